@@ -1,12 +1,12 @@
 //! Rows of a campaign dialled a second: alone, and beside 10,000 nudges that are due at the same moment, in another
-//! workspace and in its own, where nudges go first.
+//! workspace and in its own, where nudges go first. With `BENCH_POSTGRES_URL` it runs on that database instead of
+//! SQLite; the campaigns of earlier runs in it are over by then.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::nudges::{Desk, create, desk, lags, now, open, send};
+use crate::nudges::{Desk, create, desk, now, send};
 use crate::server::Server;
 use crate::skeleton::call;
 
@@ -40,15 +40,26 @@ async fn campaign(address: &str, desk: &Desk, begins: i64) -> Result<String, Str
     Ok(id)
 }
 
-/// Milliseconds from the beginning to each dial of a campaign, sorted.
-fn dials(data: &Path, campaign: &str, begins: i64) -> Result<Vec<i64>, String> {
-    let conn = open(data)?;
-    let sql = "select started_at - ?2 from calls where campaign = ?1 order by 1";
-    let mut statement = conn.prepare(sql).map_err(|why| why.to_string())?;
-    let rows = statement
-        .query_map(rusqlite::params![campaign, begins], |row| row.get(0))
-        .map_err(|why| why.to_string())?;
-    rows.collect::<Result<_, _>>().map_err(|why| why.to_string())
+/// Milliseconds from the beginning to each dial of a workspace that belongs to a campaign, or to none, sorted: as
+/// the list of calls tells them, so that it is the same on every store.
+async fn dials(address: &str, key: &str, campaign: Option<&str>, begins: i64) -> Result<Vec<i64>, String> {
+    let (mut dials, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut path = "/v1/calls?limit=200".to_owned();
+        path.extend(campaign.map(|id| format!("&campaignId={id}")));
+        path.extend(cursor.take().map(|cursor| format!("&cursor={cursor}")));
+        let page = call(address, "GET", &path, key, &Value::Null).await?;
+        let calls = page["data"].as_array().ok_or("no calls")?;
+        for one in calls.iter().filter(|one| one["campaignId"].as_str() == campaign) {
+            let at = one["startedAt"].as_str().and_then(domain::time::Timestamp::parse);
+            dials.push(at.ok_or("a call without a moment")?.0 - begins);
+        }
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            dials.sort_unstable();
+            return Ok(dials);
+        }
+    }
 }
 
 fn at(sorted: &[i64], share: f64) -> i64 {
@@ -58,7 +69,8 @@ fn at(sorted: &[i64], share: f64) -> i64 {
 
 async fn one(beside: Beside) -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}-{beside:?}", std::process::id()));
-    let server = Server::dastak(&data, None)?;
+    let store = std::env::var("BENCH_POSTGRES_URL").ok();
+    let server = Server::dastak(&data, store.as_deref())?;
     let token = std::fs::read_to_string(data.join("operator.token"))
         .map_err(|why| why.to_string())?
         .trim()
@@ -85,18 +97,24 @@ async fn one(beside: Beside) -> Result<(), String> {
         }
     }
     let (mut pace, started) = (tokio::time::interval(Duration::from_millis(250)), Instant::now());
-    let dialled = loop {
+    loop {
         pace.tick().await;
-        let dialled = dials(&data, &id, begins)?;
-        if dialled.len() as i64 == ROWS {
-            break dialled;
+        let summary = format!("/v1/campaigns/{id}/summary");
+        let summary = call(&server.address, "GET", &summary, &own.key, &Value::Null).await?;
+        let left = summary["data"]["progress"]["queued"].as_i64().ok_or("no count of queued rows")?;
+        if left == 0 {
+            break;
         }
         if started.elapsed() > PATIENCE {
-            return Err(format!("only {} of {ROWS} rows were dialled", dialled.len()));
+            return Err(format!("{left} of {ROWS} rows were not dialled"));
         }
-    };
+    }
+    let dialled = dials(&server.address, &own.key, Some(&id), begins).await?;
+    if dialled.len() as i64 != ROWS {
+        return Err(format!("{} calls for {ROWS} rows", dialled.len()));
+    }
     let nudges = match nudged {
-        Some(desk) => lags(&data, &desk.id, begins)?,
+        Some(desk) => dials(&server.address, &desk.key, None, begins).await?,
         None => Vec::new(),
     };
     let span = (at(&dialled, 1.0) - at(&dialled, 0.0)).max(1);

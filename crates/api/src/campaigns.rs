@@ -1,13 +1,24 @@
 //! Campaigns: settings, calling list, runs, summary (docs/contract/campaigns.md).
 
+mod lists;
+mod preflight;
+
 use std::collections::BTreeMap;
 
-use domain::call::variables;
-use domain::campaign::list::{MAX_NAME as MAX_ROW_NAME, MAX_PHONE, MAX_ROWS};
+use lists::contacts_query;
+pub use lists::{
+    CallingList, CallingListCounts, CallingListPage, CallingListRow, ListImport, ListImportPiece,
+    NewCallingList, NewCallingListRow,
+};
+pub use preflight::{
+    MAX_PREFLIGHT, NudgeBatchPreflight, Preflight, PreflightBasis, PreflightCost, PreflightSchedule, Problem,
+    ProblemCode, Reason,
+};
+
 use domain::campaign::settings::{
     MAX_CALLER_IDS, MAX_CONCURRENT, MAX_COOLDOWN, MAX_DAILY_CAP, MAX_EMAIL, MAX_EMAILS, MAX_NAME, MAX_RETRIES,
 };
-use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
+use domain::campaign::{RunSource, RunStatus, Status};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -18,17 +29,13 @@ use crate::envelope::{Deleted, Removed};
 use crate::error_codes as codes;
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Operation, RateClass, operation};
-use crate::schema::{Field, answer, choice, data, given, limit, list, may, offset, or, request, text_of};
+use crate::schema::{Field, answer, data, given, limit, list, offset, request};
 use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
 
 /// Longest reference of a registered template, characters.
 const MAX_TEMPLATE_REF: usize = 200;
 /// Bytes of the settings of another channel, which are read only to be refused.
 const MAX_CHATAPP: usize = 64 * 1024;
-/// Values in the body of a calling list: 50,000 rows with a number, a name and a few variables each.
-const LIST_VALUES: usize = 500_000;
-/// Most numbers in the preflight of a batch of nudges.
-pub const MAX_PREFLIGHT: usize = 1_000;
 
 /// What the conversations of a campaign are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -226,118 +233,6 @@ pub struct Campaign {
     pub updated_at: Timestamp,
 }
 
-/// The calling list in a few figures.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct CallingList {
-    /// All rows.
-    pub total: i64,
-    /// Those that can be dialled.
-    pub valid: i64,
-    /// Those that are never dialled: no number, a number outside India, a duplicate, an erased person.
-    pub invalid: i64,
-}
-
-/// A person to be called.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct NewCallingListRow {
-    /// An Indian number of 8 to 20 characters in any usual writing; anything else is kept and flagged.
-    #[schemars(length(max = MAX_PHONE))]
-    pub phone: String,
-    /// Name.
-    #[schemars(length(max = MAX_ROW_NAME), extend("x-nullable" = true))]
-    pub name: Option<String>,
-    /// Values of the conversation, texts.
-    #[schemars(with = "Option<BTreeMap<String, RowValue>>")]
-    #[schemars(extend("maxProperties" = variables::CEILING_COUNT, "x-maxBytes" = variables::CEILING_BYTES))]
-    #[schemars(extend("x-refusedAs" = "invalid_variables", "x-nullable" = true))]
-    pub variables: Option<Map<String, Value>>,
-}
-
-/// A value of a row.
-#[derive(JsonSchema)]
-#[schemars(inline)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct RowValue(#[schemars(length(max = variables::CEILING_BYTES))] String);
-
-/// A calling list.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[schemars(extend("x-maxValues" = LIST_VALUES))]
-pub struct NewCallingList {
-    /// Its rows; of rows with the same number the first one counts.
-    #[schemars(length(min = 1, max = MAX_ROWS))]
-    pub contacts: Vec<NewCallingListRow>,
-}
-
-/// A row of a calling list.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CallingListRow {
-    /// Its id.
-    pub id: Id<ids::ListRow>,
-    /// The person; null until the first call.
-    pub contact_id: Option<Id<ids::Contact>>,
-    /// E.164 of a number that can be dialled, else as it was sent; null once the person is erased.
-    pub phone: Option<String>,
-    /// Name.
-    pub name: Option<String>,
-    /// Values of the conversation.
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub variables: Map<String, Value>,
-    /// Where it is.
-    pub state: RowState,
-    /// Status of the last call; `blocked` when compliance refused it.
-    pub dial_status: Option<String>,
-    /// Dials so far.
-    pub attempts: i64,
-    /// The last dial.
-    pub last_attempt_at: Option<Timestamp>,
-    /// Why it waits.
-    pub held_reason: Option<HeldReason>,
-    /// Whether it can be dialled at all.
-    pub valid: bool,
-    /// Why it cannot.
-    pub invalid_reason: Option<InvalidReason>,
-    /// The number is on the workspace's do-not-call list, or its contact opted out.
-    pub do_not_call: bool,
-    /// The key of the column of the campaign's board in which the person is.
-    pub board_column: Option<String>,
-}
-
-/// How many rows are where. The six states never overlap and add up to `all`.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct CallingListCounts {
-    /// All rows.
-    pub all: i64,
-    /// Answered by the person.
-    pub reached: i64,
-    /// Being called.
-    pub in_progress: i64,
-    /// Not reached.
-    pub unreached: i64,
-    /// Waiting for something.
-    pub held: i64,
-    /// Not dialled yet.
-    pub queued: i64,
-    /// Never dialled.
-    pub invalid: i64,
-    /// Rows of any state but `invalid` whose number is on the do-not-call list.
-    pub dnc: i64,
-}
-
-/// A page of a calling list.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CallingListPage {
-    /// Rows, in the order of the list.
-    pub data: Vec<CallingListRow>,
-    /// How many rows are where; with `q`, of those that match it.
-    pub counts: CallingListCounts,
-    /// How many there are of the chosen state.
-    pub total: i64,
-    /// The `offset` of the next page; null on the last one.
-    pub next_offset: Option<i64>,
-}
-
 /// A session of dialling that was asked for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -465,145 +360,6 @@ pub struct CampaignLifecycle {
     pub completed_at: Option<Timestamp>,
 }
 
-/// What keeps calls from being placed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "PreflightProblem")]
-pub struct Problem {
-    /// What, for programs.
-    #[schemars(with = "ProblemCode")]
-    pub code: &'static str,
-    /// What, for people.
-    pub message: String,
-}
-
-/// What can be missing before a launch.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "PreflightProblemCode")]
-#[allow(missing_docs)]
-pub enum ProblemCode {
-    AgentMissing,
-    AgentNotPublished,
-    AgentNotCall,
-    AgentNotOutbound,
-    FlowNotReady,
-    NoPhoneNumber,
-    FromNumberNotOwned,
-    KybRequired,
-    WorkspaceSuspended,
-    InsufficientBalance,
-    BalanceTooSmall,
-    ListEmpty,
-    NobodyToCall,
-    MissingRequiredVariables,
-    Completed,
-    PastEndDate,
-    NotDoneByEndDate,
-    NeverOpen,
-    VoiceUnavailable,
-}
-
-/// People that would not be called, for one reason.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-#[schemars(rename = "PreflightReason")]
-pub struct Reason {
-    /// How many.
-    pub count: i64,
-    /// A few of them: ids of rows; in a batch of nudges their places in the request, from 0.
-    pub examples: Vec<String>,
-}
-
-/// What would become of a campaign or of a batch of nudges if it were started now. Nothing is stored or dialled.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Preflight {
-    /// Whether calls would be placed: nothing in `problems` stands in the way.
-    pub ready: bool,
-    /// What stands in the way of every call.
-    pub problems: Vec<Problem>,
-    /// What is to be known, and does not stand in the way.
-    pub warnings: Vec<Problem>,
-    /// All rows.
-    pub total: i64,
-    /// Rows that were looked at: those that are still to be called, up to 100,000.
-    pub examined: i64,
-    /// Of these, how many would be called.
-    pub will_call: i64,
-    /// Of `willCall`, how many wait first: their number has been dialled too often of late.
-    pub will_wait: i64,
-    /// How many would not be called.
-    pub will_not_call: i64,
-    /// Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`,
-    /// `consent`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
-    /// `missing_required_variables`.
-    pub by_reason: BTreeMap<String, Reason>,
-    /// When it would be done.
-    pub schedule: PreflightSchedule,
-    /// What it would cost.
-    pub cost: PreflightCost,
-}
-
-/// When calls could be placed, and when all would be done.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PreflightSchedule {
-    /// Whether a dial could start now.
-    pub inside_window: bool,
-    /// When a dial could start; null when never.
-    pub starts_at: Option<Timestamp>,
-    /// When the last call would be over, as far as can be told; null when never.
-    pub finishes_at: Option<Timestamp>,
-    /// Calls at once that this was reckoned with.
-    pub lines: i64,
-    /// Hours of dialling, at this many calls at once.
-    pub dialling_hours: f64,
-}
-
-/// What the calls would cost, in minor units.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PreflightCost {
-    /// ISO 4217 code.
-    pub currency: String,
-    /// Price of a started minute.
-    pub cost_per_minute_minor: i64,
-    /// What is in the wallet and not held by calls.
-    pub available_minor: i64,
-    /// What is to be expected.
-    pub expected_minor: i64,
-    /// What it costs if everybody answers and talks as long as a call may last.
-    pub at_most_minor: i64,
-    /// What the expectation rests on.
-    pub based_on: PreflightBasis,
-}
-
-/// What an expectation rests on.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PreflightBasis {
-    /// `agent_calls`: calls of the agent in the last 30 days; `assumption` when there are fewer than 20.
-    #[schemars(extend("enum" = ["agent_calls", "assumption"]))]
-    pub source: &'static str,
-    /// Calls of the agent in the last 30 days.
-    pub calls: i64,
-    /// Answered calls of all.
-    pub connect_rate: f64,
-    /// Mean talk time of an answered call.
-    pub avg_talk_seconds: f64,
-}
-
-/// A batch of nudges that could be made.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct NudgeBatchPreflight {
-    /// The agent that would talk.
-    #[schemars(length(min = 1, max = 200))]
-    pub agent_id: String,
-    /// The numbers that it would call, in any usual writing.
-    #[schemars(length(min = 1, max = MAX_PREFLIGHT), inner(length(max = MAX_PHONE)))]
-    pub to_numbers: Vec<String>,
-}
-
 /// Where a campaign is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -616,47 +372,6 @@ pub struct CampaignPlace {
     pub name: String,
     /// Where it is.
     pub status: Status,
-}
-
-/// A staged calling list: it grows piece by piece and takes effect in one moment.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ListImport {
-    /// Its number.
-    pub import_id: i64,
-    /// The campaign.
-    pub campaign_id: Id<ids::Campaign>,
-    /// Rows that it has.
-    pub total: i64,
-    /// Those that can be dialled.
-    pub valid: i64,
-    /// Those that are never dialled.
-    pub invalid: i64,
-}
-
-/// The next rows of a staged calling list.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[schemars(extend("x-maxValues" = LIST_VALUES))]
-pub struct ListImportPiece {
-    /// How many rows were sent before: a piece that was taken is not taken again.
-    #[schemars(range(min = 0, max = 1_000_000))]
-    pub after: i64,
-    /// The rows.
-    #[schemars(length(min = 1, max = MAX_ROWS))]
-    pub contacts: Vec<NewCallingListRow>,
-}
-
-fn contacts_query() -> Vec<Field> {
-    vec![
-        or(
-            "state",
-            choice(&["all", "reached", "in_progress", "unreached", "held", "queued", "invalid", "dnc"]),
-            "all".into(),
-        ),
-        may("q", text_of(1, 200).doc("What the name or the number contains.")),
-        limit(200),
-        offset(),
-    ]
 }
 
 fn runs_query() -> Vec<Field> {

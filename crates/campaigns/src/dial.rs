@@ -24,6 +24,7 @@ use serde_json::{Map, json};
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
+use store::campaigns::blocks::{self, Moves};
 use store::campaigns::due;
 use store::campaigns::list::EntryRow;
 use store::campaigns::progress::{self, Delta, ProgressRow};
@@ -75,6 +76,8 @@ struct Turn {
     unfit: BTreeSet<String>,
     delta: Delta,
     held: HashMap<HeldReason, i64>,
+    /// The same of its blocks.
+    moves: Moves,
 }
 
 /// What one round works with.
@@ -191,6 +194,7 @@ impl DialRound {
                     unfit: BTreeSet::new(),
                     delta,
                     held: HashMap::new(),
+                    moves: Moves::default(),
                 })
             })
             .collect())
@@ -294,8 +298,8 @@ impl DialRound {
             // A defect in what this one row needs must not hold up all others.
             Err(failure) if failure.error == error_codes::INTERNAL => {
                 failure.log_about(row.id, "a due row of a list could not be looked at");
-                let look_at = Some(self.env.context.now.plus(SET_ASIDE));
-                return Ok(due::save_row(tx, &EntryRow { look_at, ..row })?);
+                let (look_at, state) = (Some(self.env.context.now.plus(SET_ASIDE)), row.standing.state);
+                return Ok(due::save_row(tx, &EntryRow { look_at, ..row }, state, &mut turn.moves)?);
             }
             Err(failure) => return Err(failure),
         };
@@ -445,6 +449,7 @@ impl DialRound {
             match step(&before, Event::Due(closed), retries, now) {
                 Some(decided) => {
                     turn.count(&before, &decided.next);
+                    turn.moves.moved(row.position, before.standing.state, decided.next.standing.state);
                     until = decided.next.look_at;
                     together.push(row.id);
                 }
@@ -509,7 +514,7 @@ impl Turn {
     fn store(&mut self, tx: &mut Tx<'_>, row: EntryRow, next: Row) -> Result<(), Failure> {
         let before = rules(&row);
         self.count(&before, &next);
-        Ok(due::save_row(tx, &with(row, &next))?)
+        Ok(due::save_row(tx, &with(row, &next), before.standing.state, &mut self.moves)?)
     }
 }
 
@@ -560,7 +565,7 @@ pub(crate) fn store_counts(
     tenant: Tenant,
     campaign: Id<Campaign>,
     delta: &Delta,
-    held: &HashMap<HeldReason, i64>,
+    (held, moves): (&HashMap<HeldReason, i64>, &Moves),
 ) -> Result<(), Failure> {
     // Every transaction takes its locks in the same order.
     for reason in HeldReason::ALL {
@@ -571,7 +576,7 @@ pub(crate) fn store_counts(
     if *delta != (Delta { list: delta.list, ..Delta::default() }) {
         progress::add(tx, tenant, campaign, delta)?;
     }
-    Ok(())
+    Ok(blocks::count(tx, tenant, campaign, delta.list, moves)?)
 }
 
 /// Ends the turn of a campaign: its counters, its run, its end, and when it is looked at next. Returns whether
@@ -579,7 +584,7 @@ pub(crate) fn store_counts(
 fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool, Failure> {
     let now = env.context.now;
     let (tenant, campaign) = (turn.campaign.workspace, turn.campaign.id);
-    store_counts(tx, tenant, campaign, &turn.delta, &turn.held)?;
+    store_counts(tx, tenant, campaign, &turn.delta, (&turn.held, &turn.moves))?;
     if let (Some(callers), Some(schedule)) = (&turn.callers, &turn.schedule) {
         callers.store(tx, tenant, campaign, schedule.day(now))?;
     }

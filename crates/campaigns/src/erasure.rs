@@ -9,6 +9,7 @@ use domain::campaign::{HeldReason, RowState, Standing, Tally};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 use store::Tx;
+use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
 
@@ -18,6 +19,7 @@ struct Change {
     rows: Tally,
     /// Rows that could be dialled.
     valid: i64,
+    moves: Moves,
     held: BTreeMap<&'static str, (HeldReason, i64)>,
 }
 
@@ -49,6 +51,7 @@ pub fn erase(
         let next = standing(&row);
         let change = changes.entry((row.campaign, row.list)).or_default();
         change.rows.add(&Tally::moved(row.standing, next));
+        change.moves.moved(row.position, row.standing.state, next.state);
         change.valid += i64::from(row.valid);
         if let Some(reason) = row.held_reason.filter(|_| row.standing.state == RowState::Held) {
             change.held.entry(reason.as_str()).or_insert((reason, 0)).1 += 1;
@@ -57,6 +60,7 @@ pub fn erase(
     }
     for ((campaign, list), change) in changes {
         progress::add(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
+        blocks::count(tx, tenant, campaign, list, &change.moves)?;
         lists::lose_valid(tx, tenant, campaign, list, change.valid)?;
         for (reason, count) in change.held.into_values() {
             progress::count_held(tx, tenant, campaign, list, reason, -count)?;

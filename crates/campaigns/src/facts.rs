@@ -11,6 +11,7 @@ use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use store::Tx;
 use store::calls::CallRow;
+use store::campaigns::blocks::Moves;
 use store::campaigns::progress::{Calls, Delta};
 use store::campaigns::{self, due, runs};
 
@@ -50,12 +51,13 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
         runs::not_placed(tx, tenant, campaign)?;
     }
     let (list, look_at) = (row.list, decided.next.look_at);
+    let mut moves = Moves::default();
     let mut held = HashMap::new();
     count_held(&mut held, &before, &decided.next);
-    due::save_row(tx, &with(row, &decided.next))?;
+    due::save_row(tx, &with(row, &decided.next), before.standing.state, &mut moves)?;
     let rows = Tally::moved(before.standing, decided.next.standing);
     let delta = Delta { list, rows, calls, last_call_at: None };
-    store_counts(tx, tenant, campaign, &delta, &held)?;
+    store_counts(tx, tenant, campaign, &delta, (&held, &moves))?;
     if !matches!(event, Event::Lives(_)) {
         due::touch(tx, tenant, campaign, look_at, now)?;
         tx.wake(topics::DIALLER);

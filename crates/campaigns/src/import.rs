@@ -93,7 +93,7 @@ pub async fn add(
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
     let (rows, bytes) = aside(move || read_rows(&reader, &wanted, piece.contacts)).await?;
-    let rows: Arc<[FreshRow]> = rows.into();
+    let rows = Arc::new(rows);
     app.store
         .tx_alone(move |tx| {
             let row = find_for_update(tx, tenant, id)?;
@@ -110,7 +110,7 @@ pub async fn add(
                 rows.iter().filter(|row| row.valid).filter_map(|row| row.phone_hash.as_deref()).collect();
             let known: HashSet<String> =
                 lists::listed(tx, tenant, id, import, &hashes)?.into_iter().collect();
-            let rows = without_repeats(&rows, &known);
+            let rows = if known.is_empty() { rows.clone() } else { Arc::new(without_repeats(&rows, &known)) };
             lists::insert_all(tx, tenant, id, import, state.length + 1, &rows)?;
             state.length += rows.len() as i64;
             state.valid += rows.iter().filter(|row| row.valid).count() as i64;

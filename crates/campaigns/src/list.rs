@@ -10,6 +10,7 @@ use app::{App, Context, Failure, topics};
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
 use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
 use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
+use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Map, Value, json};
@@ -56,14 +57,14 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
-/// A row as it enters a list; `seen` are the numbers (keyed hashes) before it.
-pub(crate) fn fresh(context: &Context, row: NewRow, seen: &mut HashSet<String>) -> Result<FreshRow, Failure> {
+/// A row as it enters a list; `seen` are the numbers before it.
+pub(crate) fn fresh(context: &Context, row: NewRow, seen: &mut HashSet<Phone>) -> Result<FreshRow, Failure> {
     let read = read_phone(&row.phone);
     let hash = read.ok().map(|phone| context.keyring.hash_phone(&phone));
-    let invalid_reason = match (&read, &hash) {
-        (Err(why), _) => Some(*why),
-        (Ok(_), Some(hash)) if !seen.insert(hash.clone()) => Some(InvalidReason::Duplicate),
-        (Ok(_), _) => None,
+    let invalid_reason = match &read {
+        Err(why) => Some(*why),
+        Ok(phone) if !seen.insert(*phone) => Some(InvalidReason::Duplicate),
+        Ok(_) => None,
     };
     let valid = invalid_reason.is_none();
     let phone = read.map_or_else(|_| row.phone.trim().to_owned(), |phone| phone.to_string());
@@ -294,8 +295,7 @@ pub async fn replace(
         })
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
-    let rows = aside(move || read_rows(&reader, &wanted, rows)).await?.0;
-    let rows: Arc<[FreshRow]> = rows.into();
+    let rows = Arc::new(aside(move || read_rows(&reader, &wanted, rows)).await?.0);
     app.store
         .tx_alone(move |tx| {
             let row = find_for_update(tx, tenant, id)?;
@@ -387,6 +387,13 @@ pub async fn read(
             find(tx, tenant, id)?;
             let known = progress(tx, tenant, id)?;
             let list = known.list;
+            if matches!(search, Some(Search::Text(_))) && !rules::is_searched(known.rows.total) {
+                let must = format!(
+                    "must be a whole number: a list of more than {} rows is not searched for a part of a name or number",
+                    rules::MAX_SEARCHED
+                );
+                return Err(Failure::field("q", must));
+            }
             let found = match &search {
                 None => known.rows,
                 Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,

@@ -168,7 +168,7 @@ impl Service {
         // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
-        start_jobs(&app, &wakes, lines.clone());
+        start_jobs(&app, &wakes, lines.clone(), integrations::Desk::open(&app));
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
         Ok(Self { app, address, lines, serving })
     }
@@ -259,7 +259,7 @@ pub struct Parts {
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
     /// What webhook attempts go through instead of the guarded client, in the simulation.
-    pub receivers: Option<Arc<dyn webhooks::Transport>>,
+    pub receivers: Option<Arc<dyn providers::guarded_client::Transport>>,
 }
 
 /// What the rooms above the use cases take part in.
@@ -346,7 +346,12 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
 }
 
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
-pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
+pub fn start_jobs(
+    app: &Arc<App>,
+    wakes: &Wakes,
+    lines: Option<Arc<Lines>>,
+    systems: Result<Arc<integrations::Desk>, String>,
+) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
@@ -377,7 +382,7 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     if let Some(mailer) = app.mailer.clone() {
         jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
     }
-    match integrations::Desk::open(app) {
+    match systems {
         Ok(desk) => {
             jobs::polls::start(app, wakes, desk.clone());
             jobs::pushes::start(app, wakes, desk);

@@ -42,12 +42,16 @@ impl Desk {
     /// # Errors
     /// What the settings have wrong.
     pub fn open(app: &Arc<App>) -> Result<Arc<Self>, String> {
-        let systems = Systems::new(&app.config.integrations)?;
-        Ok(Arc::new(Self {
+        Ok(Self::with(app, Systems::new(&app.config.integrations)?))
+    }
+
+    /// The same with these systems.
+    pub fn with(app: &Arc<App>, systems: Systems) -> Arc<Self> {
+        Arc::new(Self {
             app: app.clone(),
             systems,
             renewals: Renewals::default(),
             sheets: Semaphore::new(SHEETS),
-        }))
+        })
     }
 }

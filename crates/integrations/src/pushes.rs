@@ -14,7 +14,7 @@ use domain::call::{Direction, Fact, Status};
 use domain::integration::{ANALYSIS_PATIENCE, LEASE, PUSHES_KEPT, PushedCalls, push_retry_in};
 use domain::phone::Phone;
 use domain::tenant::Mode;
-use domain::time::{HOUR, SECOND, Timestamp};
+use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use domain::wallet::talk_seconds;
 use providers::connectors::{CallNote, Fault};
 use store::calls::{self, CallRow, Content};
@@ -26,6 +26,9 @@ use crate::passes::{Opened, Trouble, with_words};
 
 /// Between two looks for the analysis of a call.
 const ANALYSIS_LOOK: i64 = 30 * SECOND;
+/// So much of its lease an attempt needs from the moment it writes: a look-up and a write, each with the longest
+/// wait for an answer.
+const WRITING: i64 = 2 * MINUTE;
 /// What is forgotten in one transaction.
 const SWEEP: i64 = 500;
 
@@ -156,6 +159,15 @@ impl Desk {
                 Ok(opened) => opened,
                 Err(trouble) => return untried(trouble, row.unsure),
             };
+            let now = self.app.clock.now();
+            if row.next_at.is_some_and(|lease| lease < now.plus(WRITING)) {
+                // It took so long to get here that somebody else may write it soon, and would not find this.
+                return Ok(Attempt::Again {
+                    said: "there was no time left to write".into(),
+                    wait: None,
+                    unsure: row.unsure,
+                });
+            }
             let writing = self.systems.write_call(opened.provider, &opened.pass, &note, row.unsure);
             match self.app.clock.outside(writing).await {
                 Ok(written) => return Ok(Attempt::Written(written)),

@@ -1,8 +1,15 @@
 //! Outcome boards: their columns with counters, their cards, and what their columns still have to do with
 //! cards that came into them.
 
+mod actions;
+
+pub use actions::{
+    ActionRow, actions_of, drop_old_actions, due, insert_actions, next_due, note_failure, save_action,
+    take_due,
+};
+
 use const_format::formatcp;
-use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType, defaults};
+use domain::board::{Attention, CardStatus, ColumnType, defaults};
 use domain::campaign::RowState;
 use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Contact, Id, ListRow};
 use domain::tenant::Tenant;
@@ -445,136 +452,6 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
 }
 
 row! {
-    /// An action as stored: one automation of one move.
-    #[derive(Debug, Clone)]
-    pub struct ActionRow in "board_actions" {
-        /// The move.
-        movement: Id<BoardMove> as "move_id",
-        /// Place of the automation in its column.
-        position: i64,
-        /// The workspace.
-        workspace: Tenant,
-        /// The board.
-        board: Id<Board>,
-        /// The card.
-        card: Id<Card>,
-        /// The person.
-        contact: Id<Contact>,
-        /// The column that the card came into.
-        column: Id<BoardColumn> as "column_id",
-        /// What is to be done.
-        kind: ActionKind,
-        /// The automation as it was defined at the move.
-        body: Json,
-        /// What the event tells of the move.
-        told: Json,
-        /// How many automations led to the move.
-        depth: i64,
-        /// How far it has got.
-        state: ActionState,
-        /// Why it failed or was skipped, a code.
-        error: Option<String>,
-        /// How often it was tried.
-        attempts: i64,
-        /// When it is due.
-        next_at: Option<Timestamp>,
-        /// When the card was moved.
-        created_at: Timestamp,
-        /// When it was over.
-        finished_at: Option<Timestamp>,
-    }
-}
-
-/// Adds the actions of a move.
-pub fn insert_actions(tx: &mut Tx<'_>, tenant: Tenant, rows: &[ActionRow]) -> Result<(), DbError> {
-    debug_assert!(rows.iter().all(|row| row.workspace == tenant));
-    tx.insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
-}
-
-/// Across workspaces: up to `limit` actions that are due, longest waiting first, without those of the
-/// workspaces in `without`.
-pub fn due(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    without: &[Tenant],
-    limit: i64,
-) -> Result<Vec<(Tenant, Id<BoardMove>, i64)>, DbError> {
-    let mut values = vec![now.into(), limit.into()];
-    let mut sql =
-        "select workspace, move_id, position from board_actions where next_at is not null and next_at <= ?1"
-            .to_owned();
-    if !without.is_empty() {
-        let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
-        sql.push_str(&format!(" and workspace not in {list}"));
-    }
-    sql.push_str(" order by next_at, move_id, position limit ?2");
-    tx.all(&sql, &values)
-}
-
-/// Across workspaces: when the next action is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_at) from board_actions where next_at is not null", &[])?.flatten())
-}
-
-/// An action that is due, locked until the transaction ends; `None` when it is over, or another node has it.
-pub fn take_due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    movement: Id<BoardMove>,
-    position: i64,
-    now: Timestamp,
-) -> Result<Option<ActionRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from board_actions where workspace = ?1 and move_id = ?2 and position = ?3 and next_at is not null and next_at <= ?4 \
-         /*pg for update skip locked*/",
-        ActionRow::COLUMNS
-    );
-    tx.one(SQL, params![tenant, movement, position, now])
-}
-
-/// Ends an action, or puts it off when `next_at` is set.
-pub fn save_action(tx: &mut Tx<'_>, row: &ActionRow) -> Result<(), DbError> {
-    let (sql, values) = update!(
-        "board_actions" set {
-            state: row.state,
-            error: row.error.as_deref(),
-            attempts: row.attempts,
-            next_at: row.next_at,
-            finished_at: row.finished_at,
-        }
-        where "workspace = ?1 and move_id = ?2 and position = ?3", row.workspace, row.movement, row.position
-    );
-    tx.later(sql, &values)
-}
-
-/// The actions of a card, newest first.
-pub fn actions_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    card: Id<Card>,
-    limit: i64,
-) -> Result<Vec<ActionRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from board_actions where workspace = ?1 and card = ?2 order by move_id desc, position limit ?3",
-        ActionRow::COLUMNS
-    );
-    tx.all(SQL, params![tenant, card, limit])
-}
-
-/// Notes on a card that an automation failed, unless it left the column since.
-pub fn note_failure(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    card: Id<Card>,
-    movement: Id<BoardMove>,
-) -> Result<(), DbError> {
-    tx.later(
-        "update board_cards set attention = ?4, version = version + 1 where workspace = ?1 and id = ?2 and last_move = ?3",
-        params![tenant, card, movement, Attention::AutomationFailed],
-    )
-}
-
-row! {
     /// What the calling list knows of a call.
     #[derive(Debug, Clone)]
     pub struct RowOfCall {
@@ -726,21 +603,6 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timesta
          where workspace = ?1 and contact = ?2 and next_at is not null",
         params![tenant, contact, now],
     )
-}
-
-/// Across workspaces: drops up to `limit` actions that were over before `before`. Returns how many.
-pub fn drop_old_actions(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
-    let old: Vec<(Id<BoardMove>, i64)> = tx.all(
-        "select move_id, position from board_actions where finished_at is not null and finished_at < ?1 order by finished_at limit ?2",
-        params![before, limit],
-    )?;
-    for (movement, position) in &old {
-        tx.later(
-            "delete from board_actions where move_id = ?1 and position = ?2 and finished_at is not null",
-            params![*movement, *position],
-        )?;
-    }
-    Ok(old.len() as u64)
 }
 
 /// Across workspaces: boards whose campaign or agent is deleted.

@@ -1,7 +1,7 @@
 //! Taking records in (docs/contract/streams.md#sending-records). What a record says is worked out outside of the
 //! transaction; the transaction stores all records of a request with a few statements, and puts people on lists.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use api::data_streams::{Ingested, IngestedRecord};
@@ -215,13 +215,16 @@ pub fn take(
         streams::of_identities(tx, tenant, stream.id, &identities)?.into_iter().collect();
     let mut results = Vec::with_capacity(records.len());
     let mut people = Vec::new();
+    let mut came_first: HashSet<&str> = HashSet::new();
     for (at, ready) in records.iter().enumerate() {
         let Some(own) = rows[chosen[at]].as_ref() else {
             return Err(Failure::internal("a record stands for another one that is not stored"));
         };
         let id = *stored.get(&own.identity).ok_or_else(|| Failure::internal("a record was not stored"))?;
         let reason = ready.reading.phone.err();
-        let first = chosen[at] == at || reason.is_some() && own.status == RecordStatus::Accepted;
+        // Of those that cannot be called, the first is told of, unless one that can came before it.
+        let first = chosen[at] == at
+            || reason.is_some() && came_first.insert(own.identity.as_str()) && at < chosen[at];
         let status = match reason {
             _ if id != own.id || !first => Outcome::Duplicate,
             Some(_) => Outcome::Invalid,

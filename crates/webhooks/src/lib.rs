@@ -20,7 +20,6 @@ mod readers;
 mod record;
 mod scan;
 mod sweep;
-mod transport;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +34,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use providers::guarded_client::{GuardedClient, Policy, SystemResolver};
+use providers::guarded_client::{GuardedClient, Policy, SystemResolver, Transport};
 use runtime::clock::{Clock, Job, Signal, Woken};
 use runtime::crypto::Keyring;
 use store::deliveries::Key;
@@ -48,7 +47,6 @@ use lanes::Lanes;
 pub use outbox::{Audience, NewEvent, Replayed};
 pub use readers::{MAX_READERS, Reader, Readers};
 use record::FinishedAttempt;
-pub use transport::{Sending, Transport};
 
 /// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long
 /// as this is left to the store.

@@ -200,6 +200,29 @@ async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
     assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
 }
 
+/// Blocks have 4,096 rows: these are two and a half, and every third row is never dialled.
+#[tokio::test]
+async fn a_page_deep_in_a_state_begins_where_it_should() {
+    const ROWS: usize = 10_000;
+    let desk = Desk::open().await;
+    let phone = |n: usize| if n % 3 == 1 { format!("no number {n}") } else { number(n) };
+    let rows: Vec<Value> = (0..ROWS).map(|n| json!({"phone": phone(n)})).collect();
+    let path = desk.with_list(json!(rows)).await;
+    for (state, ours) in [("queued", false), ("invalid", true)] {
+        let all: Vec<String> = (0..ROWS)
+            .filter(|n| (n % 3 == 1) == ours)
+            .map(|n| if ours { phone(n) } else { format!("+91{}", phone(n)) })
+            .collect();
+        for offset in [0, 1, 1_364, 1_366, 2_730, 2_731, 3_000, all.len() - 5, all.len() - 1, all.len()] {
+            let page = desk.get(&format!("{path}/contacts?state={state}&limit=7&offset={offset}")).await;
+            let wanted: Vec<String> = all.iter().skip(offset).take(7).cloned().collect();
+            assert_eq!((phones(&page), &page["total"]), (wanted, &json!(all.len())), "{state} from {offset}");
+            let next = if offset + 7 < all.len() { json!(offset + 7) } else { Value::Null };
+            assert_eq!(page["nextOffset"], next);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_list_is_read_by_state_text_and_page() {
     let desk = Desk::open().await;

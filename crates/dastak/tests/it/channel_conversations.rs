@@ -552,7 +552,7 @@ async fn a_teammate_is_given_a_conversation() {
 #[tokio::test]
 async fn an_agent_that_cannot_go_on_waits_in_the_inbox() {
     let room = Room::open().await;
-    room.kit.model.will((0..3).map(|_| Turn::Fail(ProviderFault::Unavailable)));
+    room.kit.model.will((0..3).map(|_| Turn::Fail(ProviderFault::Unreachable)));
     room.writes("Hi").await;
     room.reply().await;
     let events = room.kit.events("chat.handoff_requested").await;

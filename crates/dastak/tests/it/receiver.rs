@@ -25,11 +25,7 @@ impl Got {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        let line = self
-            .head
-            .lines()
-            .find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
-        line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+        header(&self.head, name)
     }
 
     /// Seconds in the signature.
@@ -81,13 +77,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub async fn start(behaviour: Behaviour) -> Self {
-        // The guarded client refuses some well-known ports, which the system may hand out.
-        let listener = loop {
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            if listener.local_addr().expect("an address").port() > 30_000 {
-                break listener;
-            }
-        };
+        let listener = listener().await;
         let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
         let (send, count) = watch::channel(0);
         let (behaviour, got) = (Arc::new(Mutex::new(behaviour)), Arc::new(Mutex::new(Vec::new())));
@@ -122,23 +112,45 @@ impl Receiver {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<Got> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0u8; 16 * 1024];
+/// A port of this machine. The guarded client refuses some well-known ones, which the system may hand out.
+pub async fn listener() -> TcpListener {
     loop {
-        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let got = Got { head, body: String::new() };
-            let length: usize = got.header("content-length").parse().unwrap_or(0);
-            while bytes.len() < end + 4 + length {
-                let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
-                bytes.extend_from_slice(&buffer[..count]);
-            }
-            return Some(Got { body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned(), ..got });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        if listener.local_addr().expect("an address").port() > 30_000 {
+            return listener;
         }
-        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
-        bytes.extend_from_slice(&buffer[..count]);
     }
+}
+
+/// The value of a header in the head of a request.
+pub fn header<'h>(head: &'h str, name: &str) -> &'h str {
+    let lines = head.lines().filter_map(|line| line.split_once(':'));
+    lines
+        .into_iter()
+        .find(|(found, _)| found.eq_ignore_ascii_case(name))
+        .map_or("", |(_, value)| value.trim())
+}
+
+/// The head and the body of the next request, as they came.
+pub async fn read_message(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let length = header(&head, "content-length").parse().unwrap_or(0);
+    let mut body = bytes.split_off(end + 4);
+    while body.len() < length {
+        if stream.read_buf(&mut body).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some((head, String::from_utf8_lossy(&body).into_owned()))
 }
 
 async fn serve(
@@ -147,7 +159,8 @@ async fn serve(
     kept: &Mutex<Vec<Got>>,
     count: &watch::Sender<usize>,
 ) {
-    while let Some(got) = read_request(&mut stream).await {
+    while let Some((head, body)) = read_message(&mut stream).await {
+        let got = Got { head, body };
         kept.lock().unwrap().push(got);
         count.send_modify(|count| *count += 1);
         let behaviour = how.lock().unwrap().clone();

@@ -307,7 +307,7 @@ async fn an_invalid_record_can_be_mended() {
     let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
         .await
         .expect(202);
-    assert_eq!(statuses(&both), ["invalid", "accepted", "invalid"]);
+    assert_eq!(statuses(&both), ["invalid", "accepted", "duplicate"]);
     assert_eq!(records(&app, &workspace, &made).await.len(), 2);
 }
 
@@ -430,6 +430,26 @@ async fn what_cannot_be_called_is_told_once() {
     assert!(events.iter().all(|event| event["livemode"] == true));
     app.advance(0).await;
     assert_eq!(receiver.got().len(), 2);
+}
+
+/// In one request, too, each is what it would be by itself.
+#[tokio::test]
+async fn of_records_of_one_identity_only_the_first_can_be_rejected() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let body = json!({"name": "Leads", "kind": "webhook", "fieldMap": {"externalId": "id"}});
+    let made = stream(&app, &workspace, &body).await;
+    let body = json!([
+        {"id": 1, "phone": "x"}, {"id": 1, "phone": "y"}, {"id": 1, "phone": "9812345678"}, {"id": 1, "phone": "z"},
+        {"id": 2, "phone": "9812345679"}, {"id": 2, "phone": "x"},
+    ]);
+    let answer = send(&app, &made, &body).await.expect(202);
+    let results = answer["data"]["results"].as_array().unwrap().clone();
+    let statuses: Vec<&Value> = results.iter().map(|result| &result["status"]).collect();
+    assert_eq!(statuses, ["invalid", "duplicate", "accepted", "duplicate", "accepted", "duplicate"]);
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    let told = events["data"].as_array().unwrap().iter();
+    assert_eq!(told.filter(|event| event["type"] == "stream.record_rejected").count(), 1);
 }
 
 #[tokio::test]

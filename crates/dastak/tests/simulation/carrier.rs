@@ -16,6 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::faults::{Counts, Mood, Side};
 use crate::random::Random;
 use crate::receivers::Post;
+use crate::sources::Sources;
 
 /// A dial that went out.
 #[derive(Debug, Clone)]
@@ -77,6 +78,7 @@ pub struct World {
     seed: u64,
     state: Mutex<State>,
     post: Mutex<Post>,
+    sources: Mutex<Sources>,
     crash: Notify,
     fresh: Notify,
     slow: Notify,
@@ -118,7 +120,15 @@ impl World {
             late: None,
         };
         let (crash, fresh, slow) = (Notify::new(), Notify::new(), Notify::new());
-        Arc::new(Self { seed, state: Mutex::new(state), post: Mutex::default(), crash, fresh, slow })
+        Arc::new(Self {
+            seed,
+            state: Mutex::new(state),
+            post: Mutex::default(),
+            sources: Mutex::default(),
+            crash,
+            fresh,
+            slow,
+        })
     }
 
     pub fn lock(&self) -> MutexGuard<'_, State> {
@@ -128,6 +138,11 @@ impl World {
     /// The receivers' side.
     pub fn post(&self) -> MutexGuard<'_, Post> {
         self.post.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The side of the systems that streams are read from.
+    pub fn sources(&self) -> MutexGuard<'_, Sources> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn seed(&self) -> u64 {

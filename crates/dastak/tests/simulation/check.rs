@@ -5,6 +5,7 @@ mod boards;
 mod campaigns;
 mod chats;
 mod legs;
+mod streams;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -35,6 +36,13 @@ pub fn exhausted(file: &Path) -> u64 {
     let count: i64 = open(file)
         .query_row("select count(*) from calls where wish = 'balance_exhausted'", [], |row| row.get(0))
         .expect("a count");
+    count.unsigned_abs()
+}
+
+/// Records of streams in the store.
+pub fn records(file: &Path) -> u64 {
+    let count: i64 =
+        open(file).query_row("select count(*) from stream_records", [], |row| row.get(0)).expect("a count");
     count.unsigned_abs()
 }
 
@@ -170,6 +178,7 @@ pub fn promises(
     court.campaigns_add_up(sight);
     court.boards_add_up();
     court.chats_add_up();
+    court.streams_add_up(world, sight, &past);
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));
@@ -327,7 +336,7 @@ impl Court<'_> {
         let pack = Pack::built_in("generic-safe@1").expect("a pack");
         let window = NudgeWindow::new(&pack.hours);
         let mut broken = Vec::new();
-        let mut by_number: HashMap<(Tenant, String), Vec<Timestamp>> = HashMap::new();
+        let mut by_number: HashMap<(Tenant, String), Vec<(Timestamp, String)>> = HashMap::new();
         for dial in self.dials {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
             let open =
@@ -338,22 +347,37 @@ impl Court<'_> {
             if !call.live {
                 broken.push(format!("{} is a test call and was dialled", dial.call));
             }
-            by_number.entry((call.workspace, dial.to.to_string())).or_default().push(dial.at);
+            by_number
+                .entry((call.workspace, dial.to.to_string()))
+                .or_default()
+                .push((dial.at, dial.call.to_string()));
         }
         for ((tenant, number), mut dials) in by_number {
             let phone = domain::phone::Phone::normalize(&number).expect("a number");
             // Who was erased is forgotten, the dials before it included.
-            if self.log.promises.iter().any(|kept| kept.promise == Promise::Erased(tenant, phone)) {
+            if self.log.erasing.contains(&(tenant, phone)) {
                 continue;
             }
             dials.sort();
-            if dials.windows(4).any(|four| four[3].0 - four[0].0 < DAY)
-                || dials.windows(11).any(|many| many[10].0 - many[0].0 < 7 * DAY)
+            if dials.windows(4).any(|four| four[3].0.0 - four[0].0.0 < DAY)
+                || dials.windows(11).any(|many| many[10].0.0 - many[0].0.0 < 7 * DAY)
             {
-                broken.push(format!("{number} was dialled more often than allowed"));
+                broken
+                    .push(format!("{number} was dialled more often than allowed: {}", self.dialled(&dials)));
             }
         }
         self.broken.extend(broken);
+    }
+
+    /// Dials as the store knows them.
+    fn dialled(&self, dials: &[(Timestamp, String)]) -> String {
+        let told = dials.iter().map(|(at, id)| match self.calls.get(id) {
+            Some(call) => {
+                format!("{id} at {at} (begun {}, {}, to {})", call.started_at, call.status, call.to_number)
+            }
+            None => format!("{id} at {at}"),
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// Nothing is dialled after a promise that it is not. A dial whose placement began before the promise may
@@ -398,7 +422,8 @@ impl Court<'_> {
                     Promise::Completed(id) => call.campaign.as_deref() != Some(&id.to_string()),
                     Promise::Suspended(_, false)
                     | Promise::Published(_, true)
-                    | Promise::Paused(_, false) => true,
+                    | Promise::Paused(_, false)
+                    | Promise::StreamPaused(..) => true,
                 };
                 if !kept {
                     broken.push(format!("{} was dialled at {} after {at} {promise:?}", dial.call, dial.at));

@@ -1,6 +1,7 @@
 //! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a
 //! client would.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
@@ -10,7 +11,7 @@ use dastak::app::{
     webhooks, workspaces,
 };
 use domain::call::Fact;
-use domain::ids::{Agent, ApiKey, Call, Campaign, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, ApiKey, Call, Campaign, DataStream, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
@@ -22,6 +23,7 @@ use crate::chats::{self as talks, ChatAct};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
 use crate::receivers::{self, Endpoint};
+use crate::streams::{self, StreamAct, StreamKnown, Taken};
 
 /// A workspace on the stage.
 #[derive(Debug, Clone)]
@@ -56,6 +58,7 @@ pub enum Act {
     Publish { customer: usize, active: bool },
     Campaign { customer: usize, act: CampaignAct },
     Chat { customer: usize, act: ChatAct },
+    Stream { customer: usize, act: StreamAct },
 }
 
 /// What was answered, at its moment: a promise from then on.
@@ -71,6 +74,7 @@ pub enum Promise {
     Published(Tenant, bool),
     Paused(Id<Campaign>, bool),
     Completed(Id<Campaign>),
+    StreamPaused(Id<DataStream>, bool),
 }
 
 /// A promise with its moment, by the clock and by the time that passed.
@@ -101,6 +105,13 @@ pub struct Log {
     /// With the name that each was made under.
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
     pub chats: talks::Known,
+    pub streams: Vec<StreamKnown>,
+    /// How many rows the spreadsheet had when a stream was first asked for, by customer and name.
+    pub first_rows: HashMap<(usize, String), u64>,
+    /// Records that were answered with `accepted`.
+    pub taken: Vec<Taken>,
+    /// Who was to be erased, whether or not the answer came.
+    pub erasing: HashSet<(Tenant, Phone)>,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -241,6 +252,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     }
     acts.extend(campaigns::plan(seed, from));
     acts.extend(talks::plan(seed, from));
+    acts.extend(streams::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -464,6 +476,7 @@ async fn attempt(
                 .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
                 .await?;
             let Some(contact) = found else { return Ok(()) };
+            known().erasing.insert((tenant, *to));
             erasure::erase(app, tenant, contact.id).await?;
             keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
         }
@@ -501,6 +514,16 @@ async fn attempt(
                 change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
             };
             talks::attempt(app, world, (*customer, with(customer)), act, &known).await?;
+        }
+        Act::Stream { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            let promise = |promise: Promise, answered: bool| {
+                let since = if answered { asked } else { now() };
+                keep(&|log, now| log.promise_since(since, now, promise.clone()));
+            };
+            streams::attempt(app, world, (*customer, with(customer)), act, &known, &promise).await?;
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);

@@ -60,9 +60,13 @@ impl Mood {
     }
 }
 
-/// Where tasks are that their job waits for, and that the clock counts as the job: the tries of scheduled calls,
-/// the automations of boards. They cannot let others go on meanwhile.
-const TASKS_OF_A_JOB: [&str; 2] = ["app/scheduled_calls.rs", "boards/actions.rs"];
+/// Where tasks are that their job waits for, and that the clock counts as the job, by the file of the job: the
+/// tries of scheduled calls, the automations of boards, what chats owe. They cannot let others go on meanwhile.
+const TASKS_OF_A_JOB: [(&str, &str); 3] = [
+    ("scheduled_calls.rs", "app/scheduled_calls.rs"),
+    ("boards.rs", "boards/actions.rs"),
+    ("chats.rs", "chats/"),
+];
 
 /// What a transaction is in for.
 enum Weather {
@@ -148,7 +152,7 @@ impl World {
 
     /// Keeps a transaction waiting: with its task, or with all that runs.
     async fn hold_up(&self, name: &str, ms: i64) {
-        let one_job = TASKS_OF_A_JOB.iter().any(|place| name.starts_with(place));
+        let one_job = TASKS_OF_A_JOB.iter().any(|(_, place)| name.starts_with(place));
         if one_job { self.stand_still(ms) } else { self.pause(ms).await }
     }
 
@@ -228,4 +232,20 @@ pub fn table(counts: &Counts) -> String {
         ));
     }
     lines.join("\n")
+}
+
+/// A job that waits for tasks of its own holds the clock; one that is not known here would stop the simulation.
+#[test]
+fn every_job_with_tasks_of_its_own_is_known() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/jobs");
+    let mut found: Vec<String> = std::fs::read_dir(folder)
+        .expect("the jobs")
+        .map(|file| file.expect("a file").path())
+        .filter(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("JoinSet")))
+        .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()))
+        .collect();
+    found.sort();
+    let mut known: Vec<&str> = TASKS_OF_A_JOB.iter().map(|(job, _)| *job).collect();
+    known.sort_unstable();
+    assert_eq!(found, known);
 }

@@ -23,6 +23,10 @@ use crate::chats::Writer;
 use crate::faults::Misfortune;
 use crate::random::Random;
 use crate::receivers::Mail;
+use crate::sources::Systems;
+
+/// Time between two checks of a stream.
+const POLL: Duration = Duration::from_secs(3_600);
 
 /// Calls at once on the whole platform.
 pub const PLATFORM_LINES: i64 = 3;
@@ -124,6 +128,7 @@ async fn start(
     }
     let mut config = values.config(false).expect("settings");
     config.telephony.concurrent_calls = PLATFORM_LINES;
+    config.integrations.poll = POLL;
     let wakes = Wakes::default();
     let held = Arc::new(());
     let writer = Arc::downgrade(&held);
@@ -155,7 +160,9 @@ async fn start(
         receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
-    start_jobs(&app, &wakes, None);
+    let systems = providers::connectors::Systems::new(&app.config.integrations).expect("settings");
+    let systems = systems.with_transport(Arc::new(Systems(world.clone())));
+    start_jobs(&app, &wakes, None, Ok(integrations::Desk::with(&app, systems)));
     (app, writer)
 }
 

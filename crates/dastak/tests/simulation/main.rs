@@ -19,6 +19,8 @@ mod random;
 mod receivers;
 mod run;
 mod sight;
+mod sources;
+mod streams;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

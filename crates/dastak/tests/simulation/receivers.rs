@@ -10,9 +10,8 @@ use bytes::Bytes;
 use domain::tenant::Tenant;
 use domain::time::{HOUR, SECOND, Timestamp};
 use http::{HeaderMap, StatusCode};
-use providers::guarded_client::{Limits, Phase, Request, Response, SendError};
+use providers::guarded_client::{Limits, Phase, Request, Response, SendError, Sending, Transport};
 use ring::hmac;
-use webhooks::{Sending, Transport};
 
 use crate::carrier::World;
 use crate::faults::Side;

@@ -16,6 +16,7 @@ use crate::faults::Counts;
 use crate::life::{self, Life, Passed};
 use crate::random::Random;
 use crate::sight::Sight;
+use crate::streams::StreamAct;
 
 /// A Monday, 10:00 in India.
 const START: Timestamp = Timestamp(1_798_432_200_000);
@@ -46,6 +47,9 @@ pub struct Figures {
     pub crashes: u64,
     pub nudges: u64,
     pub scheduled: u64,
+    /// Records that were taken in, and calls that were written back.
+    pub records: u64,
+    pub notes: u64,
     pub steps: u64,
     pub boundaries: Counts,
 }
@@ -60,6 +64,8 @@ impl Figures {
         self.crashes += other.crashes;
         self.nudges += other.nudges;
         self.scheduled += other.scheduled;
+        self.records += other.records;
+        self.notes += other.notes;
         self.steps += other.steps;
         for (boundary, count) in &other.boundaries {
             let sum = self.boundaries.entry(boundary.clone()).or_default();
@@ -74,11 +80,24 @@ impl Figures {
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acts, dials, legs, exhausted, crashes, nudges, scheduled, steps, boundaries, .. } = self;
+        let Self {
+            acts,
+            dials,
+            legs,
+            exhausted,
+            crashes,
+            nudges,
+            scheduled,
+            records,
+            notes,
+            steps,
+            boundaries,
+            ..
+        } = self;
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,
-            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls",
+            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back",
             boundaries.keys().filter(|(name, _)| !name.starts_with("read ")).count(),
         )
     }
@@ -176,6 +195,8 @@ pub fn run(seed: u64, tell: bool) -> Report {
         crashes: lives - 1,
         nudges: log.nudges.len() as u64,
         scheduled: log.scheduled.len() as u64,
+        records: check::records(&folder.join("dastak.db")),
+        notes: world.sources().accounts.iter().map(|account| account.notes.len() as u64).sum(),
         steps: stepped,
         boundaries: std::mem::take(&mut world.lock().counts),
     };
@@ -215,6 +236,8 @@ impl Play {
                 };
                 steps.push((from.plus(random.range(0, 48 * 60) * MINUTE), by));
             }
+            // What is found late is found in time by a clock that goes evenly.
+            world.sources().lags = false;
         }
         Self {
             seed,
@@ -425,6 +448,7 @@ impl Play {
         let now = self.life().clock.now();
         for customer in 0..2 {
             for act in [
+                Act::Stream { customer, act: StreamAct::Mend },
                 Act::Wallet { customer, amount: 1_000_000 },
                 Act::Lines { customer, lines: 3 },
                 Act::Suspend { customer, suspended: false },
@@ -441,6 +465,10 @@ impl Play {
                 // The store is well for good.
                 self.calm = true;
                 self.world.set_faulty(false);
+                // Streams that stopped go on.
+                for customer in 0..2 {
+                    self.acts.push_back((now, Act::Stream { customer, act: StreamAct::Mend }));
+                }
             }
             if now >= end {
                 return now;

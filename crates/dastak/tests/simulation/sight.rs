@@ -35,6 +35,8 @@ pub struct Sight {
     pub short: HashSet<String>,
     /// Campaigns whose end was told.
     pub finished: Vec<String>,
+    /// Records that were told to be rejected.
+    pub rejected: Vec<String>,
     /// What must never be committed, and was.
     pub broken: BTreeSet<String>,
 }
@@ -49,6 +51,7 @@ impl Sight {
             most_lines: 0,
             short: HashSet::new(),
             finished: Vec::new(),
+            rejected: Vec::new(),
             broken: BTreeSet::new(),
         }
     }
@@ -78,6 +81,11 @@ impl Sight {
                 let data: serde_json::Value =
                     serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
                 self.finished.extend(data["data"]["campaignId"].as_str().map(str::to_owned));
+            }
+            if kind == "stream.record_rejected" {
+                let data: serde_json::Value =
+                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
+                self.rejected.extend(data["data"]["recordId"].as_str().map(str::to_owned));
             }
             if kind.starts_with("nudge.") {
                 let data: serde_json::Value =
@@ -149,6 +157,7 @@ impl Sight {
              or p.invalid <> coalesce(sum(r.state = 'invalid'), 0) or p.retryable <> coalesce(sum(r.retryable), 0) \
              or p.blocked <> coalesce(sum(r.blocked), 0) \
              or c.status = 'active' and p.next_look is null and coalesce(sum(r.look_at is not null), 0) > 0 \
+             or c.streams <> (select count(*) from stream_campaigns a where a.campaign = c.id) \
              or p.held <> (select coalesce(sum(h.held), 0) from campaign_holds h where h.campaign = p.campaign and h.list = p.list)";
         let mut statement = self.store.prepare_cached(COUNTS).expect("a query");
         let wrong: Vec<String> = statement
@@ -158,6 +167,17 @@ impl Sight {
             .expect("lists");
         drop(statement);
         self.broken.extend(wrong.into_iter().map(|id| format!("the counters of {id} did not add up")));
+        const BLOCKS: &str = "select campaign from (select campaign, list, state, block, rows from campaign_blocks union all \
+             select campaign, list, state, (position - 1) / 4096, -count(*) from campaign_rows group by 1, 2, 3, 4) as both_sides \
+             group by campaign, list, state, block having sum(rows) <> 0";
+        let mut statement = self.store.prepare_cached(BLOCKS).expect("a query");
+        let wrong: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .expect("lists")
+            .collect::<Result<_, _>>()
+            .expect("lists");
+        drop(statement);
+        self.broken.extend(wrong.into_iter().map(|id| format!("the blocks of {id} did not add up")));
     }
 
     /// Whose call it is; `None` when the service knows of no such call.

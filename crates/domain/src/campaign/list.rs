@@ -12,6 +12,8 @@ pub const MAX_ROWS: usize = 50_000;
 pub const MAX_LIST: i64 = 2_000_000;
 /// Bytes of variables in a list that is replaced.
 pub const MAX_LIST_BYTES: i64 = 256 << 20;
+/// Longest list that is searched for a part of a name or number: such a search reads all of it.
+pub const MAX_SEARCHED: i64 = 200_000;
 /// Characters of a number that can be one.
 pub const PHONE_LENGTH: std::ops::RangeInclusive<usize> = 8..=20;
 /// Longest text that is taken as the number of a row, characters. It may be flagged, but it is kept.
@@ -88,6 +90,11 @@ pub fn search_for(text: &str) -> String {
     }
     let digits: String = text.chars().filter_map(decimal).collect();
     digits.strip_prefix('0').unwrap_or(&digits).to_owned()
+}
+
+/// Whether a list of so many rows is searched for a part of a name or number.
+pub fn is_searched(rows: i64) -> bool {
+    rows <= MAX_SEARCHED
 }
 
 /// A decimal digit of the scripts of India, as ASCII.

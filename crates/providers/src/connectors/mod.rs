@@ -30,7 +30,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::GuardedClient;
-use crate::guarded_client::{Policy, PoolLimits, SystemResolver};
+use crate::guarded_client::{Policy, PoolLimits, SystemResolver, Transport};
 use crate::settings::Integrations;
 
 pub use credentials::{Credentials, WrongCredentials};
@@ -223,6 +223,8 @@ pub struct Systems {
     reading: GuardedClient,
     /// For requests that must not: it keeps no connection, so nothing is sent twice on a new one.
     writing: GuardedClient,
+    /// Who stands in for the systems, in the simulation.
+    stand_in: Option<Arc<dyn Transport>>,
 }
 
 impl fmt::Debug for Systems {
@@ -251,7 +253,14 @@ impl Systems {
             settings: settings.clone(),
             reading: client(PoolLimits::default())?,
             writing: client(PoolLimits { idle_total: 0, ..PoolLimits::default() })?,
+            stand_in: None,
         })
+    }
+
+    /// The same with requests that go elsewhere, for the simulation.
+    #[must_use]
+    pub fn with_transport(self, stand_in: Arc<dyn Transport>) -> Self {
+        Self { stand_in: Some(stand_in), ..self }
     }
 
     /// Gets a new access token. `refresh_token` is the one in force, which may be newer than that of the
@@ -365,6 +374,18 @@ fn is_field_name(name: &str) -> bool {
     name.len() <= 200 && name.split('.').count() <= 6 && name.split('.').all(part)
 }
 
+/// The fields that a query asks for: the usual ones of its object, of those that are read, and those that are
+/// wanted. `kind` is what the system calls an object.
+fn query_fields(query: &Query, kind: &str, objects: &[(&str, &[&str])]) -> Result<String, Fault> {
+    let usual = objects
+        .iter()
+        .find(|(object, _)| *object == query.object)
+        .ok_or_else(|| Fault::Refused(format!("«{}» is no {kind} that is read", short(&query.object, 40))))?;
+    let fields = asked_fields(usual.1, &query.fields);
+    check_names(&fields)?;
+    Ok(fields.join(", "))
+}
+
 /// Checks the names of fields that stand in a query.
 fn check_names(fields: &[String]) -> Result<(), Fault> {
     match fields.iter().find(|name| !is_field_name(name)) {
@@ -373,6 +394,12 @@ fn check_names(fields: &[String]) -> Result<(), Fault> {
         }
         None => Ok(()),
     }
+}
+
+/// The records in a list of an answer; those that have no id are left out.
+fn found_in(list: &Value, found: fn(&Value) -> Option<Found>) -> Result<Vec<Found>, Fault> {
+    let list = list.as_array().ok_or_else(|| Fault::Unclear("an answer without a list of records".into()))?;
+    Ok(list.iter().filter_map(found).collect())
 }
 
 /// A moment as systems write it: ISO 8601, also with `+0000`, or milliseconds since 1970.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::wire::{Ask, RECORDS, pairs};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, check_names, moment,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, found_in, moment, query_fields,
     short, to_the_second,
 };
 
@@ -25,16 +25,9 @@ fn base(pass: &Pass) -> Result<&str, Fault> {
 
 /// Fields that a query names: the usual ones of the object and those that are wanted.
 fn query_text(query: &Query, cursor: &Cursor) -> Result<String, Fault> {
-    let usual: &[&str] = match query.object.as_str() {
-        "Lead" => &LEAD,
-        "Contact" => &CONTACT,
-        other => return Err(Fault::Refused(format!("«{}» is no object that is read", short(other, 40)))),
-    };
-    let fields = asked_fields(usual, &query.fields);
-    check_names(&fields)?;
+    let fields = query_fields(query, "object", &[("Lead", &LEAD), ("Contact", &CONTACT)])?;
     Ok(format!(
-        "SELECT {} FROM {} WHERE CreatedDate >= {}Z ORDER BY CreatedDate ASC, Id ASC",
-        fields.join(", "),
+        "SELECT {fields} FROM {} WHERE CreatedDate >= {}Z ORDER BY CreatedDate ASC, Id ASC",
         query.object,
         to_the_second(cursor.from)
     ))
@@ -53,10 +46,7 @@ pub(super) async fn page(
     };
     let ask = Ask::get(base(pass)?, path).bearer(&pass.token).up_to(RECORDS);
     let answer = systems.read(ask).await?;
-    let records = answer["records"]
-        .as_array()
-        .ok_or_else(|| Fault::Unclear("an answer without a list of records".into()))?;
-    let records = records.iter().filter_map(found).collect();
+    let records = found_in(&answer["records"], found)?;
     let next = match answer["nextRecordsUrl"].as_str() {
         Some(place) if answer["done"] == false => Some(Cursor { place: place.to_owned(), ..cursor }),
         _ => None,

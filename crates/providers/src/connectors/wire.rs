@@ -108,7 +108,11 @@ impl Systems {
         }
         let limits = Limits { deadline: self.settings.timeout, max_response_bytes: ask.most };
         let request = Request { method: ask.method, target, headers, body: ask.body };
-        let answer = client.send(request, limits).await.map_err(|why| unsent(&why))?;
+        let answer = match &self.stand_in {
+            Some(stand_in) => stand_in.send(request, limits).await,
+            None => client.send(request, limits).await,
+        };
+        let answer = answer.map_err(|why| unsent(&why))?;
         if answer.truncated {
             return Err(Fault::Unclear(format!("an answer of more than {} KB", ask.most / 1024)));
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::wire::{Ask, RECORDS, join, pairs};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, check_names, moment,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, found_in, moment, query_fields,
     short, to_the_second,
 };
 use crate::http::encoded;
@@ -49,16 +49,9 @@ fn ask<'a>(ask: Ask<'a>, pass: &Pass) -> Ask<'a> {
 }
 
 fn query_text(query: &Query, cursor: &Cursor, offset: u64) -> Result<String, Fault> {
-    let usual: &[&str] = match query.object.as_str() {
-        "Leads" => &LEADS,
-        "Contacts" => &CONTACTS,
-        other => return Err(Fault::Refused(format!("«{}» is no module that is read", short(other, 40)))),
-    };
-    let fields = asked_fields(usual, &query.fields);
-    check_names(&fields)?;
+    let fields = query_fields(query, "module", &[("Leads", &LEADS), ("Contacts", &CONTACTS)])?;
     Ok(format!(
-        "select {} from {} where Created_Time >= '{}+00:00' order by Created_Time asc limit {offset}, {PAGE}",
-        fields.join(", "),
+        "select {fields} from {} where Created_Time >= '{}+00:00' order by Created_Time asc limit {offset}, {PAGE}",
         query.object,
         to_the_second(cursor.from)
     ))
@@ -78,12 +71,10 @@ pub(super) async fn page(
     if answer.is_null() {
         return Ok(Page { records: Vec::new(), next: None });
     }
-    let data = answer["data"]
-        .as_array()
-        .ok_or_else(|| Fault::Unclear("an answer without a list of records".into()))?;
-    let records: Vec<Found> = data.iter().filter_map(found).collect();
-    let more = answer["info"]["more_records"] == true && !data.is_empty();
-    let place = offset + data.len() as u64;
+    let records = found_in(&answer["data"], found)?;
+    let came = answer["data"].as_array().map_or(0, Vec::len);
+    let more = answer["info"]["more_records"] == true && came > 0;
+    let place = offset + came as u64;
     let next = if !more {
         None
     } else if place + PAGE <= MOST_OF_A_QUERY {

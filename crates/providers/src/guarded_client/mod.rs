@@ -27,6 +27,7 @@ mod link;
 mod pool;
 mod resolver;
 mod target;
+mod transport;
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ pub use pool::PoolLimits;
 pub use resolver::{Resolver, Resolving, SystemResolver};
 pub use rustls::pki_types::CertificateDer;
 pub use target::{MAX_URL_LENGTH, Target, UrlRefused};
+pub use transport::{Sending, Transport};
 
 use address::Reach;
 use exchange::{OWN_HEADERS, Open};

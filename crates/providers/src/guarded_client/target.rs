@@ -114,6 +114,11 @@ impl Target {
         self.0.origin.https
     }
 
+    /// The path with its query.
+    pub fn path_and_query(&self) -> &str {
+        self.0.uri.path_and_query().map_or("/", PathAndQuery::as_str)
+    }
+
     /// The same place with this path and query, which begin with a slash, below its own path. They come from
     /// the program, so they may be longer than a URL that a user gives.
     ///

@@ -6,12 +6,13 @@
 //! `next_look` forward only if nobody touched it since its version was read.
 
 use const_format::formatcp;
-use domain::campaign::HeldReason;
+use domain::campaign::{HeldReason, RowState};
 use domain::ids::{Call, Campaign, CampaignRun, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use super::CampaignRow;
+use super::blocks::Moves;
 use super::list::EntryRow;
 use super::progress::ProgressRow;
 use crate::db::row::update;
@@ -142,8 +143,10 @@ pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Op
     )
 }
 
-/// Writes what changes in the life of a row; the transaction fails if somebody else has since it was read.
-pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow) -> Result<(), DbError> {
+/// Writes what changes in the life of a row; the transaction fails if somebody else has since it was read. `before` is
+/// the state that it leaves: the caller counts `moves` with the counters of the list ([`super::blocks::count`]).
+pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut Moves) -> Result<(), DbError> {
+    moves.moved(row.position, before, row.standing.state);
     let (sql, values) = update!(
         "campaign_rows" set {
             state: row.standing.state,

@@ -8,6 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
+use super::blocks::{self, Moves};
 use crate::db::row::row;
 use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
@@ -121,6 +122,9 @@ pub fn insert_all(
     position: i64,
     rows: &[FreshRow],
 ) -> Result<(), DbError> {
+    let mut moves = Moves::default();
+    (position..).zip(rows).for_each(|(position, row)| moves.entered(position, row.state));
+    blocks::count(tx, tenant, campaign, list, &moves)?;
     let rows = (position..)
         .zip(rows)
         .map(|(position, row)| row.values(tenant, campaign, list, position, 0, 0, 0, 0));
@@ -332,6 +336,7 @@ pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbEr
     if (removed as i64) < limit {
         tx.later("delete from campaign_lists where campaign = ?1 and list = ?2", params![campaign, list])?;
         tx.later("delete from campaign_holds where campaign = ?1 and list = ?2", params![campaign, list])?;
+        tx.later("delete from campaign_blocks where campaign = ?1 and list = ?2", params![campaign, list])?;
     }
     Ok(true)
 }

@@ -1,6 +1,7 @@
 //! Campaigns: their settings and status. What changes with every dial stands in [`progress`], the people to be
 //! called in [`list`], the sessions of dialling in [`runs`].
 
+pub mod blocks;
 pub mod due;
 pub mod list;
 pub mod mails;

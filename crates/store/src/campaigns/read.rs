@@ -1,12 +1,13 @@
-//! Pages and counts of a calling list. Without a search a page is a range of an index and the counts stand in the
-//! progress of the campaign, so both cost the same however long the list is. A search for a whole number is a
-//! look-up; a search for a part of a name or number reads the list.
+//! Pages and counts of a calling list. Without a search a page is a range of an index, which the blocks of the list
+//! find in a state, and the counts stand in the progress of the campaign, so both cost the same however long the list
+//! is. A search for a whole number is a look-up; a search for a part of a name or number reads the list.
 
 use const_format::formatcp;
 use domain::campaign::{RowState, Tally};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 
+use super::blocks;
 use super::list::{EntryRow, of_list};
 use crate::db::{DbError, Tx, Value};
 
@@ -128,14 +129,16 @@ pub fn page(
                     &values,
                 )
             }
-            // The rows before the page are skipped in the index alone.
+            // The blocks say where the page begins, to a few thousand rows; these are skipped in the index alone.
             Wanted::In(state) => {
-                bounds(page.limit, page.offset);
-                values.push(state.into());
+                let place = blocks::place(tx, tenant, campaign, page.list, state, page.offset)?;
+                let Some((after, skipped)) = place else { return Ok(Vec::new()) };
+                bounds(page.limit, skipped);
+                values.extend([state.into(), after.into()]);
                 tx.all(
                     formatcp!(
                         "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from (select id from campaign_rows \
-                         where campaign = ?2 and list = ?3 and state = ?6 order by position limit ?4 offset ?5) as page) order by position"
+                         where campaign = ?2 and list = ?3 and state = ?6 and position > ?7 order by position limit ?4 offset ?5) as page) order by position"
                     ),
                     &values,
                 )

@@ -51,9 +51,10 @@ migrations! {
     24 "chats",
     25 "documents",
     26 "passage_vectors",
-    27 "channel",
-    28 "channel_messages",
-    29 "channel_conversations",
+    27 "list_blocks",
+    28 "channel",
+    29 "channel_messages",
+    30 "channel_conversations",
 }
 
 /// Number of the newest step this program knows.

@@ -13,9 +13,11 @@ use std::time::Duration;
 use domain::time::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::sync::watch;
+
+use crate::receiver::{listener, read_message};
 
 /// Longer than any condition takes: a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -105,13 +107,7 @@ pub struct Fake<S> {
 impl<S: System> Fake<S> {
     /// Starts a system, which is told its own address.
     pub async fn start(make: impl FnOnce(&str) -> S) -> Self {
-        // The guarded client refuses some well-known ports, which the system may hand out.
-        let listener = loop {
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            if listener.local_addr().expect("an address").port() > 30_000 {
-                break listener;
-            }
-        };
+        let listener = listener().await;
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let system = Arc::new(make(&url));
         let (send, count) = watch::channel(0);
@@ -166,16 +162,7 @@ impl<S: System> Fake<S> {
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Request> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let (head, body) = read_message(stream).await?;
     let mut lines = head.lines();
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
@@ -183,20 +170,13 @@ async fn read_request(stream: &mut TcpStream) -> Option<Request> {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-    let mut body = bytes.split_off(end + 4);
-    while body.len() < length {
-        if stream.read_buf(&mut body).await.ok()? == 0 {
-            return None;
-        }
-    }
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     Some(Request {
         method,
         path: percent_decode_str(path).decode_utf8_lossy().into_owned(),
         query: pairs(query),
         headers,
-        body: String::from_utf8_lossy(&body).into_owned(),
+        body,
     })
 }
 

@@ -8,7 +8,6 @@ use domain::phone::Phone;
 use domain::time::Timestamp;
 
 use super::Court;
-use crate::clients::Promise;
 use crate::sight::Sight;
 
 /// A campaign as stored.
@@ -28,7 +27,7 @@ impl Court<'_> {
     fn campaigns(&self) -> Vec<CampaignSeen> {
         let sql = "select c.id, c.workspace, c.status, c.retry_count, c.start_at, c.end_at, c.daily_from, c.daily_to, \
              p.dialled, p.answered, p.talk_ms, p.spent_minor, \
-             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0, p.run \
+             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run \
              from campaigns c join campaign_progress p on p.campaign = c.id order by c.id";
         self.rows(sql, |row| {
             let moment = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
@@ -81,8 +80,7 @@ impl Court<'_> {
         }
         for (phone, mut dials) in of_person {
             // Who was erased may have come onto the list again.
-            let erased = Promise::Erased(campaign.workspace, phone);
-            if self.log.promises.iter().any(|kept| kept.promise == erased) {
+            if self.log.erasing.contains(&(campaign.workspace, phone)) {
                 continue;
             }
             dials.sort();

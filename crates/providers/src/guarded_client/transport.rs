@@ -1,15 +1,15 @@
-//! How attempts reach receivers.
+//! The way requests take, where somebody may stand in for the outside.
 
 use std::future::Future;
 use std::pin::Pin;
 
-use providers::guarded_client::{GuardedClient, Limits, Request, Response, SendError};
+use super::{GuardedClient, Limits, Request, Response, SendError};
 
 /// An exchange under way.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, SendError>> + Send + 'a>>;
 
-/// Carries a signed request to a receiver and brings its answer. The service has one, the guarded client; the
-/// simulation has receivers of its own.
+/// Carries a request to where it goes and brings the answer. The service has one, the guarded client; the
+/// simulation has receivers and systems of its own.
 pub trait Transport: Send + Sync {
     /// One exchange within its limits.
     fn send(&self, request: Request, limits: Limits) -> Sending<'_>;

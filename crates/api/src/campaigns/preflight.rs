@@ -1,0 +1,150 @@
+//! What would become of a campaign or of a batch of nudges (docs/contract/campaigns.md#preflight).
+
+use std::collections::BTreeMap;
+
+use domain::campaign::list::MAX_PHONE;
+use domain::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most numbers in the preflight of a batch of nudges.
+pub const MAX_PREFLIGHT: usize = 1_000;
+
+/// What keeps calls from being placed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PreflightProblem")]
+pub struct Problem {
+    /// What, for programs.
+    #[schemars(with = "ProblemCode")]
+    pub code: &'static str,
+    /// What, for people.
+    pub message: String,
+}
+
+/// What can be missing before a launch.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "PreflightProblemCode")]
+#[allow(missing_docs)]
+pub enum ProblemCode {
+    AgentMissing,
+    AgentNotPublished,
+    AgentNotCall,
+    AgentNotOutbound,
+    FlowNotReady,
+    NoPhoneNumber,
+    FromNumberNotOwned,
+    KybRequired,
+    WorkspaceSuspended,
+    InsufficientBalance,
+    BalanceTooSmall,
+    ListEmpty,
+    NobodyToCall,
+    MissingRequiredVariables,
+    Completed,
+    PastEndDate,
+    NotDoneByEndDate,
+    NeverOpen,
+    VoiceUnavailable,
+}
+
+/// People that would not be called, for one reason.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(rename = "PreflightReason")]
+pub struct Reason {
+    /// How many.
+    pub count: i64,
+    /// A few of them: ids of rows; in a batch of nudges their places in the request, from 0.
+    pub examples: Vec<String>,
+}
+
+/// What would become of a campaign or of a batch of nudges if it were started now. Nothing is stored or dialled.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Preflight {
+    /// Whether calls would be placed: nothing in `problems` stands in the way.
+    pub ready: bool,
+    /// What stands in the way of every call.
+    pub problems: Vec<Problem>,
+    /// What is to be known, and does not stand in the way.
+    pub warnings: Vec<Problem>,
+    /// All rows.
+    pub total: i64,
+    /// Rows that were looked at: those that are still to be called, up to 100,000.
+    pub examined: i64,
+    /// Of these, how many would be called.
+    pub will_call: i64,
+    /// Of `willCall`, how many wait first: their number has been dialled too often of late.
+    pub will_wait: i64,
+    /// How many would not be called.
+    pub will_not_call: i64,
+    /// Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`,
+    /// `consent`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
+    /// `missing_required_variables`.
+    pub by_reason: BTreeMap<String, Reason>,
+    /// When it would be done.
+    pub schedule: PreflightSchedule,
+    /// What it would cost.
+    pub cost: PreflightCost,
+}
+
+/// When calls could be placed, and when all would be done.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightSchedule {
+    /// Whether a dial could start now.
+    pub inside_window: bool,
+    /// When a dial could start; null when never.
+    pub starts_at: Option<Timestamp>,
+    /// When the last call would be over, as far as can be told; null when never.
+    pub finishes_at: Option<Timestamp>,
+    /// Calls at once that this was reckoned with.
+    pub lines: i64,
+    /// Hours of dialling, at this many calls at once.
+    pub dialling_hours: f64,
+}
+
+/// What the calls would cost, in minor units.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightCost {
+    /// ISO 4217 code.
+    pub currency: String,
+    /// Price of a started minute.
+    pub cost_per_minute_minor: i64,
+    /// What is in the wallet and not held by calls.
+    pub available_minor: i64,
+    /// What is to be expected.
+    pub expected_minor: i64,
+    /// What it costs if everybody answers and talks as long as a call may last.
+    pub at_most_minor: i64,
+    /// What the expectation rests on.
+    pub based_on: PreflightBasis,
+}
+
+/// What an expectation rests on.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightBasis {
+    /// `agent_calls`: calls of the agent in the last 30 days; `assumption` when there are fewer than 20.
+    #[schemars(extend("enum" = ["agent_calls", "assumption"]))]
+    pub source: &'static str,
+    /// Calls of the agent in the last 30 days.
+    pub calls: i64,
+    /// Answered calls of all.
+    pub connect_rate: f64,
+    /// Mean talk time of an answered call.
+    pub avg_talk_seconds: f64,
+}
+
+/// A batch of nudges that could be made.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NudgeBatchPreflight {
+    /// The agent that would talk.
+    #[schemars(length(min = 1, max = 200))]
+    pub agent_id: String,
+    /// The numbers that it would call, in any usual writing.
+    #[schemars(length(min = 1, max = MAX_PREFLIGHT), inner(length(max = MAX_PHONE)))]
+    pub to_numbers: Vec<String>,
+}
