@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::channel_messages::NewOptIn;
 use crate::channel_templates::TemplateUse;
 use crate::envelope::Deleted;
 use crate::error_codes as codes;
@@ -59,7 +60,7 @@ pub struct NewConversation {
     #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = 2 * MAX_METADATA_BYTES))]
     pub metadata: Map<String, Value>,
     /// The person's agreement to marketing.
-    pub opt_in: Option<NewOptIn>,
+    pub opt_in: Option<ConversationOptIn>,
     /// What happens when a conversation with this person is open on the number.
     #[schemars(with = "OnActiveSession", extend("default" = "reject"))]
     pub on_active_session: String,
@@ -83,18 +84,6 @@ pub struct ConversationContact {
     /// Your own id of the person; stored on a contact that has none.
     #[schemars(length(min = 1, max = 200))]
     pub external_ref: Option<String>,
-}
-
-/// A recorded agreement to marketing.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct NewOptIn {
-    /// Where it was given.
-    #[schemars(length(min = 1, max = 200))]
-    pub source: String,
-    /// When.
-    pub captured_at: Timestamp,
 }
 
 /// What happens when a conversation is open already.
