@@ -5,11 +5,11 @@ use api::contacts::Erased;
 use app::contact_policy;
 use app::erasure::ErasedPerson;
 use app::{Context, Failure};
-use domain::channel::MessageStatus;
+use domain::channel::{MessageStatus, Recipient};
 use domain::tenant::Tenant;
 use store::{Tx, channel_consents, channel_messages, contacts};
 
-use crate::media;
+use crate::{inbox, media};
 
 /// Messages emptied in one step.
 const STEP: i64 = 500;
@@ -34,6 +34,9 @@ pub fn erase(
     }
     addresses.sort_unstable();
     addresses.dedup();
+    let recipients: Vec<Recipient> =
+        addresses.iter().filter_map(|address| Recipient::parse(address)).collect();
+    inbox::forget_people(tx, &context.keyring, tenant, &recipients)?;
     for address in &addresses {
         let hash = contact_policy::person_hash(&context.keyring, address);
         channel_consents::erase(tx, tenant, &hash, context.now)?;
