@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::channel_messages::NewOptIn;
 use crate::channel_templates::TemplateUse;
 use crate::envelope::Deleted;
 use crate::error_codes as codes;
@@ -84,6 +83,18 @@ pub struct ConversationContact {
     /// Your own id of the person; stored on a contact that has none.
     #[schemars(length(min = 1, max = 200))]
     pub external_ref: Option<String>,
+}
+
+/// A recorded agreement to marketing; like the rest of this body it takes no unknown field.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ConversationOptIn {
+    /// How it was given.
+    #[schemars(length(min = 1, max = 120))]
+    pub source: String,
+    /// When; not in the future.
+    pub captured_at: Timestamp,
 }
 
 /// What happens when a conversation is open already.
