@@ -227,6 +227,7 @@ pub struct Conversation {
     pub messages: Option<Vec<ConversationMessage>>,
     /// With `include=analysis`: what was read out of it; null until that is done.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-nullable" = true))]
     pub analysis: Option<Option<ConversationAnalysis>>,
 }
 
@@ -591,6 +592,7 @@ pub const STARTING: &[&codes::ErrorCode] = &[
     codes::AGENT_NOT_CHATAPP,
     codes::INVALID_NUMBER,
     codes::INVALID_OPT_IN,
+    codes::UNKNOWN_FIELD,
     codes::TEMPLATE_UNAVAILABLE,
     codes::TEMPLATE_PARAMS_INVALID,
     codes::BRAIN_UNAVAILABLE,

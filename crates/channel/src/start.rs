@@ -163,13 +163,28 @@ pub async fn start(
         Begun::Given(answer) => Ok(answer),
         Begun::Refused(failure) => Err(failure),
         Begun::Send(claim, started) => {
-            // The answer is kept with the outcome: a repeat finds both or neither.
-            let then = move |tx: &mut Tx<'_>, delivered: &send::Delivered| {
-                finish(tx, &once, (*started).clone(), delivered.message())
-            };
-            Ok(send::deliver(app, *claim, then).await?.1)
+            deliver(app, *claim, once, *started).await
         }
     }
+}
+
+/// Sends in a task of its own: a client that goes away does not stop it, and the manual clock waits for it.
+async fn deliver(
+    app: &Arc<App>,
+    claim: Claim,
+    once: Once,
+    started: StartedConversation,
+) -> Result<Answer, Failure> {
+    let (done, sent) = tokio::sync::oneshot::channel();
+    let sender = app.clone();
+    app.clock.spawn(async move {
+        // The answer is kept with the outcome: a repeat finds both or neither.
+        let outcome = send::deliver(&sender, claim, move |tx, delivered| {
+            finish(tx, &once, started.clone(), delivered.message())
+        });
+        let _ = done.send(outcome.await.map(|(_, answer)| answer));
+    });
+    sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
 }
 
 /// Keeps what the provider has said, for this request and its repeats.
