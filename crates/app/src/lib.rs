@@ -10,7 +10,9 @@ pub mod api_documents;
 pub mod audit;
 pub mod call_env;
 pub mod calls;
+pub mod chat_words;
 pub mod compliance_packs;
+pub mod contact_policy;
 pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;
@@ -116,6 +118,8 @@ pub struct Hooks {
     pub choices: &'static [after_call::ChoicesHook],
     /// What goes on from an analysis, in this order.
     pub analysed: &'static [after_call::AnalysedHook],
+    /// What carries the words of chats on the messaging channel.
+    pub chat_words: Option<chat_words::ChatWordsHook>,
     /// What rooms above end when a workspace is suspended.
     pub suspensions: &'static [workspaces::SuspensionHook],
 }

@@ -1,5 +1,7 @@
 //! What the language model reads out of a chat that is over, as out of a call (docs/contract/chats.md#analysis).
 
+use std::sync::Arc;
+
 use app::{App, Failure};
 use domain::call::after::{self, AfterCallStep, Findings, LEASE};
 use domain::chat::{Reading, Role as ChatRole};
@@ -44,14 +46,14 @@ pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Makes one analysis that was taken, and puts it off or gives it up when it fails.
-pub async fn analyse(app: &App, owed: Owed) {
+pub async fn analyse(app: &Arc<App>, owed: Owed) {
     if let Err(failure) = analyse_once(app, owed).await {
         // Its lease ends, and it is taken again.
         failure.warn_about(owed.chat, "the analysis of a chat waits for its lease");
     }
 }
 
-async fn analyse_once(app: &App, owed: Owed) -> Result<(), Failure> {
+async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
     let order = app.store.read(move |tx| order(tx, owed)).await?;
     let Some(order) = order else { return Ok(()) };
     let env = Env::of(app);

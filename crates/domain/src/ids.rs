@@ -86,6 +86,8 @@ kinds! {
     KnowledgeDocument = "kdoc",
     /// A conversation in writing.
     Chat = "chatsess",
+    /// A label that a team puts on chats.
+    ChatLabel = "lbl",
     /// A document that a customer handed in.
     Document = "doc",
     /// A message on the messaging channel.

@@ -52,6 +52,9 @@ migrations! {
     25 "documents",
     26 "passage_vectors",
     27 "list_blocks",
+    28 "channel",
+    29 "channel_messages",
+    30 "channel_conversations",
 }
 
 /// Number of the newest step this program knows.
