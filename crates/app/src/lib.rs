@@ -11,6 +11,7 @@ pub mod audit;
 pub mod call_env;
 pub mod calls;
 pub mod compliance_packs;
+pub mod contact_policy;
 pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;

@@ -50,6 +50,9 @@ closed_sets::wire! {
     crate::campaign::RowState = "CallingListState", "Where a row of a calling list is.";
     crate::campaign::InvalidReason = "InvalidReason", "Why a row is never dialled.";
     crate::campaign::HeldReason = "HeldReason", "Why a row waits.";
+    crate::channel::Direction = "MessageDirection", "Whether a message goes to the customer or comes from them.";
+    crate::channel::MessageStatus = "MessageStatus", "Where a message is. A status never moves backwards.";
+    crate::channel::Source = "MessageSource", "Who sent a message.";
     crate::channel::Category = "TemplateCategory", "What a template is for.";
     crate::channel::MediaKind = "ChannelMediaType", "What a file is on the messaging channel.";
     crate::channel::ProviderKind = "ChannelProvider", "Who carries the messages of a connection.";

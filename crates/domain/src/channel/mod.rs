@@ -8,19 +8,26 @@
 //! | `errors` | what a provider's error codes mean |
 //! | `notification` | what a provider tells: messages, statuses, news of templates, numbers and the account |
 //! | `template` | templates: what they need, how they are filled, what a new one may look like |
+//! | `message` | where a message stands, and what moves it |
+//! | `window` | the 24 hours in which a customer may be written to freely |
+//! | `consent` | words that stop messages, and those that allow them again |
 //! | `limits` | how fast and to how many people may be sent |
 
+pub mod consent;
 pub mod content;
 pub mod errors;
 pub mod limits;
+pub mod message;
 pub mod notification;
 pub mod provider;
 pub mod template;
+pub mod window;
 
 pub use content::{
     Ask, Button, Content, FilledTemplate, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource, Outgoing, Recipient,
 };
 pub use errors::{Effect, ProviderError};
+pub use message::{Direction, Happened, LocalError, MessageStatus, Source, Times};
 pub use notification::Notification;
 pub use provider::{Account, Fault, Provider, ProviderKind, Sent};
 pub use template::{Category, Params, Template, TemplateStatus};

@@ -52,6 +52,7 @@ migrations! {
     25 "documents",
     26 "passage_vectors",
     27 "channel",
+    28 "channel_messages",
 }
 
 /// Number of the newest step this program knows.

@@ -10,7 +10,7 @@ use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::channel::provider::ConnectionStatus;
-use domain::channel::{Category, ProviderKind, TemplateStatus};
+use domain::channel::{Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource, TemplateStatus};
 use domain::chat::{
     Channel as ChatChannel, EndCause as ChatEndCause, Reading, Role as ChatRole, State as ChatState, TurnKind,
 };
@@ -390,7 +390,7 @@ words! {
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
     ChatState, ChatChannel, ChatRole, ChatEndCause, TurnKind, Reading,
     SourceKind,
-    ProviderKind, ConnectionStatus, Category, TemplateStatus,
+    ProviderKind, ConnectionStatus, Category, TemplateStatus, MessageDirection, MessageSource, MessageStatus,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
