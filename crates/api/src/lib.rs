@@ -17,6 +17,7 @@ pub mod boards;
 pub mod calls;
 pub mod campaigns;
 pub mod channel_accounts;
+pub mod channel_messages;
 pub mod channel_templates;
 pub mod chats;
 pub mod contacts;

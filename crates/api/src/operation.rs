@@ -75,6 +75,8 @@ pub enum RateClass {
     CampaignWrites,
     /// Messages of customers in chat sessions.
     ChatMessages,
+    /// `POST /v1/chatapp/messages` and `POST /v1/chatapp/conversations`.
+    ChannelMessages,
 }
 
 /// What `Idempotency-Key` does for an operation.

@@ -19,6 +19,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::contacts::OPERATIONS,
         crate::chats::OPERATIONS,
         crate::channel_accounts::OPERATIONS,
+        crate::channel_messages::OPERATIONS,
         crate::channel_templates::OPERATIONS,
         crate::documents::OPERATIONS,
         crate::data_streams::OPERATIONS,

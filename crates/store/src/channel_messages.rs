@@ -625,3 +625,10 @@ pub fn next_drop(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let next: Option<Option<Timestamp>> = tx.one("select min(next_at) from channel_media_drops", params![])?;
     Ok(next.flatten())
 }
+
+/// How many people an account has reached since `after`; nothing is changed.
+pub fn count_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, after: Timestamp) -> Result<i64, DbError> {
+    let sql = "select (select coalesce(sum(people), 0) from channel_reach where workspace = ?1 and account = ?2)
+        - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)";
+    Ok(tx.one(sql, params![tenant, account, after])?.unwrap_or(0))
+}
