@@ -53,6 +53,7 @@ migrations! {
     26 "passage_vectors",
     27 "channel",
     28 "channel_messages",
+    30 "channel_campaigns",
 }
 
 /// Number of the newest step this program knows.
