@@ -188,27 +188,33 @@ pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Fai
         .await
 }
 
-/// When there is work again.
+/// When to look again. What is due by now belongs to another node, or waits for what is before it.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
-    app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await
+    let soon = app.clock.now().plus(SECOND);
+    let next = app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await?;
+    Ok(next.map(|next| if next < soon { soon } else { next }))
 }
 
 /// Works a batch of a connection, then gives it back, so that others have their turn.
 pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
-    if let Err(failure) = batch(&app, id, tenant).await {
+    let worked = batch(&app, id, tenant).await.unwrap_or_else(|failure| {
         failure.warn_about(id, "notifications of the messaging channel could not be worked");
-    }
+        0
+    });
+    // With nothing but what waits for its next try, or without a store, it rests for a moment.
     let now = app.clock.now();
-    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, now)?)).await;
+    let until = if worked > 0 { now } else { now.plus(SECOND) };
+    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, until)?)).await;
     if let Err(failure) = back {
         failure.warn_about(id, "a connection of the messaging channel waits for the end of its lease");
     }
 }
 
-async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<(), Failure> {
+/// Works what is due; how many items were worked.
+async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<usize, Failure> {
     let now = app.clock.now();
     let (connection, rows) = app
         .store
@@ -217,31 +223,38 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
             Ok::<_, Failure>((connection, channel_inbox::due(tx, tenant, id, now, BATCH)?))
         })
         .await?;
-    let Some(connection) = connection else { return Ok(()) };
+    let Some(connection) = connection else { return Ok(0) };
     let mut lanes: BTreeMap<String, Vec<NotificationRow>> = BTreeMap::new();
     for row in rows {
         lanes.entry(row.lane.clone()).or_default().push(row);
     }
     let mut lanes = lanes.into_values();
     let mut working = tokio::task::JoinSet::new();
+    let mut worked = 0;
     loop {
         while working.len() < LANES {
             let Some(rows) = lanes.next() else { break };
             working.spawn(work_lane(app.clone(), connection.clone(), rows));
         }
-        if working.join_next().await.is_none() {
-            return Ok(());
+        match working.join_next().await {
+            None => return Ok(worked),
+            Some(lane) => worked += lane.unwrap_or(0),
         }
     }
 }
 
-/// Works the items of a person; one that fails lets those behind it wait.
-async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) {
+/// Works the items of a person; how many. One that fails lets those behind it wait.
+async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) -> usize {
+    let mut worked = 0;
     for row in rows {
         let id = row.id;
-        let Err(failure) = work_one(&app, &connection, &row).await else { continue };
+        let Err(failure) = work_one(&app, &connection, &row).await else {
+            worked += 1;
+            continue;
+        };
         if failure.of_store {
-            return failure.warn_about(id, "a notification of the messaging channel waits for the store");
+            failure.warn_about(id, "a notification of the messaging channel waits for the store");
+            return worked;
         }
         let attempts = row.attempts + 1;
         let given_up = attempts >= TRIES;
@@ -257,15 +270,17 @@ async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<Notificat
                 if given_up {
                     channel_inbox::done(tx, tenant, id)?;
                 } else {
-                    channel_inbox::again(tx, tenant, id, attempts, at)?;
+                    channel_inbox::again(tx, tenant, &row, attempts, at)?;
                 }
                 Ok::<_, Failure>(())
             })
             .await;
         if !given_up || stored.is_err() {
-            return;
+            return worked;
         }
+        worked += 1;
     }
+    worked
 }
 
 async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &NotificationRow) -> Result<(), Failure> {

@@ -51,7 +51,7 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
     if connection.provider == ProviderKind::Cloud {
         let account = account_of(&app.keyring, connection)?;
         let carrier = provider(app, &account);
-        let answer = app.clock.outside(carrier.numbers(&account)).await;
+        let answer = carrier.numbers(&account).await;
         let states = match brought(app, &account, answer).await {
             Ok(states) => states,
             // The operator has to act; until then a look a day is enough.
@@ -62,7 +62,7 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
             Err(failure) => return Err(failure),
         };
         take_over(app, connection, states).await?;
-        app.clock.outside(templates::sync_all(app, &account)).await?;
+        templates::sync_all(app, &account).await?;
     }
     over(app, connection).await?;
     tracing::debug!(workspace = %tenant, "an account of the messaging channel was looked at");

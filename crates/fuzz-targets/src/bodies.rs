@@ -116,6 +116,13 @@ const READS: &[(&str, Read)] = &[
     ("addKnowledgeLink", is::<api::knowledge_files::NewKnowledgeLink>),
     ("attachStream", is::<api::data_streams::NewAttachment>),
     ("openChatSession", is::<api::chats::NewChatSession>),
+    ("putChannelConnection", is::<api::channel_accounts::NewChannelConnection>),
+    ("bindChannelNumber", is::<api::channel_accounts::NewChannelNumber>),
+    ("createChannelTemplate", is::<api::channel_templates::NewChannelTemplate>),
+    ("updateChannelTemplate", is::<api::channel_templates::ChannelTemplateChange>),
+    ("injectCustomerMessage", is::<api::dev::CustomerMessage>),
+    // Its signature is checked before it is read; `channel_webhook` reads it.
+    ("receiveChannelNotification", |_| Ok(())),
     ("sendChatMessage", is::<api::chats::NewChatMessage>),
     ("writeChatMessage", is::<api::chats::NewChatMessage>),
     ("reviewDocument", is::<api::documents::DocumentReview>),

@@ -92,4 +92,5 @@ create table channel_notifications (
 create unique index channel_notifications_key on channel_notifications (connection, key);
 create index channel_notifications_due on channel_notifications (connection, id) where payload is not null;
 create index channel_notifications_lane on channel_notifications (workspace, lane) where payload is not null;
+create index channel_notifications_next on channel_notifications (next_at) where payload is not null;
 create index channel_notifications_age on channel_notifications (received_at);

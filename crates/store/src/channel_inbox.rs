@@ -51,8 +51,17 @@ pub fn take_connections(
     until: Timestamp,
     most: i64,
 ) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, DbError> {
-    let sql = "update channel_connections set inbox_until = ?2 where id in (
-            select c.id from channel_connections c where c.inbox_until <= ?1 and exists (
+    // From one connection with work to the next, however much each has.
+    let sql = "with recursive waiting(connection) as (
+            select min(connection) from channel_notifications where payload is not null
+            union all
+            select (select min(n.connection) from channel_notifications n
+                where n.payload is not null and n.connection > w.connection)
+            from waiting w where w.connection is not null
+        )
+        update channel_connections set inbox_until = ?2 where id in (
+            select c.id from channel_connections c
+            where c.id in (select connection from waiting) and c.inbox_until <= ?1 and exists (
                 select 1 from channel_notifications n
                 where n.connection = c.id and n.payload is not null and n.next_at <= ?1
             ) order by c.inbox_until limit ?3 /*pg for update skip locked*/
@@ -98,23 +107,24 @@ pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNotification>) -> Res
     Ok(tx.exec(sql, params![tenant, id])? > 0)
 }
 
-/// Lets an item that failed wait for its next try.
+/// Lets an item that failed wait for its next try, and those behind it in its lane with it.
 pub fn again(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    id: Id<ChannelNotification>,
+    row: &NotificationRow,
     attempts: i64,
     at: Timestamp,
 ) -> Result<(), DbError> {
-    let sql = "update channel_notifications set attempts = ?3, next_at = ?4 where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, id, attempts, at])
+    let sql = "update channel_notifications set attempts = ?3 where workspace = ?1 and id = ?2";
+    tx.later(sql, params![tenant, row.id, attempts])?;
+    let sql = "update channel_notifications set next_at = ?3
+        where workspace = ?1 and lane = ?2 and payload is not null and next_at < ?3";
+    tx.later(sql, params![tenant, &row.lane, at])
 }
 
 /// Across workspaces: when the next item is to be worked.
 pub fn next_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let sql = "select min(case when c.inbox_until > n.next_at then c.inbox_until else n.next_at end)
-        from channel_notifications n join channel_connections c on c.id = n.connection
-        where n.payload is not null";
+    let sql = "select min(next_at) from channel_notifications where payload is not null";
     let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
     Ok(next.flatten())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use channel::upkeep;
 use domain::time::{MINUTE, Timestamp};
+use futures_util::future::join_all;
 
 use super::next_look;
 use crate::app::App;
@@ -26,9 +27,8 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
         if taken.is_empty() {
             break;
         }
-        for connection in taken {
-            upkeep::look(app.clone(), connection).await;
-        }
+        let looks = taken.into_iter().map(|connection| upkeep::look(app.clone(), connection));
+        app.clock.outside(join_all(looks)).await;
     }
     match upkeep::next(&app).await {
         Ok(due) => next_look(&app, due, again),

@@ -244,6 +244,10 @@ async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
     let workspace = app.workspace().await;
     let hook = cloud::connect(&app, &workspace.id).await;
     let at = 1_795_000_000;
+    let receipts = cloud::about_messages(json!({"statuses": [
+        cloud::status("wamid.C", "read", at, "+919812345678"),
+        cloud::status("wamid.C", "sent", at, "+919812345678"),
+    ]}));
     let batch = cloud::about_messages(json!({"messages": [
         cloud::text("wamid.A", "+919812345678", at, "one"),
         cloud::text("wamid.B", "+919812345678", at, "two"),
@@ -253,12 +257,15 @@ async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
         assert_eq!(notify(&app, &hook, &batch).await.expect(200)["data"]["received"], 3);
     }
     assert_eq!(stored(&app).await.0, 2);
+    for _ in 0..2 {
+        assert_eq!(notify(&app, &hook, &receipts).await.expect(200)["data"]["received"], 2);
+    }
     app.advance(0).await;
-    assert_eq!(stored(&app).await, (2, 0));
+    assert_eq!(stored(&app).await, (4, 0));
     let mut foreign = batch.clone();
     foreign["entry"][0]["id"] = json!("1");
     assert_eq!(notify(&app, &hook, &foreign).await.expect(200)["data"]["received"], 0);
-    assert_eq!(stored(&app).await.0, 2);
+    assert_eq!(stored(&app).await.0, 4);
     // What was received is known for longer than the provider repeats itself, then it is forgotten.
     app.advance(9 * 86_400).await;
     assert_eq!(stored(&app).await, (0, 0));

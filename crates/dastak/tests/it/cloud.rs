@@ -3,6 +3,7 @@
 
 use std::sync::Mutex;
 
+use dastak::config::Config;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
@@ -164,8 +165,7 @@ impl Cloud {
     fn object(&self, id: &str, request: &Request) -> Reply {
         let mut state = self.state.lock().unwrap();
         if let Some((_, mime_type, bytes)) = state.media.iter().find(|(known, ..)| known == id) {
-            use ring::digest::{SHA256, digest};
-            let sum = data_encoding::HEXLOWER.encode(digest(&SHA256, bytes.as_bytes()).as_ref());
+            let sum = runtime::crypto::sha256(bytes.as_bytes());
             return Reply::ok(json!({"url": format!("{}/files/{id}", self.url), "mime_type": mime_type,
                 "sha256": sum, "file_size": bytes.len(), "id": id, "messaging_product": "whatsapp"}));
         }
@@ -217,9 +217,18 @@ impl System for Cloud {
 
 /// A service whose Cloud API is a fake one.
 pub async fn start() -> (TestApp, Fake<Cloud>) {
+    start_with(|_| ()).await
+}
+
+/// The same with other settings.
+pub async fn start_with(change: impl FnOnce(&mut Config)) -> (TestApp, Fake<Cloud>) {
     let fake = Fake::start(Cloud::new).await;
     let url = fake.url.clone();
-    let app = TestApp::start_with(|config| config.cloud_api.base_url = url).await;
+    let app = TestApp::start_with(|config| {
+        config.cloud_api.base_url = url;
+        change(config);
+    })
+    .await;
     (app, fake)
 }
 
