@@ -84,9 +84,10 @@ pub struct NewChannelNumber {
     /// The provider's id of the number; the sandbox makes one up.
     #[schemars(length(min = 1, max = 60))]
     pub phone_number_id: Option<String>,
-    /// The agent that answers on it; null for none.
-    #[schemars(length(min = 1, max = 64), extend("x-nullable" = true))]
-    pub agent_id: Option<String>,
+    /// The agent that answers on it; null for none. A number that is bound already keeps its agent without it.
+    #[serde(default, deserialize_with = "crate::schema::given")]
+    #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
+    pub agent_id: Option<Option<String>>,
     /// Whether it sends what names no number. The first number is the default.
     pub is_default: Option<bool>,
 }
@@ -155,27 +156,51 @@ const HOOK: &str = "/chatapp/webhooks/{connection}";
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(PUT, CONNECTION, "putChannelConnection", "Operator", "Connect the messaging channel, or replace the credentials")
-        .access(Access::Operator)
-        .body(request::<NewChannelConnection>)
-        .answers(&[(200, Some(data::<ChannelConnection>))])
-        .errors(&[codes::CONFLICT, codes::PROVIDER_REFUSED, codes::PROVIDER_UNAVAILABLE]),
-    operation(GET, CONNECTION, "getChannelConnection", "Operator", "The connection with the messaging channel")
-        .access(Access::Operator)
-        .answers(&[(200, Some(data::<ChannelConnection>))]),
-    operation(DELETE, CONNECTION, "deleteChannelConnection", "Operator", "Disconnect the messaging channel with its numbers and templates")
-        .access(Access::Operator)
-        .answers(&[(200, Some(data::<Removed>))]),
-    operation(POST, NUMBERS, "bindChannelNumber", "Operator", "Bind a number of the account, or change what a bound one does")
-        .access(Access::Operator)
-        .body(request::<NewChannelNumber>)
-        .answers(&[(201, Some(data::<BoundChannelNumber>))])
-        .errors(&[
-            codes::CONFLICT,
-            codes::CHATAPP_NOT_CONNECTED,
-            codes::PROVIDER_REFUSED,
-            codes::PROVIDER_UNAVAILABLE,
-        ]),
+    operation(
+        PUT,
+        CONNECTION,
+        "putChannelConnection",
+        "Operator",
+        "Connect the messaging channel, or replace the credentials",
+    )
+    .access(Access::Operator)
+    .body(request::<NewChannelConnection>)
+    .answers(&[(200, Some(data::<ChannelConnection>))])
+    .errors(&[codes::CONFLICT, codes::PROVIDER_REFUSED, codes::PROVIDER_UNAVAILABLE]),
+    operation(
+        GET,
+        CONNECTION,
+        "getChannelConnection",
+        "Operator",
+        "The connection with the messaging channel",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(data::<ChannelConnection>))]),
+    operation(
+        DELETE,
+        CONNECTION,
+        "deleteChannelConnection",
+        "Operator",
+        "Disconnect the messaging channel with its numbers and templates",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(data::<Removed>))]),
+    operation(
+        POST,
+        NUMBERS,
+        "bindChannelNumber",
+        "Operator",
+        "Bind a number of the account, or change what a bound one does",
+    )
+    .access(Access::Operator)
+    .body(request::<NewChannelNumber>)
+    .answers(&[(201, Some(data::<BoundChannelNumber>))])
+    .errors(&[
+        codes::CONFLICT,
+        codes::CHATAPP_NOT_CONNECTED,
+        codes::PROVIDER_REFUSED,
+        codes::PROVIDER_UNAVAILABLE,
+    ]),
     operation(GET, NUMBERS, "listBoundChannelNumbers", "Operator", "Numbers on the messaging channel")
         .access(Access::Operator)
         .answers(&[(200, Some(list::<BoundChannelNumber>))]),
@@ -191,15 +216,27 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/chatapp/numbers", "listChannelNumbers", "Messaging channel", "Business numbers")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(list::<ChannelNumber>))]),
-    operation(GET, HOOK, "verifyChannelHook", "Messaging channel", "The provider verifies the address of notifications")
-        .access(Access::Public)
-        .query(verification)
-        .answers(&[(200, None)])
-        .content_type("text/plain")
-        .errors(&[codes::NOT_FOUND, codes::LINK_INVALID, codes::RATE_LIMITED]),
-    operation(POST, HOOK, "receiveChannelNotification", "Messaging channel", "Notifications of the provider, signed with `X-Hub-Signature-256`")
-        .access(Access::Signed)
-        .raw_body(request::<Notified>)
-        .answers(&[(200, Some(data::<NotificationTaken>))])
-        .errors(&[codes::NOT_FOUND, codes::UNAUTHORIZED, codes::RATE_LIMITED, codes::INBOX_FULL]),
+    operation(
+        GET,
+        HOOK,
+        "verifyChannelHook",
+        "Messaging channel",
+        "The provider verifies the address of notifications",
+    )
+    .access(Access::Public)
+    .query(verification)
+    .answers(&[(200, None)])
+    .content_type("text/plain")
+    .errors(&[codes::NOT_FOUND, codes::LINK_INVALID, codes::RATE_LIMITED]),
+    operation(
+        POST,
+        HOOK,
+        "receiveChannelNotification",
+        "Messaging channel",
+        "Notifications of the provider, signed with `X-Hub-Signature-256`",
+    )
+    .access(Access::Signed)
+    .raw_body(request::<Notified>)
+    .answers(&[(200, Some(data::<NotificationTaken>))])
+    .errors(&[codes::NOT_FOUND, codes::UNAUTHORIZED, codes::RATE_LIMITED, codes::INBOX_FULL]),
 ];

@@ -1,6 +1,8 @@
 //! Templates of the messaging channel (docs/contract/channel.md#templates).
 
-use domain::channel::template::{HeaderValue, Params, Values, ButtonValue, MAX_BUTTONS, MAX_BYTES, MAX_COMPONENTS, MAX_NAME, MAX_VALUES};
+use domain::channel::template::{
+    ButtonValue, HeaderValue, MAX_BUTTONS, MAX_BYTES, MAX_COMPONENTS, MAX_NAME, MAX_VALUES, Params, Values,
+};
 use domain::channel::{Category, TemplateStatus};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -137,7 +139,8 @@ pub struct TemplateParams {
 enum BodyParams {
     Numbered(#[schemars(length(max = MAX_VALUES), inner(length(max = 4_096)))] Vec<String>),
     Named(
-        #[schemars(extend("maxProperties" = MAX_VALUES, "x-maxBytes" = MAX_BYTES))] std::collections::BTreeMap<String, String>,
+        #[schemars(extend("maxProperties" = MAX_VALUES, "x-maxBytes" = MAX_BYTES))]
+        std::collections::BTreeMap<String, String>,
     ),
 }
 
@@ -231,10 +234,16 @@ pub const OPERATIONS: &[Operation] = &[
         .body(request::<NewChannelTemplate>)
         .answers(&[(201, Some(data::<ChannelTemplate>))])
         .errors(WRITE_ERRORS),
-    operation(POST, "/v1/chatapp/templates/sync", "syncChannelTemplates", TAG, "Read the provider's list of templates")
-        .scope(CHATAPP_WRITE)
-        .answers(&[(200, Some(data::<SyncedTemplates>))])
-        .errors(WRITE_ERRORS),
+    operation(
+        POST,
+        "/v1/chatapp/templates/sync",
+        "syncChannelTemplates",
+        TAG,
+        "Read the provider's list of templates",
+    )
+    .scope(CHATAPP_WRITE)
+    .answers(&[(200, Some(data::<SyncedTemplates>))])
+    .errors(WRITE_ERRORS),
     operation(
         POST,
         "/v1/chatapp/templates/header-sample",
@@ -249,11 +258,17 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, ONE, "getChannelTemplate", TAG, "One template")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(data::<ChannelTemplate>))]),
-    operation(PATCH, ONE, "updateChannelTemplate", TAG, "Change a template, which the provider then looks at anew")
-        .scope(CHATAPP_WRITE)
-        .body(request::<ChannelTemplateChange>)
-        .answers(&[(200, Some(data::<ChannelTemplate>))])
-        .errors(WRITE_ERRORS),
+    operation(
+        PATCH,
+        ONE,
+        "updateChannelTemplate",
+        TAG,
+        "Change a template, which the provider then looks at anew",
+    )
+    .scope(CHATAPP_WRITE)
+    .body(request::<ChannelTemplateChange>)
+    .answers(&[(200, Some(data::<ChannelTemplate>))])
+    .errors(WRITE_ERRORS),
     operation(DELETE, ONE, "deleteChannelTemplate", TAG, "Delete a template in its language")
         .scope(CHATAPP_WRITE)
         .answers(&[(200, Some(data::<Deleted>))])

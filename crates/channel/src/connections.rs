@@ -200,7 +200,13 @@ pub async fn put(
             channel_accounts::check_at(tx, tenant, context.now)?;
             tx.wake(topics::CHANNEL_NOTIFICATIONS);
             tx.wake(topics::CHANNEL_SENDS);
-            operator_log::append(tx, &context, &trace, Some(tenant), &format!("{} {}", current.id, current.provider))?;
+            operator_log::append(
+                tx,
+                &context,
+                &trace,
+                Some(tenant),
+                &format!("{} {}", current.id, current.provider),
+            )?;
             Ok::<_, Failure>(current)
         })
         .await?;

@@ -12,13 +12,13 @@ use domain::ids::{Consent, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::json;
-use store::channel_accounts::NumberRow;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
 use store::{Tx, channel_consents};
 
 use crate::messages::{self, New};
-use crate::{media, people, send};
+use crate::numbers::Number;
+use crate::{media, people};
 
 /// Longest text that is kept of a message, in characters; the channel's own limit is lower.
 const MAX_WORDS: usize = 65_536;
@@ -31,7 +31,8 @@ pub fn message(
     app: &App,
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
+    received_at: Timestamp,
     received: &Received,
 ) -> Result<(), Failure> {
     let context = app.context();
@@ -57,7 +58,7 @@ pub fn message(
         channel_consents::came_back(tx, tenant, &person, context.now)?;
     }
     // By the provider's clock, but never ahead of ours: it opens the window.
-    let at = received.at.min(context.now);
+    let at = received.at.min(received_at);
     let mut thread = thread(tx, &context, tenant, number, contact.id)?;
     thread.received_at = thread.received_at.max(Some(at));
     thread.last_at = context.now;
@@ -82,7 +83,7 @@ pub fn message(
 ///
 /// # Errors
 /// Those of the store.
-pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &NumberRow, echo: &Echo) -> Result<(), Failure> {
+pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &Echo) -> Result<(), Failure> {
     let context = app.context();
     let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &echo.id)?;
     if known.is_some() {
@@ -145,7 +146,7 @@ fn obey(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     contact: &ContactRow,
     to: Option<&Recipient>,
     wish: Wish,
@@ -178,12 +179,10 @@ fn obey(
         let fresh = channel_consents::confirm(tx, tenant, person, context.now)?;
         first = if at == 0 { fresh } else { first && fresh };
     }
-    if first
-        && let (Some(to), Some(line)) = (to, send::line_of(tx, tenant, &number.phone_number_id)?)
-    {
+    if let (true, Some(to)) = (first, to) {
         let confirmation = New {
             source: Source::System,
-            line,
+            number: number.clone(),
             contact: Some(contact.clone()),
             to: to.clone(),
             content: Content::Text(confirmation(&contact.preferred_language, wish).to_owned()),
@@ -246,7 +245,7 @@ fn thread(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     contact: Id<domain::ids::Contact>,
 ) -> Result<ThreadRow, Failure> {
     let new = ThreadRow {
@@ -284,7 +283,7 @@ fn words(what: &ReceivedContent) -> (String, Option<String>) {
 fn row_of(
     context: &Context,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     contact: &ContactRow,
     thread: &ThreadRow,
     received: &Received,
@@ -317,7 +316,7 @@ fn row_of(
         media_attempts: 0,
         reply_to: received.reply_to.clone(),
         phone_number_id: number.phone_number_id.clone(),
-        business: number.number,
+        business: number.e164,
         customer: received.from.phone.map(|phone| phone.to_string()),
         customer_user_id: received.from.user_id.clone(),
         customer_username: received.from.username.clone(),
@@ -339,7 +338,7 @@ fn edited(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     original: &str,
     text: Option<&str>,
 ) -> Result<(), Failure> {
@@ -356,7 +355,7 @@ fn revoked(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     original: &str,
 ) -> Result<(), Failure> {
     let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;

@@ -16,9 +16,9 @@ use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
 use runtime::crypto::Keyring;
+use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
-use store::Tx;
 
 use crate::connections::{self, Credentials};
 use crate::notifications;
@@ -30,9 +30,11 @@ const LEASE: i64 = MINUTE;
 /// Connections that are taken at once.
 const CONNECTIONS: i64 = 16;
 /// Items of a connection that are worked before others have their turn.
-const BATCH: i64 = 128;
-/// People of a connection that are worked at once.
-const LANES: usize = 16;
+const BATCH: i64 = 256;
+/// Items that share a transaction: a commit costs more than the work of an item.
+const TOGETHER: usize = 16;
+/// Transactions of a connection that run at once.
+const AT_ONCE: usize = 8;
 /// Tries of an item.
 const TRIES: i64 = 6;
 /// How long it is known what was received: the provider repeats itself for a week.
@@ -58,7 +60,9 @@ pub async fn verify(
     let row = connections::behind(app, id).await?;
     let credentials = Credentials::of(&app.keyring, &row)?;
     match challenge {
-        Some(challenge) if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) => {
+        Some(challenge)
+            if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) =>
+        {
             Ok(challenge.to_owned())
         }
         _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
@@ -94,7 +98,8 @@ pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]
         return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
     }
     let context = app.context();
-    let items = parse(body, context.now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    let items = parse(body, context.now)
+        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
     let rows: Vec<NotificationRow> = items
         .into_iter()
         .filter(|item| item.business_account == connection.business_account)
@@ -165,7 +170,9 @@ pub(crate) fn row(
         key: context.keyring.hash(&format!("channel:{}", item.key)),
         lane,
         phone_number_id: item.phone_number_id,
-        payload: Some(serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?),
+        payload: Some(
+            serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
         attempts: 0,
         next_at: at,
         received_at: context.now,
@@ -184,7 +191,9 @@ fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
 pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
     let now = app.clock.now();
     app.store
-        .tx(move |tx| Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?))
+        .tx(move |tx| {
+            Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?)
+        })
         .await
 }
 
@@ -228,27 +237,55 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
     for row in rows {
         lanes.entry(row.lane.clone()).or_default().push(row);
     }
-    let mut lanes = lanes.into_values();
+    let mut groups: Vec<Vec<Vec<NotificationRow>>> = Vec::new();
+    for rows in lanes.into_values() {
+        match groups.last_mut() {
+            Some(group) if group.iter().map(Vec::len).sum::<usize>() + rows.len() <= TOGETHER => {
+                group.push(rows)
+            }
+            _ => groups.push(vec![rows]),
+        }
+    }
+    let mut groups = groups.into_iter();
     let mut working = tokio::task::JoinSet::new();
     let mut worked = 0;
     loop {
-        while working.len() < LANES {
-            let Some(rows) = lanes.next() else { break };
-            working.spawn(work_lane(app.clone(), connection.clone(), rows));
+        while working.len() < AT_ONCE {
+            let Some(group) = groups.next() else { break };
+            working.spawn(work_group(app.clone(), connection.clone(), group));
         }
         match working.join_next().await {
             None => return Ok(worked),
-            Some(lane) => worked += lane.unwrap_or(0),
+            Some(group) => worked += group.unwrap_or(0),
         }
     }
 }
 
+/// Works the items of several people; how many. If they cannot be worked together, each person's are by themselves.
+async fn work_group(app: Arc<App>, connection: ConnectionRow, group: Vec<Vec<NotificationRow>>) -> usize {
+    let all: Vec<NotificationRow> = group.iter().flatten().cloned().collect();
+    let count = all.len();
+    match work_together(&app, &connection, all).await {
+        Ok(()) => return count,
+        Err(failure) if failure.of_store => {
+            failure.warn_about(connection.id, "notifications of the messaging channel wait for the store");
+            return 0;
+        }
+        Err(_) => {}
+    }
+    let mut worked = 0;
+    for rows in group {
+        worked += work_lane(&app, &connection, rows).await;
+    }
+    worked
+}
+
 /// Works the items of a person; how many. One that fails lets those behind it wait.
-async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) -> usize {
+async fn work_lane(app: &Arc<App>, connection: &ConnectionRow, rows: Vec<NotificationRow>) -> usize {
     let mut worked = 0;
     for row in rows {
         let id = row.id;
-        let Err(failure) = work_one(&app, &connection, &row).await else {
+        let Err(failure) = work_together(app, connection, vec![row.clone()]).await else {
             worked += 1;
             continue;
         };
@@ -283,18 +320,35 @@ async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<Notificat
     worked
 }
 
-async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &NotificationRow) -> Result<(), Failure> {
-    let Some(payload) = &row.payload else { return Ok(()) };
-    let notification: Notification =
-        serde_json::from_str(payload).map_err(|why| Failure::internal(format!("a notification: {why}")))?;
-    let (app_, connection, row) = (app.clone(), connection.clone(), row.clone());
+/// Works items in one transaction, which also marks them as worked.
+async fn work_together(
+    app: &Arc<App>,
+    connection: &ConnectionRow,
+    rows: Vec<NotificationRow>,
+) -> Result<(), Failure> {
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let Some(payload) = &row.payload else { continue };
+        let notification: Notification = serde_json::from_str(payload)
+            .map_err(|why| Failure::internal(format!("a notification: {why}")))?;
+        items.push((row.id, row.phone_number_id, row.received_at, notification));
+    }
+    let (app_, connection) = (app.clone(), connection.clone());
     app.store
         .tx(move |tx| {
-            if !channel_inbox::done(tx, connection.workspace, row.id)? {
-                return Ok(());
+            for (id, number, received_at, notification) in &items {
+                if channel_inbox::done(tx, connection.workspace, *id)? {
+                    notifications::take(
+                        &app_,
+                        tx,
+                        &connection,
+                        number.as_deref(),
+                        *received_at,
+                        notification,
+                    )?;
+                }
             }
-            let number = row.phone_number_id.as_deref();
-            notifications::take(&app_, tx, &connection, number, row.received_at, &notification)
+            Ok(())
         })
         .await
 }
@@ -305,7 +359,8 @@ async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &Notification
 /// Those of the store.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
-    let gone = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
+    let gone =
+        app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
     Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
 }
 

@@ -11,19 +11,41 @@
 //! | `inbox` | notifications: stored before they are acknowledged, worked in order |
 //! | `notifications` | what follows from each |
 //! | `takers` | messages and statuses, handed to their nouns |
+//! | `messages` | a message is taken: its checks, its row |
+//! | `send` | a message goes out, once |
+//! | `statuses` | how it goes on |
+//! | `inbound` | what customers write, and what their words mean |
+//! | `media` | received files |
+//! | `people` | the contacts of those who write and are written to |
+//! | `followers` | who hears of messages |
+//! | `requests` | messages over the API |
+//! | `view` | a message as clients see it |
+//! | `erasing` | what an erasure takes away |
+//! | `campaigns` | campaigns that send messages |
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
+pub mod campaigns;
 pub mod connections;
+pub mod erasing;
 pub mod facts;
+pub mod followers;
+pub mod inbound;
 pub mod inbox;
+pub mod media;
+pub mod messages;
 pub mod notifications;
 pub mod numbers;
+pub mod people;
 pub mod providers;
+pub mod requests;
 pub mod sandbox;
+pub mod send;
+pub mod statuses;
 mod takers;
 pub mod templates;
 pub mod upkeep;
+pub mod view;
 
 pub use connections::{account, token_refused};
 pub use numbers::{Number, Which, sending_number};

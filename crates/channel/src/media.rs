@@ -12,6 +12,8 @@ use serde_json::Value;
 use store::channel_messages::{self, MessageRow};
 use store::{DbError, Tx};
 
+use crate::connections;
+use crate::providers::provider;
 use crate::send;
 
 /// Files fetched, and objects dropped, in one go. Each may take 100 MB of memory for a moment.
@@ -79,14 +81,14 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
 async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     let (tenant, id) = (row.workspace, row.id);
     let number = row.phone_number_id.clone();
-    let line = app.store.read(move |tx| send::line_of(tx, tenant, &number)).await?;
+    let known = app.store.read(move |tx| send::number_of(tx, tenant, &number)).await?;
     let media = row.media.clone().unwrap_or_default();
     let text = |name: &str| media.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (Some(line), Some(kind)) = (line, MediaKind::parse(&text("type"))) else {
+    let (Some(_), Some(kind)) = (known, MediaKind::parse(&text("type"))) else {
         return give_up(app, tenant, id).await;
     };
-    let account = crate::connections::account(app, &line.connection)?;
-    let provider = crate::provider(app, &account);
+    let account = connections::account(app, tenant).await?;
+    let provider = provider(app, &account);
     let most = usize::try_from(kind.max_bytes()).unwrap_or(usize::MAX);
     let media_id = text("id");
     let fetched =

@@ -16,12 +16,12 @@ use domain::ids::{Agent, Campaign, Chat, ChannelMessage, Consent, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
 use serde_json::{Value, json};
-use store::channel_accounts::{ConnectionRow, NumberRow};
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
 use store::{Tx, channel_consents, workspaces};
 
 use crate::followers::{self, MessageFact};
+use crate::numbers::Number;
 use crate::view;
 
 /// Most messages of a workspace that wait to be sent.
@@ -31,31 +31,14 @@ pub(crate) const LEASE: i64 = 120 * SECOND;
 /// How far ahead a message of a request may take a slot of its number.
 const MOST_WAIT: i64 = SECOND;
 
-/// A business number with its account.
-#[derive(Debug, Clone)]
-pub struct Line {
-    /// The number.
-    pub number: NumberRow,
-    /// Its account.
-    pub connection: ConnectionRow,
+/// Most people that the account of a number may write to in 24 hours without being asked.
+fn people_of(number: &Number) -> Option<i64> {
+    tier_people(number.tier.as_deref())
 }
 
-impl Line {
-    /// The pace of its number.
-    pub(crate) fn pace(&self) -> Pace {
-        use domain::channel::limits::{HIGH_RATE, STANDARD_RATE};
-        Pace::of_number(if self.number.high_rate { HIGH_RATE } else { STANDARD_RATE })
-    }
-
-    /// What people are counted against: the account, whatever number sends.
-    pub(crate) fn account(&self) -> &str {
-        &self.connection.business_account
-    }
-
-    /// Most people that the account may write to in 24 hours without being asked.
-    pub(crate) fn people(&self) -> Option<i64> {
-        tier_people(self.connection.tier.as_deref().or(self.number.tier.as_deref()))
-    }
+/// What people are counted against: the account, whatever number sends.
+fn account_of(number: &Number) -> String {
+    number.account.to_string()
 }
 
 /// A message that somebody wants to send.
@@ -64,7 +47,7 @@ pub struct New {
     /// Who sends it.
     pub source: Source,
     /// From which number.
-    pub line: Line,
+    pub number: Number,
     /// Whom it is for; none when a contact is to be made.
     pub contact: Option<ContactRow>,
     /// Where it is to go.
@@ -185,7 +168,7 @@ pub struct Claim {
     /// The message.
     pub message: MessageRow,
     /// Where it goes out.
-    pub line: Line,
+    pub number: Number,
     /// The moment of its slot.
     pub at: Timestamp,
 }
@@ -199,12 +182,12 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     let now = context.now;
     let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
     let thread = match &new.contact {
-        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.line.number.phone_number_id)?,
+        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.number.phone_number_id)?,
         None => None,
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), now);
     let mut refusal = judge(tx, tenant, new, &standing, open)?;
-    if refusal.is_none() && new.at_once && !open && !has_room(tx, &context, tenant, &new.line, &new.to)? {
+    if refusal.is_none() && new.at_once && !open && !has_room(tx, &context, tenant, &new.number, &new.to)? {
         refusal = Some(Refusal::TierLimit);
     }
     if let Some(refusal) = refusal {
@@ -232,21 +215,21 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     }
     let mut row = fresh(tx, &context, tenant, new, &contact)?;
     contacts::touch(tx, tenant, contact.id, now)?;
-    let slot = if new.at_once { take_slot(tx, &context, tenant, &new.line, &row, now.plus(MOST_WAIT))? } else { Err(now) };
+    let slot = if new.at_once { take_slot(tx, &context, tenant, &new.number, &row, now.plus(MOST_WAIT))? } else { Err(now) };
     match slot {
         Ok(at) => {
             row.lease_until = Some(now.plus(LEASE));
             row.attempts = 1;
             channel_messages::insert(tx, &row)?;
             if !open {
-                reach(tx, &context, tenant, &new.line, &row)?;
+                reach(tx, &context, tenant, &new.number, &row)?;
             }
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
             log(tx, &context, tenant, row.id.to_string(), row.agent, None, proof)?;
             // A job looks after it when this node dies.
             tx.wake(topics::CHANNEL_SENDS);
-            Ok(Placed::Claimed(Box::new(Claim { message: row, line: new.line.clone(), at })))
+            Ok(Placed::Claimed(Box::new(Claim { message: row, number: new.number.clone(), at })))
         }
         Err(at) => {
             row.next_at = Some(at);
@@ -267,14 +250,14 @@ pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Op
     let context = app.context();
     let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
     let thread = match &new.contact {
-        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.line.number.phone_number_id)?,
+        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.number.phone_number_id)?,
         None => None,
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), context.now);
     if let Some(refusal) = judge(tx, tenant, new, &standing, open)? {
         return Ok(Some(refusal));
     }
-    let room = open || has_room_now(tx, &context, tenant, &new.line, &new.to)?;
+    let room = open || has_room_now(tx, &context, tenant, &new.number, &new.to)?;
     Ok((!room).then_some(Refusal::TierLimit))
 }
 
@@ -335,11 +318,11 @@ fn may_send(
 }
 
 /// Whether the account may write to one more person, with the count held until the transaction ends.
-fn has_room(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, line: &Line, to: &Recipient) -> Result<bool, Failure> {
-    let Some(most) = line.people() else { return Ok(true) };
-    let reached = channel_messages::reached(tx, tenant, line.account(), context.now.plus(-TIER_TIME))?;
+fn has_room(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, number: &Number, to: &Recipient) -> Result<bool, Failure> {
+    let Some(most) = people_of(number) else { return Ok(true) };
+    let reached = channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
     let person = contact_policy::person_hash(&context.keyring, &to.text());
-    Ok(reached < most || channel_messages::is_reached(tx, tenant, line.account(), &person)?)
+    Ok(reached < most || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
 }
 
 /// The same for a look that changes nothing.
@@ -347,22 +330,22 @@ fn has_room_now(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    line: &Line,
+    number: &Number,
     to: &Recipient,
 ) -> Result<bool, Failure> {
-    let Some(most) = line.people() else { return Ok(true) };
+    let Some(most) = people_of(number) else { return Ok(true) };
     let after = context.now.plus(-TIER_TIME);
     let person = contact_policy::person_hash(&context.keyring, &to.text());
-    Ok(channel_messages::count_reached(tx, tenant, line.account(), after)? < most
-        || channel_messages::is_reached(tx, tenant, line.account(), &person)?)
+    Ok(channel_messages::count_reached(tx, tenant, &account_of(number), after)? < most
+        || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
 }
 
 /// Notes that the account writes to a person without being asked.
-fn reach(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, line: &Line, row: &MessageRow) -> Result<(), Failure> {
+fn reach(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, number: &Number, row: &MessageRow) -> Result<(), Failure> {
     let person = contact_policy::person_hash(&context.keyring, &address(row).unwrap_or_default());
-    channel_messages::reached(tx, tenant, line.account(), context.now.plus(-TIER_TIME))?;
-    let new = !channel_messages::is_reached(tx, tenant, line.account(), &person)?;
-    Ok(channel_messages::reach(tx, tenant, line.account(), &person, new, context.now)?)
+    channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
+    let new = !channel_messages::is_reached(tx, tenant, &account_of(number), &person)?;
+    Ok(channel_messages::reach(tx, tenant, &account_of(number), &person, new, context.now)?)
 }
 
 /// Where a message goes: the number if it is known.
@@ -375,12 +358,12 @@ fn take_slot(
     tx: &mut Tx<'_>,
     _: &Context,
     tenant: Tenant,
-    line: &Line,
+    number: &Number,
     row: &MessageRow,
     latest: Timestamp,
 ) -> Result<Result<Timestamp, Timestamp>, Failure> {
     let mut pace = channel_messages::line_for_update(tx, tenant, &row.phone_number_id)?;
-    let slot = slot_of_number(line, pace.used, row.updated_at, latest);
+    let slot = slot_of_number(number, pace.used, row.updated_at, latest);
     let (at, used) = match slot {
         Ok(slot) => slot,
         Err(at) => return Ok(Err(at)),
@@ -403,12 +386,12 @@ fn take_slot(
 
 /// The next slot of a number up to `latest`, with the pace afterwards; or the moment at which there is one.
 pub(crate) fn slot_of_number(
-    line: &Line,
+    number: &Number,
     used: i64,
     now: Timestamp,
     latest: Timestamp,
 ) -> Result<(Timestamp, i64), Timestamp> {
-    let pace = line.pace();
+    let pace = Pace::of_number(number.rate);
     match pace.take(used, now) {
         Ok(used) => Ok((now, used)),
         Err(at) if at <= latest => pace.take(used, at).map(|used| (at, used)),
@@ -438,7 +421,7 @@ pub(crate) fn at_its_turn(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    line: &Line,
+    number: &Number,
     row: &MessageRow,
     at: Timestamp,
 ) -> Result<Turn, Failure> {
@@ -458,9 +441,9 @@ pub(crate) fn at_its_turn(
         return Ok(Turn::Refuse(refusal));
     }
     if let (false, Some(to)) = (open, &to)
-        && !has_room(tx, context, tenant, line, to)?
+        && !has_room(tx, context, tenant, number, to)?
     {
-        let first = channel_messages::first_reached(tx, tenant, line.account())?;
+        let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
         let again = first.map_or(context.now.plus(DAY), |first| first.plus(TIER_TIME));
         return Ok(Turn::Wait(again.max(context.now.plus(SECOND))));
     }
@@ -499,10 +482,10 @@ pub(crate) fn count_person(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
-    line: &Line,
+    number: &Number,
     row: &MessageRow,
 ) -> Result<(), Failure> {
-    reach(tx, context, tenant, line, row)
+    reach(tx, context, tenant, number, row)
 }
 
 /// The contact of a message; made when there is none.
@@ -521,7 +504,7 @@ fn fresh(
     new: &New,
     contact: &ContactRow,
 ) -> Result<MessageRow, Failure> {
-    let number = &new.line.number;
+    let number = &new.number.number;
     let thread = channel_messages::thread_for_update(
         tx,
         tenant,
@@ -572,7 +555,7 @@ fn fresh(
         media_attempts: 0,
         reply_to: new.reply_to.clone(),
         phone_number_id: number.phone_number_id.clone(),
-        business: number.number,
+        business: number.e164,
         customer,
         customer_user_id: user,
         customer_username: contact.chatapp_username.clone(),
@@ -633,8 +616,8 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
         media_at: None,
         media_attempts: 0,
         reply_to: new.reply_to.clone(),
-        phone_number_id: new.line.number.phone_number_id.clone(),
-        business: new.line.number.number,
+        phone_number_id: new.number.phone_number_id.clone(),
+        business: new.number.e164,
         customer,
         customer_user_id: user,
         customer_username: contact.and_then(|contact| contact.chatapp_username.clone()),

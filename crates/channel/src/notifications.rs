@@ -7,8 +7,8 @@ use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
-use store::channel_accounts::{self, ConnectionRow};
 use store::Tx;
+use store::channel_accounts::{self, ConnectionRow};
 
 use crate::facts::{self, Fact};
 use crate::numbers::{self, Number, emit};

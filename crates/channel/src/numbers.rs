@@ -7,10 +7,10 @@ use app::events::{self, NewEvent};
 use app::operator_log::{self, Trace};
 use app::{App, Context, Failure, access, topics};
 use domain::agent::Channel;
+use domain::channel::ProviderKind;
 use domain::channel::errors::SPAM_PAUSE;
 use domain::channel::limits::{HIGH_RATE, STANDARD_RATE};
 use domain::channel::provider::{ConnectionStatus, NumberState};
-use domain::channel::ProviderKind;
 use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
@@ -198,8 +198,12 @@ pub async fn bind(
     body: NewChannelNumber,
 ) -> Result<BoundChannelNumber, Failure> {
     let wrong_agent = || Failure::field("agentId", "names no chat agent of this workspace");
-    let agent: Option<Id<Agent>> =
-        body.agent_id.as_deref().map(str::parse).transpose().map_err(|_| wrong_agent())?;
+    // Absent, none, or one.
+    let agent: Option<Option<Id<Agent>>> = match &body.agent_id {
+        Some(Some(id)) => Some(Some(id.parse().map_err(|_| wrong_agent())?)),
+        Some(None) => Some(None),
+        None => None,
+    };
     let connection = app
         .store
         .read(move |tx| {
@@ -213,16 +217,20 @@ pub async fn bind(
         .tx(move |tx| {
             access::workspace_for_update(tx, tenant)?;
             let connection = channel_accounts::get_for_update(tx, tenant)?
-                .filter(|current| current.id == connection.id && current.business_account == connection.business_account)
+                .filter(|current| {
+                    current.id == connection.id && current.business_account == connection.business_account
+                })
                 .ok_or_else(not_connected)?;
-            if let Some(agent) = agent {
+            if let Some(Some(agent)) = agent {
                 let row = agents::get_shared(tx, tenant, agent)?.ok_or_else(wrong_agent)?;
                 if row.channel != Channel::Chat {
                     return Err(wrong_agent());
                 }
                 let other = channel_accounts::number_of_agent(tx, tenant, agent)?;
                 if other.is_some_and(|other| other.phone_number_id != state.phone_number_id) {
-                    return Err(Failure::conflict("the agent answers on another number: release that one first"));
+                    return Err(Failure::conflict(
+                        "the agent answers on another number: release that one first",
+                    ));
                 }
             }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
@@ -247,7 +255,7 @@ pub async fn bind(
                 status: state.status.clone().unwrap_or_else(|| "CONNECTED".into()),
                 high_rate: state.high_rate,
                 is_default,
-                agent,
+                agent: agent.unwrap_or_else(|| known.as_ref().and_then(|row| row.agent)),
                 ai_paused_until: known.as_ref().and_then(|row| row.ai_paused_until),
                 ai_pause_announced: known.as_ref().and_then(|row| row.ai_pause_announced),
                 created_at: known.as_ref().map_or(context.now, |row| row.created_at),
@@ -276,7 +284,12 @@ pub async fn bind(
 ///
 /// # Errors
 /// There is no such number.
-pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: &str) -> Result<Id<ChannelNumber>, Failure> {
+pub async fn release(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: &str,
+) -> Result<Id<ChannelNumber>, Failure> {
     let (context, id) = (app.context(), id.to_owned());
     app.store
         .tx(move |tx| {
@@ -369,6 +382,8 @@ pub fn spam_limited(
         announce_pause(tx, context, tenant, &row, until)?;
     }
     let announced = if news { Some(until) } else { row.ai_pause_announced };
+    // The end that was announced may have to be announced anew when it passes.
+    tx.wake(topics::CHANNEL_NOTIFICATIONS);
     Ok(channel_accounts::pause_agents(tx, tenant, number, until, announced)?)
 }
 
@@ -384,7 +399,6 @@ fn announce_pause(
         "businessNumber": row.number,
         "pausedUntil": until,
     });
-    tx.wake(topics::CHANNEL_NOTIFICATIONS);
     emit(tx, context, tenant, "chatapp.number_ai_paused", data)
 }
 
@@ -398,7 +412,9 @@ pub(crate) async fn announce_pauses(app: &App) -> Result<Option<Timestamp>, Fail
         .tx(move |tx| {
             for (tenant, id) in channel_accounts::unannounced_pauses(tx, context.now)? {
                 let Some(row) = channel_accounts::number_for_update(tx, tenant, id)? else { continue };
-                let (Some(until), Some(announced)) = (row.ai_paused_until, row.ai_pause_announced) else { continue };
+                let (Some(until), Some(announced)) = (row.ai_paused_until, row.ai_pause_announced) else {
+                    continue;
+                };
                 if until > context.now && announced <= context.now {
                     announce_pause(tx, &context, tenant, &row, until)?;
                     channel_accounts::pause_agents(tx, tenant, id, until, Some(until))?;

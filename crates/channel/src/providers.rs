@@ -36,8 +36,10 @@ pub fn shown(error: &ProviderError) -> Value {
 /// What a client is told of a request to the provider that brought nothing.
 pub(crate) fn failure(fault: &Fault) -> Failure {
     match fault {
-        Fault::Refused(error) => Failure::new(PROVIDER_REFUSED, format!("the provider refused: {}", error.detail))
-            .with_meta(json!({"error": shown(error)})),
+        Fault::Refused(error) => {
+            Failure::new(PROVIDER_REFUSED, format!("the provider refused: {}", error.detail))
+                .with_meta(json!({"error": shown(error)}))
+        }
         Fault::Later(error) => {
             Failure::new(PROVIDER_UNAVAILABLE, format!("the provider cannot take this now: {}", error.detail))
                 .with_meta(json!({"error": shown(error)}))

@@ -33,7 +33,8 @@ use domain::channel::notification::{
     TemplateStatusUpdate,
 };
 use domain::channel::provider::{
-    Account, CreatedTemplate, Fault, FetchedMedia, NumberState, Provider, Sample, Sent, TemplatePage, TemplateState,
+    Account, CreatedTemplate, Fault, FetchedMedia, NumberState, Provider, Sample, Sent, TemplatePage,
+    TemplateState,
 };
 use domain::channel::template::NewTemplate;
 use domain::channel::{MediaKind, Notification, ProviderError};
@@ -67,7 +68,8 @@ enum Ending {
     Lost(&'static [(Receipt, i64)]),
 }
 
-const ALL: &[(Receipt, i64)] = &[(Receipt::Sent, 0), (Receipt::Delivered, SECOND), (Receipt::Read, 2 * SECOND)];
+const ALL: &[(Receipt, i64)] =
+    &[(Receipt::Sent, 0), (Receipt::Delivered, SECOND), (Receipt::Read, 2 * SECOND)];
 
 fn ending(to: &Recipient) -> Ending {
     let last = match to {
@@ -115,7 +117,9 @@ impl Sandbox {
             Ending::Receipts(receipts) => (receipts, None, Sent::Accepted { provider_id: id.clone() }),
             Ending::Fails(code) => (&failed, Some(code), Sent::Accepted { provider_id: id.clone() }),
             Ending::Lost(receipts) => (receipts, None, Sent::Unknown),
-            Ending::Refused(code) => return Ok(Sent::Refused(ProviderError::of(code, "so the last digits say"))),
+            Ending::Refused(code) => {
+                return Ok(Sent::Refused(ProviderError::of(code, "so the last digits say")));
+            }
         };
         if matches!(outgoing.content, Content::Reaction { .. }) {
             // The channel tells nothing of reactions.
@@ -146,14 +150,22 @@ impl Sandbox {
             };
             let row = inbox::row(&context, &connection, item, at)?;
             // What is still to come of a message does not hold up what the person writes meanwhile.
-            rows.push(store::channel_inbox::NotificationRow { lane: format!("message:{}", outgoing.message), ..row });
+            rows.push(store::channel_inbox::NotificationRow {
+                lane: format!("message:{}", outgoing.message),
+                ..row
+            });
         }
         inbox::store(&app, rows).await?;
         Ok(answer)
     }
 
     /// Lets a template be looked at: its name may say that it is rejected.
-    async fn review(&self, account: &Account, template: TemplateRef, category: Option<String>) -> Result<(), Failure> {
+    async fn review(
+        &self,
+        account: &Account,
+        template: TemplateRef,
+        category: Option<String>,
+    ) -> Result<(), Failure> {
         let app = self.app()?;
         let context = app.context();
         let connection = connection(&app, account.tenant).await?;
@@ -270,7 +282,11 @@ impl Provider for Sandbox {
         _: &'a str,
         file: &'a Sample,
     ) -> Answer<'a, Result<String, Fault>> {
-        Box::pin(std::future::ready(Ok(format!("{MEDIA}{};{}", file.mime_type, STANDARD.encode(&file.bytes)))))
+        Box::pin(std::future::ready(Ok(format!(
+            "{MEDIA}{};{}",
+            file.mime_type,
+            STANDARD.encode(&file.bytes)
+        ))))
     }
 
     fn check_credentials<'a>(&'a self, _: &'a Account) -> Answer<'a, Result<(), Fault>> {
@@ -285,7 +301,11 @@ impl Provider for Sandbox {
         Box::pin(async move { self.described(account.tenant).await.map_err(|failure| unclear(&failure)) })
     }
 
-    fn templates<'a>(&'a self, account: &'a Account, _: Option<&'a str>) -> Answer<'a, Result<TemplatePage, Fault>> {
+    fn templates<'a>(
+        &'a self,
+        account: &'a Account,
+        _: Option<&'a str>,
+    ) -> Answer<'a, Result<TemplatePage, Fault>> {
         Box::pin(async move { self.listed(account.tenant).await.map_err(|failure| unclear(&failure)) })
     }
 
@@ -322,7 +342,12 @@ impl Provider for Sandbox {
         Box::pin(async move { self.edited(account, template).await.map_err(|failure| unclear(&failure)) })
     }
 
-    fn delete_template<'a>(&'a self, _: &'a Account, _: &'a str, _: &'a str) -> Answer<'a, Result<(), Fault>> {
+    fn delete_template<'a>(
+        &'a self,
+        _: &'a Account,
+        _: &'a str,
+        _: &'a str,
+    ) -> Answer<'a, Result<(), Fault>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -337,7 +362,8 @@ impl Provider for Sandbox {
 /// Media whose bytes stand in its id.
 fn kept_media(media: &str, most: usize) -> Result<FetchedMedia, Fault> {
     let missing = || Fault::Refused(ProviderError::of(131_052, "the sandbox has no such file"));
-    let (mime_type, data) = media.strip_prefix(MEDIA).and_then(|rest| rest.split_once(";")).ok_or_else(missing)?;
+    let (mime_type, data) =
+        media.strip_prefix(MEDIA).and_then(|rest| rest.split_once(";")).ok_or_else(missing)?;
     let bytes = STANDARD.decode(data).map_err(|_| missing())?;
     if bytes.len() > most {
         return Err(Fault::Refused(ProviderError::of(131_052, "the file is larger than the channel allows")));
@@ -352,14 +378,17 @@ fn kept_media(media: &str, most: usize) -> Result<FetchedMedia, Fault> {
 pub async fn inject(app: &App, message: CustomerMessage) -> Result<String, Failure> {
     let context = app.context();
     let wanted = message.phone_number_id.clone();
-    let found =
-        app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::sandbox_connections(tx, &wanted)?)).await?;
+    let found = app
+        .store
+        .read(move |tx| Ok::<_, Failure>(channel_accounts::sandbox_connections(tx, &wanted)?))
+        .await?;
     let connection = match found.as_slice() {
         [] => return Err(Failure::not_found("number of the sandbox")),
         [connection] => connection.clone(),
         _ => return Err(Failure::conflict("several workspaces have a number with this phoneNumberId")),
     };
-    let id = message.message_id.clone().unwrap_or_else(|| format!("wamid.SANDBOX{}", app.ids.random_text(24)));
+    let id =
+        message.message_id.clone().unwrap_or_else(|| format!("wamid.SANDBOX{}", app.ids.random_text(24)));
     let phone_number_id = message.phone_number_id.clone();
     let received = received(message, id.clone(), context.now)?;
     let item = Item {
@@ -374,7 +403,8 @@ pub async fn inject(app: &App, message: CustomerMessage) -> Result<String, Failu
 }
 
 fn received(message: CustomerMessage, id: String, at: Timestamp) -> Result<Received, Failure> {
-    let wrong = || Failure::field("from", "must be an international number or a customer's id on the channel");
+    let wrong =
+        || Failure::field("from", "must be an international number or a customer's id on the channel");
     let mut from = match Recipient::parse(&message.from) {
         Some(from) => person(&from),
         None => return Err(wrong()),
@@ -452,7 +482,9 @@ fn what(message: CustomerMessage) -> Result<ReceivedContent, Failure> {
         given.push(ReceivedContent::Reaction { message: reaction.message_id, emoji });
     }
     if let Some(cards) = message.contacts {
-        given.push(ReceivedContent::Contacts { cards: cards.into_iter().map(|card| Value::Object(card.0)).collect() });
+        given.push(ReceivedContent::Contacts {
+            cards: cards.into_iter().map(|card| Value::Object(card.0)).collect(),
+        });
     }
     if let Some(original) = message.revoke {
         given.push(ReceivedContent::Revoke { original });
@@ -514,13 +546,19 @@ mod tests {
         let Ok(ReceivedContent::Media(media)) = what(media) else { panic!() };
         assert_eq!(media.mime_type, "audio/ogg; codecs=opus");
         let fetched = kept_media(&media.id, 100).unwrap();
-        assert_eq!((fetched.mime_type.as_str(), &fetched.bytes[..]), ("audio/ogg, codecs=opus", &b"sound"[..]));
+        assert_eq!(
+            (fetched.mime_type.as_str(), &fetched.bytes[..]),
+            ("audio/ogg, codecs=opus", &b"sound"[..])
+        );
         assert!(kept_media(&media.id, 2).is_err());
         assert!(kept_media("other", 100).is_err());
     }
 
     fn text_message() -> CustomerMessage {
-        serde_json::from_value(serde_json::json!({"phoneNumberId": "1", "from": "919812345678", "text": "Hi"})).unwrap()
+        serde_json::from_value(
+            serde_json::json!({"phoneNumberId": "1", "from": "919812345678", "text": "Hi"}),
+        )
+        .unwrap()
     }
 
     #[test]

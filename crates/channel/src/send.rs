@@ -8,19 +8,23 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Failure, decision_log, topics};
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent};
 use domain::decision_log::Chain;
-use domain::ids::{ChannelMessage, Id};
+use domain::ids::{ChannelMessage, ChannelNumber, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
 use runtime::clock::Woken;
 use store::channel_messages::{self, LineRow, MessageRow};
-use store::{DbError, Tx, channel_accounts};
+use store::{DbError, Tx};
 
-use crate::messages::{self, Claim, LEASE, Line, Refusal, Turn};
+use crate::connections;
+use crate::messages::{self, Claim, LEASE, Refusal, Turn};
+use crate::numbers::{self, Number, Which, sending_number};
+use crate::providers::provider;
 
 /// Messages of one number that are claimed in one go, and how far ahead of their slots.
 const BATCH: i64 = 64;
@@ -90,14 +94,21 @@ async fn hand_over(app: &Arc<App>, claim: &Claim) -> Option<Sent> {
         return None;
     }
     let outgoing = outgoing(&claim.message)?;
-    let account = crate::connections::account(app, &claim.line.connection).ok()?;
-    let provider = crate::provider(app, &account);
+    let account = connections::account(app, claim.message.workspace).await.ok()?;
+    let provider = provider(app, &account);
     // The store may have been slow, the machine may have slept.
     if claim.message.lease_until.is_none_or(|lease| app.clock.now().plus(MARGIN) > lease) {
         return None;
     }
-    let from = claim.line.number.phone_number_id.as_str();
-    Some(app.clock.outside(provider.send(&account, from, &outgoing)).await)
+    let from = claim.number.phone_number_id.as_str();
+    let sent = app.clock.outside(provider.send(&account, from, &outgoing)).await;
+    if let Sent::Refused(error) = &sent
+        && error.effect() == Effect::TokenInvalid
+        && let Err(failure) = connections::token_refused(app, &account, error).await
+    {
+        failure.warn_about(account.connection, "that a token is refused could not be stored");
+    }
+    Some(sent)
 }
 
 /// What the provider is given.
@@ -233,7 +244,7 @@ fn rest(tx: &mut Tx<'_>, claim: &Claim, error: &ProviderError, now: Timestamp) -
         return Ok(());
     }
     let tenant = claim.message.workspace;
-    let mut line = channel_messages::line_for_update(tx, tenant, &claim.line.number.phone_number_id)?;
+    let mut line = channel_messages::line_for_update(tx, tenant, &claim.number.phone_number_id)?;
     line.used = line.used.max(now.plus(effect.wait().unwrap_or(SECOND)).0.saturating_mul(1_000));
     channel_messages::save_line(tx, &line)
 }
@@ -248,7 +259,21 @@ fn struck(
     error: &ProviderError,
 ) -> Result<(), Failure> {
     crate::statuses::person_struck(app, tx, tenant, row, error)?;
-    crate::connections::struck(app, tx, tenant, &claim.line.number, error)
+    number_struck(app, tx, tenant, claim.number.id, error)
+}
+
+/// What a provider's error means for the number.
+pub(crate) fn number_struck(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: Id<ChannelNumber>,
+    error: &ProviderError,
+) -> Result<(), Failure> {
+    if error.effect() == Effect::SpamLimited {
+        numbers::spam_limited(tx, &app.context(), tenant, number)?;
+    }
+    Ok(())
 }
 
 /// Messages on their way on this node, by workspace.
@@ -385,8 +410,8 @@ fn claim_in(
     if more > 0 {
         due.extend(channel_messages::due(tx, tenant, number, 1, now, more)?);
     }
-    let line = match line_of(tx, tenant, number)? {
-        Some(line) if line.connection.status == ConnectionStatus::Connected => line,
+    let from = match number_of(tx, tenant, number)? {
+        Some(from) if from.connection == ConnectionStatus::Connected => from,
         Some(_) => {
             // The account cannot send; a new token or its next check changes that.
             pace.next_at = (!due.is_empty()).then(|| now.plus(REST));
@@ -405,12 +430,12 @@ fn claim_in(
     let mut chains = decision_log::Chains::default();
     let mut claims = Vec::new();
     for mut row in due {
-        let (at, used) = match messages::slot_of_number(&line, pace.used, now, now.plus(HORIZON)) {
+        let (at, used) = match messages::slot_of_number(&from, pace.used, now, now.plus(HORIZON)) {
             Ok(slot) => slot,
             Err(_) => break,
         };
         let about = row.id.to_string();
-        match messages::at_its_turn(tx, &context, tenant, &line, &row, at)? {
+        match messages::at_its_turn(tx, &context, tenant, &from, &row, at)? {
             Turn::Wait(at) => {
                 row.next_at = Some(at);
                 row.updated_at = now;
@@ -427,7 +452,7 @@ fn claim_in(
                 pace.used = used;
                 channel_messages::save_thread(tx, tenant, &thread)?;
                 if !open {
-                    messages::count_person(tx, &context, tenant, &line, &row)?;
+                    messages::count_person(tx, &context, tenant, &from, &row)?;
                 }
                 row.next_at = None;
                 row.lease_until = Some(now.plus(LEASE));
@@ -435,13 +460,13 @@ fn claim_in(
                 row.updated_at = now;
                 channel_messages::save(tx, &row)?;
                 chains.record(tx, tenant, Chain::Audit, messages::entry(&context, about, row.agent, None, proof))?;
-                claims.push(Claim { message: row, line: line.clone(), at });
+                claims.push(Claim { message: row, number: from.clone(), at });
             }
         }
     }
     // The line looks again when its pace has room, or when its next message is due.
     if let Some(next) = channel_messages::next_of_line(tx, tenant, number)? {
-        let slot = messages::slot_of_number(&line, pace.used, now, now);
+        let slot = messages::slot_of_number(&from, pace.used, now, now);
         // Slots up to the horizon are given away ahead, so it comes back before they are used up.
         let room = match slot {
             Ok(_) => now,
@@ -462,11 +487,13 @@ fn finish(tx: &mut Tx<'_>, mut pace: LineRow, claims: Vec<Claim>) -> Result<Vec<
     Ok(claims)
 }
 
-/// A number with its account; none when it is not connected any more.
-pub(crate) fn line_of(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -> Result<Option<Line>, Failure> {
-    let Some(number) = channel_accounts::number_at_provider(tx, tenant, phone_number_id)? else { return Ok(None) };
-    let connection = channel_accounts::get(tx, tenant)?;
-    Ok(connection.map(|connection| Line { number, connection }))
+/// A number by the provider's id of it; none when it is not connected any more.
+pub(crate) fn number_of(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Option<Number>, Failure> {
+    match sending_number(tx, tenant, Which::Provider(id)) {
+        Ok(number) => Ok(Some(number)),
+        Err(failure) if failure.error == CHATAPP_NOT_CONNECTED => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// A message by its id, for those who follow it.

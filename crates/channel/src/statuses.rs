@@ -7,11 +7,12 @@ use domain::channel::notification::{Receipt, StatusUpdate};
 use domain::channel::{Happened, MessageStatus};
 use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
-use store::channel_accounts::NumberRow;
 use store::channel_messages::{self, MessageRow};
 use store::{Tx, channel_consents, contacts};
 
 use crate::messages;
+use crate::numbers::Number;
+use crate::send::number_struck;
 
 /// Takes news of a message, in the transaction that marks the notification as worked. News of a message that is not
 /// known here (another program of the same account sent it) change nothing.
@@ -22,7 +23,7 @@ pub fn status(
     app: &App,
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     update: &StatusUpdate,
 ) -> Result<(), Failure> {
     let Some(mut row) = find(tx, tenant, number, update)? else { return Ok(()) };
@@ -58,7 +59,7 @@ pub fn status(
     }
     if let (Receipt::Failed, Some(error)) = (update.receipt, error) {
         person_struck(app, tx, tenant, &row, error)?;
-        crate::connections::struck(app, tx, tenant, number, error)?;
+        number_struck(app, tx, tenant, number.id, error)?;
     }
     Ok(())
 }
@@ -67,7 +68,7 @@ pub fn status(
 fn find(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    number: &NumberRow,
+    number: &Number,
     update: &StatusUpdate,
 ) -> Result<Option<MessageRow>, Failure> {
     let found = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &update.id)?;

@@ -7,30 +7,49 @@ use domain::time::Timestamp;
 use store::Tx;
 
 use crate::numbers::Number;
+use crate::{inbound, statuses};
 
-/// A customer's message. `inbound::message` takes it.
+/// A customer's message.
 pub(crate) fn message(
-    _: &App,
-    _: &mut Tx<'_>,
-    _: Tenant,
-    _: &Number,
-    _: Timestamp,
-    _: &Received,
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    received_at: Timestamp,
+    received: &Received,
 ) -> Result<(), Failure> {
-    Ok(())
+    inbound::message(app, tx, tenant, number, received_at, received)
 }
 
-/// A message that the business wrote elsewhere. `inbound::echo` takes it.
-pub(crate) fn echo(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &Echo) -> Result<(), Failure> {
-    Ok(())
+/// A message that the business wrote elsewhere.
+pub(crate) fn echo(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    echo: &Echo,
+) -> Result<(), Failure> {
+    inbound::echo(app, tx, tenant, number, echo)
 }
 
-/// News of a message. `statuses::status` takes it.
-pub(crate) fn status(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &StatusUpdate) -> Result<(), Failure> {
-    Ok(())
+/// News of a message.
+pub(crate) fn status(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    status: &StatusUpdate,
+) -> Result<(), Failure> {
+    statuses::status(app, tx, tenant, number, status)
 }
 
-/// A customer's choice about marketing. `consent::preference` takes it.
-pub(crate) fn preference(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &Preference) -> Result<(), Failure> {
-    Ok(())
+/// A customer's choice about marketing.
+pub(crate) fn preference(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    _: &Number,
+    preference: &Preference,
+) -> Result<(), Failure> {
+    inbound::preference(app, tx, tenant, preference)
 }

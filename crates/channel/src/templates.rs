@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use api::channel_templates::{
-    ChannelTemplate as View, ChannelTemplateChange, MAX_TEMPLATES, NewChannelTemplate, SyncedTemplates, TemplateComponent,
+    ChannelTemplate as View, ChannelTemplateChange, MAX_TEMPLATES, NewChannelTemplate, SyncedTemplates,
+    TemplateComponent,
 };
 use api::error_codes::{CHATAPP_DISABLED, TEMPLATE_NOT_FOUND};
 use app::access::Caller;
@@ -278,16 +279,16 @@ pub async fn update(
     }
     let account = account(app, tenant).await?;
     let word = (category != row.category).then(|| category.as_str());
-    let answer = provider(app, &account)
-        .edit_template(&account, &row.provider_id, components.as_deref(), word)
-        .await;
+    let answer =
+        provider(app, &account).edit_template(&account, &row.provider_id, components.as_deref(), word).await;
     brought(app, &account, answer).await?;
     let app_ = app.clone();
     app.store
         .tx(move |tx| {
             let current = channel_templates::get_for_update(tx, tenant, id)?.ok_or_else(missing)?;
             // What the provider has told since then is newer than the answer.
-            let status = if current.updated_at > changed.updated_at { current.status } else { changed.status };
+            let status =
+                if current.updated_at > changed.updated_at { current.status } else { changed.status };
             let saved = TemplateRow { status, quality: current.quality, ..changed.clone() };
             channel_templates::save(tx, tenant, &saved)?;
             let fact = template(saved.clone());
@@ -336,7 +337,12 @@ pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
 ///
 /// # Errors
 /// What is wrong with the file; the connection has no `appId`; what the provider says.
-pub async fn upload_sample(app: &Arc<App>, caller: &Caller, name: &str, bytes: &[u8]) -> Result<String, Failure> {
+pub async fn upload_sample(
+    app: &Arc<App>,
+    caller: &Caller,
+    name: &str,
+    bytes: &[u8],
+) -> Result<String, Failure> {
     need_channel(caller)?;
     let account = account(app, caller.tenant()).await?;
     if account.provider == domain::channel::ProviderKind::Cloud && account.app.is_none() {
@@ -397,7 +403,9 @@ pub(crate) async fn sync_all(app: &Arc<App>, account: &Account) -> Result<Synced
     states.truncate(usize::try_from(MAX_TEMPLATES).unwrap_or(usize::MAX));
     let whole = after.is_none();
     let (app_, context, account) = (app.clone(), app.context(), account.clone());
-    app.store.tx_alone(move |tx| take_over(&app_, tx, &context, &account, &states, whole.then_some(began))).await
+    app.store
+        .tx_alone(move |tx| take_over(&app_, tx, &context, &account, &states, whole.then_some(began)))
+        .await
 }
 
 /// Makes what stands here the same as the provider's list. Those that the list does not have are removed, if it is
@@ -442,7 +450,8 @@ fn take_over(
         }
         synced.updated += 1;
         let mut now = TemplateRow { id: row.id, created_at: row.created_at, ..fresh };
-        now.previous_category = if now.category == row.category { row.previous_category } else { Some(row.category) };
+        now.previous_category =
+            if now.category == row.category { row.previous_category } else { Some(row.category) };
         changed(app, tx, context, tenant, &row, &now)?;
     }
     let Some(began) = whole_at else { return Ok(synced) };

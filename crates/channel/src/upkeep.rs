@@ -56,7 +56,10 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
             Ok(states) => states,
             // The operator has to act; until then a look a day is enough.
             Err(failure) if failure.error.status < 500 => {
-                failure.warn_about(connection.id, "the provider refuses a look at an account of the messaging channel");
+                failure.warn_about(
+                    connection.id,
+                    "the provider refuses a look at an account of the messaging channel",
+                );
                 return over(app, connection).await;
             }
             Err(failure) => return Err(failure),
@@ -70,7 +73,11 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
 }
 
 /// Takes over what the provider says of the numbers; it accepts the token.
-async fn take_over(app: &Arc<App>, connection: &ConnectionRow, states: Vec<NumberState>) -> Result<(), Failure> {
+async fn take_over(
+    app: &Arc<App>,
+    connection: &ConnectionRow,
+    states: Vec<NumberState>,
+) -> Result<(), Failure> {
     let (app_, context, connection) = (app.clone(), app.context(), connection.clone());
     app.store
         .tx(move |tx| {

@@ -89,9 +89,17 @@ mod tests {
             "messaging_limit_tier": "TIER_1K", "new_field": [1],
         }))
         .unwrap();
-        assert_eq!((read.phone_number_id.as_str(), read.tier.as_deref(), read.high_rate), ("111", Some("TIER_2K"), true));
-        let read = number(&json!({"id": "1", "quality_score": {"score": "RED"}, "messaging_limit_tier": "TIER_1K"})).unwrap();
-        assert_eq!((read.quality.as_deref(), read.tier.as_deref(), read.high_rate), (Some("RED"), Some("TIER_1K"), false));
+        assert_eq!(
+            (read.phone_number_id.as_str(), read.tier.as_deref(), read.high_rate),
+            ("111", Some("TIER_2K"), true)
+        );
+        let read =
+            number(&json!({"id": "1", "quality_score": {"score": "RED"}, "messaging_limit_tier": "TIER_1K"}))
+                .unwrap();
+        assert_eq!(
+            (read.quality.as_deref(), read.tier.as_deref(), read.high_rate),
+            (Some("RED"), Some("TIER_1K"), false)
+        );
         assert_eq!(number(&json!({"display_phone_number": "+91"})), None);
     }
 

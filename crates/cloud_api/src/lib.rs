@@ -50,7 +50,8 @@ impl Cloud {
             pool: PoolLimits { idle_timeout: std::time::Duration::from_secs(5), ..PoolLimits::default() },
             ..Policy::default()
         };
-        let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string());
+        let client =
+            GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string());
         Self { settings: settings.clone(), client }
     }
 }
@@ -141,7 +142,11 @@ impl Provider for Cloud {
         Box::pin(templates::delete(self, account, name, template))
     }
 
-    fn upload_sample<'a>(&'a self, account: &'a Account, sample: &'a Sample) -> Answer<'a, Result<String, Fault>> {
+    fn upload_sample<'a>(
+        &'a self,
+        account: &'a Account,
+        sample: &'a Sample,
+    ) -> Answer<'a, Result<String, Fault>> {
         Box::pin(templates::upload_sample(self, account, sample))
     }
 }

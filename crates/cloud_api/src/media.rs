@@ -71,12 +71,18 @@ fn taken(about: &Value, response: &providers::guarded_client::Response) -> Resul
         return Err(Fault::Unclear("the file is not the one that was announced".into()));
     }
     let header = response.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let mime_type = about.get("mime_type").and_then(Value::as_str).or(header).unwrap_or("application/octet-stream");
+    let mime_type =
+        about.get("mime_type").and_then(Value::as_str).or(header).unwrap_or("application/octet-stream");
     Ok(FetchedMedia { mime_type: one_line(mime_type, 120), bytes: response.body.to_vec() })
 }
 
 /// Uploads a file to be sent.
-pub(crate) async fn upload(cloud: &Cloud, account: &Account, from: &str, file: &Sample) -> Result<String, Fault> {
+pub(crate) async fn upload(
+    cloud: &Cloud,
+    account: &Account,
+    from: &str,
+    file: &Sample,
+) -> Result<String, Fault> {
     let (content_type, body) = form(file);
     let ask = Ask::bytes(path(&[from, "media"], &[]), &content_type, body);
     let answer = accepted(account, cloud.exchange(account, ask).await)?;
@@ -88,11 +94,16 @@ pub(crate) async fn upload(cloud: &Cloud, account: &Account, from: &str, file: &
 fn form(file: &Sample) -> (String, Bytes) {
     let boundary = HEXLOWER.encode(digest(&SHA256, &file.bytes).as_ref());
     let plain = |text: &str| -> String {
-        text.chars().map(|sign| if sign.is_control() || matches!(sign, '"' | '\\') { '_' } else { sign }).collect()
+        text.chars()
+            .map(|sign| if sign.is_control() || matches!(sign, '"' | '\\') { '_' } else { sign })
+            .collect()
     };
     let mut body = Vec::with_capacity(file.bytes.len() + 1_024);
     for (name, value) in [("messaging_product", "whatsapp"), ("type", &file.mime_type)] {
-        let part = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{}\r\n", plain(value));
+        let part = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{}\r\n",
+            plain(value)
+        );
         body.extend_from_slice(part.as_bytes());
     }
     let head = format!(
@@ -112,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_form_has_its_three_parts_and_cannot_be_broken_by_names() {
-        let file = Sample { name: "a\"\r\nb.jpg".into(), mime_type: "image/jpeg".into(), bytes: b"bytes".to_vec() };
+        let file =
+            Sample { name: "a\"\r\nb.jpg".into(), mime_type: "image/jpeg".into(), bytes: b"bytes".to_vec() };
         let (kind, body) = form(&file);
         let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
         let text = String::from_utf8(body.to_vec()).unwrap();
@@ -120,6 +132,10 @@ mod tests {
         assert_eq!(parts.len(), 5);
         assert!(parts[1].ends_with("name=\"messaging_product\"\r\n\r\nwhatsapp\r\n"), "{}", parts[1]);
         assert!(parts[2].ends_with("name=\"type\"\r\n\r\nimage/jpeg\r\n"), "{}", parts[2]);
-        assert!(parts[3].contains("filename=\"a___b.jpg\"") && parts[3].ends_with("\r\n\r\nbytes\r\n"), "{}", parts[3]);
+        assert!(
+            parts[3].contains("filename=\"a___b.jpg\"") && parts[3].ends_with("\r\n\r\nbytes\r\n"),
+            "{}",
+            parts[3]
+        );
     }
 }

@@ -5,9 +5,9 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use domain::channel::content::{Location, MediaKind, is_user_id};
 use domain::channel::errors::{ProviderError, title};
 use domain::channel::notification::{
-    AccountUpdate, AdReferral, Echo, Notification, NumberUpdate, Person, Preference, Pricing, Receipt, Received,
-    ReceivedContent, ReceivedMedia, StatusUpdate, TemplateCategoryUpdate, TemplateQualityUpdate, TemplateRef,
-    TemplateStatusUpdate,
+    AccountUpdate, AdReferral, Echo, Notification, NumberUpdate, Person, Preference, Pricing, Receipt,
+    Received, ReceivedContent, ReceivedMedia, StatusUpdate, TemplateCategoryUpdate, TemplateQualityUpdate,
+    TemplateRef, TemplateStatusUpdate,
 };
 use domain::phone::E164;
 use domain::time::Timestamp;
@@ -67,7 +67,9 @@ pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
     for entry in list(&body, "entry") {
         let place = Place { account: word(entry, "id").unwrap_or_default(), time: entry.get("time"), now };
         for change in list(entry, "changes") {
-            let (Some(field), Some(value)) = (change.get("field").and_then(Value::as_str), change.get("value")) else {
+            let (Some(field), Some(value)) =
+                (change.get("field").and_then(Value::as_str), change.get("value"))
+            else {
                 continue;
             };
             place.change(field, value, &mut items);
@@ -208,7 +210,11 @@ impl Place<'_> {
     }
 
     fn preference(&self, item: &Value) -> Option<Preference> {
-        if item.get("category").and_then(Value::as_str).is_some_and(|category| category != "marketing_messages") {
+        if item
+            .get("category")
+            .and_then(Value::as_str)
+            .is_some_and(|category| category != "marketing_messages")
+        {
             return None;
         }
         let person = Person {
@@ -239,10 +245,12 @@ fn complete(person: &mut Person, value: &Value) {
     let Some(contact) = found else { return };
     person.phone = person.phone.or_else(|| contact.get("wa_id").and_then(phone));
     person.user_id = person.user_id.take().or_else(|| contact.get("user_id").and_then(user_id));
-    person.parent_user_id = person.parent_user_id.take().or_else(|| contact.get("parent_user_id").and_then(user_id));
+    person.parent_user_id =
+        person.parent_user_id.take().or_else(|| contact.get("parent_user_id").and_then(user_id));
     let profile = |name: &str| contact.pointer(&format!("/profile/{name}")).and_then(text_of);
     person.name = profile("name").filter(|name| !name.trim().is_empty()).map(|name| clipped(&name, 120));
-    person.username = profile("username").filter(|name| !name.trim().is_empty()).map(|name| clipped(&name, 120));
+    person.username =
+        profile("username").filter(|name| !name.trim().is_empty()).map(|name| clipped(&name, 120));
 }
 
 fn content(item: &Value) -> ReceivedContent {
@@ -250,8 +258,13 @@ fn content(item: &Value) -> ReceivedContent {
     let unsupported = |what: &str| ReceivedContent::Unsupported { what: clipped(what, 60) };
     let inner = item.get(kind).unwrap_or(&Value::Null);
     let read = match kind {
-        "text" => inner.get("body").and_then(Value::as_str).map(|body| ReceivedContent::Text { body: clipped(body, MAX_TEXT) }),
-        "image" | "video" | "audio" | "document" | "sticker" => MediaKind::parse(kind).and_then(|kind| media(kind, inner)),
+        "text" => inner
+            .get("body")
+            .and_then(Value::as_str)
+            .map(|body| ReceivedContent::Text { body: clipped(body, MAX_TEXT) }),
+        "image" | "video" | "audio" | "document" | "sticker" => {
+            MediaKind::parse(kind).and_then(|kind| media(kind, inner))
+        }
         "location" => location(inner),
         "contacts" => Some(ReceivedContent::Contacts {
             cards: list(item, "contacts").iter().take(100).map(raw).collect(),
@@ -291,7 +304,8 @@ fn media(kind: MediaKind, inner: &Value) -> Option<ReceivedContent> {
     Some(ReceivedContent::Media(ReceivedMedia {
         kind,
         id: id(inner, "id")?,
-        mime_type: word(inner, "mime_type").map_or_else(|| "application/octet-stream".into(), |kind| clipped(&kind, 120)),
+        mime_type: word(inner, "mime_type")
+            .map_or_else(|| "application/octet-stream".into(), |kind| clipped(&kind, 120)),
         sha256: word(inner, "sha256"),
         caption: inner.get("caption").and_then(Value::as_str).map(|caption| clipped(caption, MAX_TEXT)),
         filename: word(inner, "filename").map(|name| clipped(&name, 240)),
@@ -334,7 +348,11 @@ fn tap(inner: &Value) -> Option<ReceivedContent> {
                 Some(other) => raw(other),
                 None => Value::Null,
             };
-            Some(ReceivedContent::Form { name: word(part, "name"), body: word(part, "body"), response: raw(&response) })
+            Some(ReceivedContent::Form {
+                name: word(part, "name"),
+                body: word(part, "body"),
+                response: raw(&response),
+            })
         }
         _ => None,
     }
@@ -358,7 +376,10 @@ fn referral(value: &Value) -> AdReferral {
 fn errors(value: &Value) -> Vec<ProviderError> {
     let read = |error: &Value| {
         let code = error.get("code").and_then(as_code)?;
-        let detail = error.pointer("/error_data/details").or_else(|| error.get("message")).or_else(|| error.get("title"));
+        let detail = error
+            .pointer("/error_data/details")
+            .or_else(|| error.get("message"))
+            .or_else(|| error.get("title"));
         let detail = detail.and_then(Value::as_str).map(|detail| clipped(detail, 300)).unwrap_or_default();
         let known = title(code);
         let given = word(error, "title").filter(|_| known == "refused");
@@ -395,7 +416,8 @@ fn management(field: &str, value: &Value) -> Option<Notification> {
         }),
         "message_template_components_update" => Notification::TemplateComponents(template()?),
         "phone_number_quality_update" => {
-            let tier = value.get("max_daily_conversations_per_business").or_else(|| value.get("current_limit"));
+            let tier =
+                value.get("max_daily_conversations_per_business").or_else(|| value.get("current_limit"));
             Notification::Number(NumberUpdate {
                 display_number: word(value, "display_phone_number")?,
                 event: word(value, "event")?.to_ascii_uppercase(),
@@ -449,7 +471,9 @@ fn id(value: &Value, name: &str) -> Option<String> {
 /// An id that is a number or digits.
 fn digits(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) if !text.is_empty() && text.len() <= 60 && !text.chars().any(char::is_control) => {
+        Value::String(text)
+            if !text.is_empty() && text.len() <= 60 && !text.chars().any(char::is_control) =>
+        {
             Some(text.clone())
         }
         Value::Number(number) => Some(number.to_string()),

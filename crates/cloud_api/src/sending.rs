@@ -155,10 +155,9 @@ fn asks(interactive: &Interactive) -> Value {
                 .collect();
             ("list", json!({"button": button, "sections": sections}))
         }
-        Asked::CtaUrl { display_text, url } => (
-            "cta_url",
-            json!({"name": "cta_url", "parameters": {"display_text": display_text, "url": url}}),
-        ),
+        Asked::CtaUrl { display_text, url } => {
+            ("cta_url", json!({"name": "cta_url", "parameters": {"display_text": display_text, "url": url}}))
+        }
     };
     body["type"] = json!(kind);
     body["action"] = action;
@@ -188,7 +187,10 @@ mod tests {
         assert_eq!(object.remove("messaging_product"), Some(json!("whatsapp")));
         assert_eq!(object.remove("recipient_type"), Some(json!("individual")));
         assert_eq!(object.remove("to"), Some(json!("919812345678")));
-        assert_eq!(object.remove("biz_opaque_callback_data"), Some(json!(Id::<domain::ids::ChannelMessage>::from_bits(7))));
+        assert_eq!(
+            object.remove("biz_opaque_callback_data"),
+            Some(json!(Id::<domain::ids::ChannelMessage>::from_bits(7)))
+        );
         body
     }
 
@@ -211,7 +213,10 @@ mod tests {
             })
         };
         for (content, expected) in [
-            (Content::Text("Hi".into()), json!({"type": "text", "text": {"body": "Hi", "preview_url": false}})),
+            (
+                Content::Text("Hi".into()),
+                json!({"type": "text", "text": {"body": "Hi", "preview_url": false}}),
+            ),
             (
                 Content::Text("see https://a.example".into()),
                 json!({"type": "text", "text": {"body": "see https://a.example", "preview_url": true}}),
@@ -220,7 +225,10 @@ mod tests {
                 link(MediaKind::Image, Some("c"), None),
                 json!({"type": "image", "image": {"link": "https://a.example/f", "caption": "c"}}),
             ),
-            (link(MediaKind::Audio, None, None), json!({"type": "audio", "audio": {"link": "https://a.example/f"}})),
+            (
+                link(MediaKind::Audio, None, None),
+                json!({"type": "audio", "audio": {"link": "https://a.example/f"}}),
+            ),
             (
                 link(MediaKind::Document, None, Some("a.pdf")),
                 json!({"type": "document", "document": {"link": "https://a.example/f", "filename": "a.pdf"}}),
@@ -235,7 +243,12 @@ mod tests {
                 json!({"type": "video", "video": {"id": "9"}}),
             ),
             (
-                Content::Location(Location { latitude: 12.97, longitude: 77.59, name: Some("Shop".into()), address: None }),
+                Content::Location(Location {
+                    latitude: 12.97,
+                    longitude: 77.59,
+                    name: Some("Shop".into()),
+                    address: None,
+                }),
                 json!({"type": "location", "location": {"latitude": 12.97, "longitude": 77.59, "name": "Shop"}}),
             ),
             (
@@ -258,7 +271,11 @@ mod tests {
                     button: "Open".into(),
                     sections: vec![ListSection {
                         title: Some("S".into()),
-                        rows: vec![ListRow { id: "1".into(), title: "One".into(), description: Some("d".into()) }],
+                        rows: vec![ListRow {
+                            id: "1".into(),
+                            title: "One".into(),
+                            description: Some("d".into()),
+                        }],
                     }],
                 }),
                 json!({"type": "interactive", "interactive": {
@@ -279,14 +296,20 @@ mod tests {
                 Content::Template(FilledTemplate {
                     name: "due".into(),
                     language: "en".into(),
-                    components: vec![json!({"type": "body", "parameters": [{"type": "text", "text": "Asha"}]})],
+                    components: vec![
+                        json!({"type": "body", "parameters": [{"type": "text", "text": "Asha"}]}),
+                    ],
                 }),
                 json!({"type": "template", "template": {"name": "due", "language": {"code": "en"}, "components": [
                     {"type": "body", "parameters": [{"type": "text", "text": "Asha"}]},
                 ]}}),
             ),
             (
-                Content::Template(FilledTemplate { name: "hi".into(), language: "en".into(), components: vec![] }),
+                Content::Template(FilledTemplate {
+                    name: "hi".into(),
+                    language: "en".into(),
+                    components: vec![],
+                }),
                 json!({"type": "template", "template": {"name": "hi", "language": {"code": "en"}}}),
             ),
         ] {

@@ -15,7 +15,11 @@ const FIELDS: &str = "id,name,status,category,previous_category,correct_category
     rejected_reason,parameter_format";
 
 /// A page of the account's templates.
-pub(crate) async fn page(cloud: &Cloud, account: &Account, after: Option<&str>) -> Result<TemplatePage, Fault> {
+pub(crate) async fn page(
+    cloud: &Cloud,
+    account: &Account,
+    after: Option<&str>,
+) -> Result<TemplatePage, Fault> {
     let mut query = vec![("limit", "100"), ("fields", FIELDS)];
     if let Some(after) = after {
         query.push(("after", after));
@@ -55,10 +59,12 @@ pub(crate) async fn create(
     account: &Account,
     template: &NewTemplate,
 ) -> Result<CreatedTemplate, Fault> {
-    let ask = Ask::post(path(&[&account.business_account, "message_templates"], &[]), &as_created(template)).unrepeated();
+    let ask = Ask::post(path(&[&account.business_account, "message_templates"], &[]), &as_created(template))
+        .unrepeated();
     let answer = accepted(account, cloud.exchange(account, ask).await)?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(|text| one_line(text, 60));
-    let provider_id = id_of(&answer).ok_or_else(|| Fault::Unclear("the answer names no id of the template".into()))?;
+    let provider_id =
+        id_of(&answer).ok_or_else(|| Fault::Unclear("the answer names no id of the template".into()))?;
     Ok(CreatedTemplate {
         provider_id,
         status: text("status").unwrap_or_else(|| "PENDING".into()),
@@ -86,19 +92,34 @@ pub(crate) async fn edit(
 }
 
 /// Deletes one language of a template.
-pub(crate) async fn delete(cloud: &Cloud, account: &Account, name: &str, template: &str) -> Result<(), Fault> {
+pub(crate) async fn delete(
+    cloud: &Cloud,
+    account: &Account,
+    name: &str,
+    template: &str,
+) -> Result<(), Fault> {
     let query = [("name", name), ("hsm_id", template)];
     let ask = Ask::delete(path(&[&account.business_account, "message_templates"], &query));
     accepted(account, cloud.exchange(account, ask).await).map(|_| ())
 }
 
 /// Uploads a sample in two steps; the handle of it.
-pub(crate) async fn upload_sample(cloud: &Cloud, account: &Account, sample: &Sample) -> Result<String, Fault> {
+pub(crate) async fn upload_sample(
+    cloud: &Cloud,
+    account: &Account,
+    sample: &Sample,
+) -> Result<String, Fault> {
     let app = account.app.as_deref().unwrap_or_default();
     let length = sample.bytes.len().to_string();
-    let query =
-        [("file_name", sample.name.as_str()), ("file_length", length.as_str()), ("file_type", sample.mime_type.as_str())];
-    let begun = accepted(account, cloud.exchange(account, Ask::post(path(&[app, "uploads"], &query), &json!({}))).await)?;
+    let query = [
+        ("file_name", sample.name.as_str()),
+        ("file_length", length.as_str()),
+        ("file_type", sample.mime_type.as_str()),
+    ];
+    let begun = accepted(
+        account,
+        cloud.exchange(account, Ask::post(path(&[app, "uploads"], &query), &json!({}))).await,
+    )?;
     let Some(session) = begun.get("id").and_then(Value::as_str).filter(|id| is_session(id)) else {
         return Err(Fault::Unclear("the answer names no upload".into()));
     };
@@ -115,7 +136,9 @@ pub(crate) async fn upload_sample(cloud: &Cloud, account: &Account, sample: &Sam
 fn is_session(id: &str) -> bool {
     id.len() <= 2_000
         && id.starts_with("upload:")
-        && id.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'\\' | b'#' | b'"' | b'<' | b'>'))
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'\\' | b'#' | b'"' | b'<' | b'>'))
 }
 
 #[cfg(test)]
@@ -131,7 +154,12 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            (read.provider_id.as_str(), read.quality.as_deref(), read.rejected_reason, read.correct_category.as_deref()),
+            (
+                read.provider_id.as_str(),
+                read.quality.as_deref(),
+                read.rejected_reason,
+                read.correct_category.as_deref()
+            ),
             ("594", Some("GREEN"), None, Some("MARKETING"))
         );
         assert_eq!(read.parameter_format.as_deref(), Some("NAMED"));

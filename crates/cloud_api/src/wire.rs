@@ -135,15 +135,20 @@ impl Cloud {
 
     /// The bytes behind an address that the API gave. The token goes along, but to no host that the first one
     /// leads to.
-    pub(crate) async fn download(&self, token: &Secret, url: &str, most: usize) -> Result<Response, Unanswered> {
+    pub(crate) async fn download(
+        &self,
+        token: &Secret,
+        url: &str,
+        most: usize,
+    ) -> Result<Response, Unanswered> {
         let client = self.client.as_ref().map_err(|why| Unanswered::Unsent(why.clone()))?;
         let limits = Limits { deadline: self.settings.timeout, max_response_bytes: most };
         let mut url = url.to_owned();
         let mut first_host = None;
         for _ in 0..=REDIRECTS {
-            let target = client
-                .check_url(&url)
-                .map_err(|why| Unanswered::Unsent(format!("the address of the file cannot be used: {why}")))?;
+            let target = client.check_url(&url).map_err(|why| {
+                Unanswered::Unsent(format!("the address of the file cannot be used: {why}"))
+            })?;
             let host = (target.host(), target.port());
             let mut given = Vec::new();
             if *first_host.get_or_insert_with(|| host.clone()) == host {
@@ -318,14 +323,27 @@ pub(crate) mod tests {
     #[test]
     fn refusals_are_read_and_what_says_nothing_is_none() {
         let error = |code: i64, more: Value| {
-            let mut error = json!({"message": "(#1) words", "type": "OAuthException", "code": code, "fbtrace_id": "A"});
+            let mut error =
+                json!({"message": "(#1) words", "type": "OAuthException", "code": code, "fbtrace_id": "A"});
             error.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
             json!({"error": error})
         };
         for (status, body, expected) in [
-            (400, error(131_030, json!({"error_data": {"details": "not allowed"}})), Some((131_030, "not allowed"))),
-            (400, error(100, json!({"error_subcode": 2_388_040, "error_user_msg": "too long"})), Some((100, "too long (subcode 2388040)"))),
-            (401, error(190, json!({"message": "Token EAAtoken is expired"})), Some((190, "Token *** is expired"))),
+            (
+                400,
+                error(131_030, json!({"error_data": {"details": "not allowed"}})),
+                Some((131_030, "not allowed")),
+            ),
+            (
+                400,
+                error(100, json!({"error_subcode": 2_388_040, "error_user_msg": "too long"})),
+                Some((100, "too long (subcode 2388040)")),
+            ),
+            (
+                401,
+                error(190, json!({"message": "Token EAAtoken is expired"})),
+                Some((190, "Token *** is expired")),
+            ),
             (500, error(133_010, json!({})), Some((133_010, "(#1) words"))),
             (500, error(131_000, json!({})), Some((131_000, "(#1) words"))),
             (500, error(999_999, json!({})), None),
@@ -348,6 +366,9 @@ pub(crate) mod tests {
 
     #[test]
     fn paths_are_encoded() {
-        assert_eq!(path(&["10/2", "message_templates"], &[("name", "a b"), ("limit", "1")]), "/10%2F2/message_templates?name=a%20b&limit=1");
+        assert_eq!(
+            path(&["10/2", "message_templates"], &[("name", "a b"), ("limit", "1")]),
+            "/10%2F2/message_templates?name=a%20b&limit=1"
+        );
     }
 }

@@ -103,7 +103,8 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbE
 
 /// The same, held against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
-    let sql = formatcp!("select {CONNECTION} from channel_connections where workspace = ?1 /*pg for update*/");
+    let sql =
+        formatcp!("select {CONNECTION} from channel_connections where workspace = ?1 /*pg for update*/");
     tx.one(sql, params![tenant])
 }
 
@@ -177,7 +178,10 @@ pub fn set_restriction(
 
 /// Removes a connection with its numbers, templates and notifications.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelConnection>) -> Result<(), DbError> {
-    tx.exec("delete from channel_notifications where workspace = ?1 and connection = ?2", params![tenant, id])?;
+    tx.exec(
+        "delete from channel_notifications where workspace = ?1 and connection = ?2",
+        params![tenant, id],
+    )?;
     tx.exec("delete from channel_templates where workspace = ?1 and connection = ?2", params![tenant, id])?;
     tx.exec("delete from channel_numbers where workspace = ?1 and connection = ?2", params![tenant, id])?;
     tx.exec("delete from channel_connections where workspace = ?1 and id = ?2", params![tenant, id])?;
@@ -207,7 +211,8 @@ pub fn check_at(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), Db
 
 /// Across workspaces: when the next connection is looked at.
 pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let next: Option<Option<Timestamp>> = tx.one("select min(check_at) from channel_connections", params![])?;
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(check_at) from channel_connections", params![])?;
     Ok(next.flatten())
 }
 
@@ -286,7 +291,8 @@ pub fn number_for_update(
     tenant: Tenant,
     id: Id<ChannelNumber>,
 ) -> Result<Option<NumberRow>, DbError> {
-    let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2 /*pg for update*/");
+    let sql =
+        formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2 /*pg for update*/");
     tx.one(sql, params![tenant, id])
 }
 
@@ -304,7 +310,10 @@ pub fn pause_agents(
 }
 
 /// Across workspaces: numbers whose pause goes on beyond the end that was announced, which has passed.
-pub fn unannounced_pauses(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(Tenant, Id<ChannelNumber>)>, DbError> {
+pub fn unannounced_pauses(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+) -> Result<Vec<(Tenant, Id<ChannelNumber>)>, DbError> {
     let sql = "select workspace, id from channel_numbers
         where ai_paused_until > ?1 and ai_pause_announced <= ?1 order by id limit 100";
     tx.all(sql, params![now])

@@ -98,7 +98,9 @@ pub fn get_for_update(
     tenant: Tenant,
     id: Id<ChannelTemplate>,
 ) -> Result<Option<TemplateRow>, DbError> {
-    let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2 /*pg for update*/");
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2 /*pg for update*/"
+    );
     tx.one(sql, params![tenant, id])
 }
 

@@ -96,7 +96,12 @@ fn every_type_of_message_is_read() {
         (
             json!({"type": "location", "location": {"latitude": 12.97, "longitude": 77.59, "name": "Shop"}}),
             ReceivedContent::Location {
-                place: Location { latitude: 12.97, longitude: 77.59, name: Some("Shop".into()), address: None },
+                place: Location {
+                    latitude: 12.97,
+                    longitude: 77.59,
+                    name: Some("Shop".into()),
+                    address: None,
+                },
                 url: None,
             },
         ),
@@ -114,11 +119,20 @@ fn every_type_of_message_is_read() {
         ),
         (
             json!({"type": "interactive", "interactive": {"type": "list_reply", "list_reply": {"id": "1", "title": "One", "description": "d"}}}),
-            ReceivedContent::Reply { id: "1".into(), title: "One".into(), description: Some("d".into()), list: true },
+            ReceivedContent::Reply {
+                id: "1".into(),
+                title: "One".into(),
+                description: Some("d".into()),
+                list: true,
+            },
         ),
         (
             json!({"type": "interactive", "interactive": {"type": "nfm_reply", "nfm_reply": {"name": "flow", "body": "Sent", "response_json": "{\"a\":1}"}}}),
-            ReceivedContent::Form { name: Some("flow".into()), body: Some("Sent".into()), response: json!({"a": 1}) },
+            ReceivedContent::Form {
+                name: Some("flow".into()),
+                body: Some("Sent".into()),
+                response: json!({"a": 1}),
+            },
         ),
         (
             json!({"type": "interactive", "interactive": {"type": "call_permission_reply", "call_permission_reply": {}}}),
@@ -157,7 +171,10 @@ fn every_type_of_message_is_read() {
             json!({"type": "unsupported", "errors": [{"code": 131_051}], "unsupported": {"type": "poll"}}),
             ReceivedContent::Unsupported { what: "poll".into() },
         ),
-        (json!({"type": "hologram", "hologram": {}}), ReceivedContent::Unsupported { what: "hologram".into() }),
+        (
+            json!({"type": "hologram", "hologram": {}}),
+            ReceivedContent::Unsupported { what: "hologram".into() },
+        ),
         (json!({"type": "text", "text": 5}), ReceivedContent::Unsupported { what: "text".into() }),
         (json!({}), ReceivedContent::Unsupported { what: "unknown".into() }),
     ] {
@@ -217,7 +234,8 @@ fn a_status_has_its_prices_and_errors() {
         ("deleted", Some(Receipt::Deleted)),
         ("warning", None),
     ] {
-        let items = notified("messages", with_number(json!({"statuses": [{"id": "wamid.A", "status": word}]})));
+        let items =
+            notified("messages", with_number(json!({"statuses": [{"id": "wamid.A", "status": word}]})));
         let read = items.first().map(|item| match &item.notification {
             Notification::Status(status) => status.receipt,
             other => panic!("{other:?}"),
@@ -258,11 +276,16 @@ fn news_of_templates_numbers_and_the_account_are_read() {
         (
             "message_template_quality_update",
             about(json!({"previous_quality_score": "GREEN", "new_quality_score": "YELLOW"})),
-            Notification::TemplateQuality(TemplateQualityUpdate { template: template(), quality: "YELLOW".into() }),
+            Notification::TemplateQuality(TemplateQualityUpdate {
+                template: template(),
+                quality: "YELLOW".into(),
+            }),
         ),
         (
             "template_category_update",
-            about(json!({"correct_category": "MARKETING", "new_category": "UTILITY", "category_update_timestamp": 1})),
+            about(
+                json!({"correct_category": "MARKETING", "new_category": "UTILITY", "category_update_timestamp": 1}),
+            ),
             Notification::TemplateCategory(TemplateCategoryUpdate {
                 template: template(),
                 category: "UTILITY".into(),
@@ -304,7 +327,9 @@ fn news_of_templates_numbers_and_the_account_are_read() {
             json!({"event": "ACCOUNT_RESTRICTION", "restriction_info": [{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1}]}),
             Notification::Account(AccountUpdate {
                 event: "ACCOUNT_RESTRICTION".into(),
-                restriction: Some(json!([{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1}])),
+                restriction: Some(
+                    json!([{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1}]),
+                ),
                 violation: None,
                 ban: None,
             }),
@@ -342,7 +367,10 @@ fn a_batch_is_read_item_by_item_and_the_same_has_the_same_key() {
         "errors": [{"code": 130_429, "title": "t"}],
     }));
     let keys: Vec<String> = notified("messages", batch).into_iter().map(|item| item.key).collect();
-    assert_eq!(keys[..6], ["message:a", "message:b", "message:a", "status:s:sent", "status:s:read", "status:s:sent"]);
+    assert_eq!(
+        keys[..6],
+        ["message:a", "message:b", "message:a", "status:s:sent", "status:s:read", "status:s:sent"]
+    );
     assert!(keys[6].starts_with("errors:"), "{}", keys[6]);
     let quality = |time: i64| {
         let body = json!({"entry": [{"id": "1", "time": time, "changes": [{"field": "account_update", "value": {"event": "X"}}]}]});
@@ -369,7 +397,9 @@ fn rubbish_is_refused_or_passed_over() {
 
 #[test]
 fn moments_ahead_count_as_now() {
-    let at = |timestamp: Value| message(json!({"type": "text", "text": {"body": "Hi"}, "timestamp": timestamp})).at;
+    let at = |timestamp: Value| {
+        message(json!({"type": "text", "text": {"body": "Hi"}, "timestamp": timestamp})).at
+    };
     assert_eq!(at(json!(1_795_000_123)), Timestamp(1_795_000_123_000));
     for ahead in [json!("99999999999"), json!(i64::MAX), json!("-1"), json!("soon"), Value::Null] {
         assert_eq!(at(ahead.clone()), NOW, "{ahead}");

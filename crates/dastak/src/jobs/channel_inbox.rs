@@ -20,7 +20,8 @@ const AGAIN: i64 = 5 * SECOND;
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     let signal = app.clock.signal();
     wakes.connect(topics::CHANNEL_NOTIFICATIONS, signal.clone());
-    let inboxes = Arc::new(Inboxes { app: app.clone(), signal: signal.clone(), running: AtomicUsize::new(0) });
+    let inboxes =
+        Arc::new(Inboxes { app: app.clone(), signal: signal.clone(), running: AtomicUsize::new(0) });
     app.clock.start_job(signal, move |job| repeat(job, move || inboxes.clone().look()));
 }
 
@@ -49,7 +50,9 @@ impl Inboxes {
             for (connection, tenant) in taken {
                 self.running.fetch_add(1, Ordering::SeqCst);
                 let place = Place(self.clone());
-                self.app.clock.spawn(async move { inbox::work(place.0.app.clone(), connection, tenant).await });
+                self.app
+                    .clock
+                    .spawn(async move { inbox::work(place.0.app.clone(), connection, tenant).await });
             }
         }
         if self.running.load(Ordering::SeqCst) > 0 {

@@ -55,7 +55,8 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     assert_eq!((&again["webhookUrl"], &again["id"]), (&made["webhookUrl"], &made["id"]));
     // Neither the store nor the operator log has the secrets.
     let tenant = workspace.id.parse().unwrap();
-    let row = app.app().store.read(move |tx| store::channel_accounts::get(tx, tenant)).await.unwrap().unwrap();
+    let row =
+        app.app().store.read(move |tx| store::channel_accounts::get(tx, tenant)).await.unwrap().unwrap();
     assert!(!format!("{row:?}").contains("hush"));
     let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
     assert!(log.contains("putChannelConnection") && !log.contains("hush"), "{log}");
@@ -103,7 +104,12 @@ async fn what_is_refused_keeps_the_credentials_in_force() {
         (false, Some(("subscribed_apps", Reply::Bare(500))), 503, "provider_unavailable"),
         (false, Some((ACCOUNT, Reply::Bare(502))), 503, "provider_unavailable"),
         (false, Some((ACCOUNT, Reply::Lost)), 503, "provider_unavailable"),
-        (false, Some((ACCOUNT, Reply::Text(200, "text/html".into(), "<html>".into()))), 503, "provider_unavailable"),
+        (
+            false,
+            Some((ACCOUNT, Reply::Text(200, "text/html".into(), "<html>".into()))),
+            503,
+            "provider_unavailable",
+        ),
         (false, Some((ACCOUNT, cloud::refusal(400, 80_007))), 503, "provider_unavailable"),
     ] {
         if let Some((path, reply)) = reply {
@@ -150,6 +156,20 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
         json!([{"phoneNumberId": NUMBER_ID, "number": NUMBER, "displayName": "Shop", "quality": "GREEN",
             "messagingTier": "TIER_2K", "status": "CONNECTED", "isDefault": true, "agentId": null}])
     );
+    // A chat agent of the workspace answers on one number; while it does, it cannot be deleted.
+    let body = json!({"name": "Chat", "channel": "chat", "language": "en"});
+    let agent = app.post(&workspace.live, "/v1/agents", &body).await.expect(201)["data"]["id"].clone();
+    let with = |agent: Value| json!({"phoneNumberId": NUMBER_ID, "agentId": agent});
+    let answer = cloud::bind(&app, &neighbour.id, &with(agent.clone())).await;
+    answer.refused(409, "chatapp_not_connected");
+    cloud::bind(&app, &workspace.id, &with(agent.clone())).await.expect(201);
+    let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
+    let kept = cloud::bind(&app, &workspace.id, &renamed).await.expect(201)["data"].clone();
+    assert_eq!((&kept["agentId"], &kept["id"], &kept["isDefault"]), (&agent, &bound["id"], &json!(true)));
+    let path = format!("/v1/agents/{}", agent.as_str().unwrap());
+    app.delete(&workspace.live, &path).await.refused(409, "agent_in_use");
+    cloud::bind(&app, &workspace.id, &with(Value::Null)).await.expect(201);
+    app.delete(&workspace.live, &path).await.expect(200);
     let path = |workspace: &str, id: &str| format!("/workspaces/{workspace}/chatapp/numbers/{id}");
     let id = bound["id"].as_str().unwrap();
     app.operator("DELETE", &path(&neighbour.id, id), &Value::Null).await.refused(404, "not_found");
@@ -166,16 +186,23 @@ async fn the_sandbox_needs_nothing_but_a_number() {
     let second = json!({"number": "+918047111223", "phoneNumberId": "2", "isDefault": true});
     cloud::bind(&app, &workspace.id, &second).await.expect(201);
     let listed = numbers(&app, &workspace.live).await;
-    let defaults: Vec<_> = listed.as_array().unwrap().iter().map(|number| number["isDefault"].clone()).collect();
+    let defaults: Vec<_> =
+        listed.as_array().unwrap().iter().map(|number| number["isDefault"].clone()).collect();
     assert_eq!(defaults, [false, true]);
     assert_eq!(listed[0]["phoneNumberId"], id.as_str());
     for (body, status, code) in [
         (json!({"phoneNumberId": "none", "from": "919812345678", "text": "Hi"}), 404, "not_found"),
         (json!({"phoneNumberId": id, "from": "x", "text": "Hi"}), 400, "invalid_request"),
         (json!({"phoneNumberId": id, "from": "919812345678"}), 400, "invalid_request"),
-        (json!({"phoneNumberId": id, "from": "919812345678", "text": "a", "revoke": "b"}), 400, "invalid_request"),
+        (
+            json!({"phoneNumberId": id, "from": "919812345678", "text": "a", "revoke": "b"}),
+            400,
+            "invalid_request",
+        ),
     ] {
-        app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.refused(status, code);
+        app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into())
+            .await
+            .refused(status, code);
     }
     let body = json!({"phoneNumberId": id, "from": "919812345678", "text": "Hi"});
     app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
@@ -212,7 +239,9 @@ async fn strangers_change_nothing() {
     let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"})).to_string();
     let signed = cloud_api::notifications::signature(SECRET, body.as_bytes());
     let other = cloud_api::notifications::signature("other", body.as_bytes());
-    for headers in [vec![], vec![("x-hub-signature-256", "sha256=00")], vec![("x-hub-signature-256", other.as_str())]] {
+    for headers in
+        [vec![], vec![("x-hub-signature-256", "sha256=00")], vec![("x-hub-signature-256", other.as_str())]]
+    {
         app.send("POST", &hook, None, &headers, body.clone().into()).await.refused(401, "unauthorized");
     }
     let headers = [("x-hub-signature-256", signed.as_str())];
@@ -296,11 +325,15 @@ async fn a_restriction_is_told_as_the_provider_says_it() {
     let (app, _fake) = cloud::start().await;
     let workspace = app.workspace().await;
     let hook = cloud::connect(&app, &workspace.id).await;
-    let restricted = json!([{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1_795_500_000}]);
+    let restricted =
+        json!([{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1_795_500_000}]);
     for (value, restriction) in [
         (json!({"event": "PARTNER_ADDED"}), Value::Null),
         (json!({"event": "ACCOUNT_VIOLATION", "violation_info": {"violation_type": "SCAM"}}), Value::Null),
-        (json!({"event": "ACCOUNT_RESTRICTION", "restriction_info": restricted}), json!("ACCOUNT_RESTRICTION")),
+        (
+            json!({"event": "ACCOUNT_RESTRICTION", "restriction_info": restricted}),
+            json!("ACCOUNT_RESTRICTION"),
+        ),
         (
             json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE", "waba_ban_date": "April 17, 2026"}}),
             json!("DISABLED_UPDATE"),
@@ -356,7 +389,9 @@ async fn a_token_that_is_refused_is_shown_and_mended() {
     cloud::connect(&app, &workspace.id).await;
     app.advance(1).await;
     fake.system.expire(true);
-    app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.refused(422, "provider_refused");
+    app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null)
+        .await
+        .refused(422, "provider_refused");
     let shown = connection(&app, &workspace.id).await;
     assert_eq!(shown["status"], "token_invalid");
     assert!(!shown["lastError"].to_string().contains(TOKEN), "{shown}");
@@ -374,7 +409,10 @@ async fn a_limit_by_notification_is_shown() {
     let hook = cloud::connect(&app, &workspace.id).await;
     app.advance(1).await;
     for (body, tier) in [
-        (change("business_capability_update", json!({"max_daily_conversations_per_business": "TIER_10K"})), "TIER_10K"),
+        (
+            change("business_capability_update", json!({"max_daily_conversations_per_business": "TIER_10K"})),
+            "TIER_10K",
+        ),
         (change("business_capability_update", json!({"max_daily_conversations_per_business": -1})), "-1"),
         (
             change(

@@ -49,7 +49,10 @@ async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
     let rejected = app.post(&workspace.live, PATH, &rejected).await.expect(201)["data"]["id"].clone();
     app.advance(2).await;
     let rejected = one(&app, &workspace.live, rejected.as_str().unwrap()).await;
-    assert_eq!((&rejected["status"], &rejected["rejectedReason"]), (&json!("REJECTED"), &json!("INVALID_FORMAT")));
+    assert_eq!(
+        (&rejected["status"], &rejected["rejectedReason"]),
+        (&json!("REJECTED"), &json!("INVALID_FORMAT"))
+    );
     let events = told(&app, &workspace.live).await;
     assert_eq!(words(&events, "event"), ["APPROVED", "REJECTED"]);
     assert_eq!((&events[0]["templateId"], &events[0]["name"]), (&json!(id), &json!("due_reminder")));
@@ -75,12 +78,11 @@ async fn what_the_channel_does_not_take_names_its_field() {
         body
     };
     let body = |text: &str| json!([{"type": "BODY", "text": text}]);
-    let buttons = |buttons: Value| json!([{"type": "BODY", "text": "Hi"}, {"type": "BUTTONS", "buttons": buttons}]);
+    let buttons =
+        |buttons: Value| json!([{"type": "BODY", "text": "Hi"}, {"type": "BUTTONS", "buttons": buttons}]);
     let reply = |text: &str| json!({"type": "QUICK_REPLY", "text": text});
     let url = |url: &str| json!({"type": "URL", "text": "Pay", "url": url});
-    let card = |text: &str| {
-        json!({"components": [{"type": "HEADER", "format": "IMAGE"}, {"type": "BODY", "text": text}]})
-    };
+    let card = |text: &str| json!({"components": [{"type": "HEADER", "format": "IMAGE"}, {"type": "BODY", "text": text}]});
     let cards = |cards: Value| json!([{"type": "BODY", "text": "Hi"}, {"type": "CAROUSEL", "cards": cards}]);
     for (body, field) in [
         (named("name", "Due"), "name"),
@@ -97,21 +99,52 @@ async fn what_the_channel_does_not_take_names_its_field() {
         (with(body("Due is {{1}}")), "components[0].text"),
         (with(body("Due {{2}} now")), "components[0].text"),
         (with(body("Due {{Name}} now")), "components[0].text"),
-        (with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x {{1}} x"}])), "components[1].text"),
-        (with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x".repeat(61)}])), "components[1].text"),
-        (with(json!([{"type": "HEADER", "format": "TEXT", "text": "x".repeat(61)}, {"type": "BODY", "text": "a"}])), "components[0].text"),
-        (with(json!([{"type": "HEADER", "format": "TEXT", "text": "{{1}} {{2}}"}, {"type": "BODY", "text": "a"}])), "components[0].text"),
-        (with(json!([{"type": "HEADER", "format": "SOUND"}, {"type": "BODY", "text": "a"}])), "components[0].format"),
+        (
+            with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x {{1}} x"}])),
+            "components[1].text",
+        ),
+        (
+            with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x".repeat(61)}])),
+            "components[1].text",
+        ),
+        (
+            with(
+                json!([{"type": "HEADER", "format": "TEXT", "text": "x".repeat(61)}, {"type": "BODY", "text": "a"}]),
+            ),
+            "components[0].text",
+        ),
+        (
+            with(
+                json!([{"type": "HEADER", "format": "TEXT", "text": "{{1}} {{2}}"}, {"type": "BODY", "text": "a"}]),
+            ),
+            "components[0].text",
+        ),
+        (
+            with(json!([{"type": "HEADER", "format": "SOUND"}, {"type": "BODY", "text": "a"}])),
+            "components[0].format",
+        ),
         (with(buttons(json!([]))), "components[1].buttons"),
         (with(buttons(json!([0; 11].map(|_| reply("a"))))), "components[1].buttons"),
         (with(buttons(json!([reply(&"x".repeat(26))]))), "components[1].buttons[0].text"),
-        (with(buttons(json!([url("https://a"), url("https://b"), url("https://c")]))), "components[1].buttons"),
+        (
+            with(buttons(json!([url("https://a"), url("https://b"), url("https://c")]))),
+            "components[1].buttons",
+        ),
         (with(buttons(json!([url("https://a/{{1}}/b")]))), "components[1].buttons[0].url"),
         (with(buttons(json!([reply("a"), url("https://a"), reply("b")]))), "components[1].buttons"),
-        (with(buttons(json!([{"type": "PHONE_NUMBER", "text": "Call", "phone_number": "1".repeat(21)}]))), "components[1].buttons[0].phone_number"),
+        (
+            with(buttons(json!([{"type": "PHONE_NUMBER", "text": "Call", "phone_number": "1".repeat(21)}]))),
+            "components[1].buttons[0].phone_number",
+        ),
         (with(cards(json!([card("a")]))), "components[1].cards"),
-        (with(cards(json!([card("a"), {"components": [{"type": "BODY", "text": "a"}]}]))), "components[1].cards[1]"),
-        (with(cards(json!([card("a"), card(&"x".repeat(161))]))), "components[1].cards[1].components[1].text"),
+        (
+            with(cards(json!([card("a"), {"components": [{"type": "BODY", "text": "a"}]}]))),
+            "components[1].cards[1]",
+        ),
+        (
+            with(cards(json!([card("a"), card(&"x".repeat(161))]))),
+            "components[1].cards[1].components[1].text",
+        ),
     ] {
         let answer = app.post(&workspace.live, PATH, &body).await;
         assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
@@ -132,7 +165,8 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     app.advance(1).await;
     let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
     let id = made["id"].as_str().unwrap().to_owned();
-    let sent = fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
+    let sent =
+        fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
     assert_eq!(
         (&sent["name"], &sent["category"], &sent["parameter_format"], &sent["components"]),
         (&json!("due_reminder"), &json!("UTILITY"), &json!("NAMED"), &due()["components"])
@@ -145,7 +179,8 @@ async fn a_template_goes_through_its_life_at_the_provider() {
         value
     };
     let status = |event: &str| template_event(&provider_id, "due_reminder", event);
-    let quality = |score: &str| change("message_template_quality_update", about(json!({"new_quality_score": score})));
+    let quality =
+        |score: &str| change("message_template_quality_update", about(json!({"new_quality_score": score})));
     let category = |value: Value| change("template_category_update", about(value));
     for (body, field, expected, event) in [
         (status("APPROVED"), "status", json!("APPROVED"), Some("APPROVED")),
@@ -176,7 +211,11 @@ async fn a_template_goes_through_its_life_at_the_provider() {
         app.advance(0).await;
         assert_eq!(one(&app, &workspace.live, &id).await[field], expected, "{body}");
         let events = told(&app, &workspace.live).await;
-        assert_eq!(words(&events[before..], "event"), event.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{body}");
+        assert_eq!(
+            words(&events[before..], "event"),
+            event.map(str::to_owned).into_iter().collect::<Vec<_>>(),
+            "{body}"
+        );
     }
     let events = told(&app, &workspace.live).await;
     let recategorised = events.iter().find(|event| event["event"] == "CATEGORY_CHANGED").unwrap();
@@ -238,7 +277,9 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
     // A page that fails changes nothing.
     fake.system.remove_template("t2");
     fake.fail_after("/message_templates", 1, Reply::Bare(500));
-    app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.refused(503, "provider_unavailable");
+    app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null)
+        .await
+        .refused(503, "provider_unavailable");
     let listed = app.get(&workspace.live, PATH).await.expect(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 4);
     let id = listed["data"][0]["id"].as_str().unwrap();
@@ -279,7 +320,8 @@ async fn a_test_key_changes_nothing_and_sees_the_same_errors() {
 }
 
 fn sample(bytes: &[u8]) -> ((&'static str, &'static str), Bytes) {
-    let mut body = b"--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
+    let mut body =
+        b"--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
     body.extend(bytes);
     body.extend(b"\r\n--b--\r\n");
     (("content-type", "multipart/form-data; boundary=b"), body.into())

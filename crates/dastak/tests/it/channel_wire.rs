@@ -99,7 +99,8 @@ async fn what_cannot_be_reached_was_not_sent() {
 async fn media_is_fetched_in_two_steps_and_is_what_was_announced() {
     let desk = Desk::open().await;
     desk.fake.system.put_media("500", "image/jpeg", "bytes of a picture");
-    let fetch = async |id: &str, most: usize| desk.carrier.fetch_media(&desk.account, NUMBER_ID, id, most).await;
+    let fetch =
+        async |id: &str, most: usize| desk.carrier.fetch_media(&desk.account, NUMBER_ID, id, most).await;
     let media = fetch("500", 100).await.expect("a file");
     assert_eq!((media.mime_type.as_str(), &media.bytes[..]), ("image/jpeg", &b"bytes of a picture"[..]));
     assert_eq!(desk.fake.got("/v25.0/500")[0].query["phone_number_id"], NUMBER_ID);

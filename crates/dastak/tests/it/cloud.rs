@@ -125,7 +125,8 @@ impl Cloud {
         let mut state = self.state.lock().unwrap();
         match request.method.as_str() {
             "GET" => {
-                let from: usize = request.query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+                let from: usize =
+                    request.query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
                 let page: Vec<Value> = state.templates.iter().skip(from).take(state.page).cloned().collect();
                 let end = from + page.len();
                 let mut paging = json!({"cursors": {"before": from.to_string(), "after": end.to_string()}});
@@ -195,12 +196,17 @@ impl System for Cloud {
         let upload = format!("OAuth {TOKEN}");
         let given = request.header("authorization");
         if self.state.lock().unwrap().expired || (given != bearer && given != upload) {
-            return error(401, 190, &format!("Error validating access token {}", given.trim_start_matches("Bearer ")));
+            return error(
+                401,
+                190,
+                &format!("Error validating access token {}", given.trim_start_matches("Bearer ")),
+            );
         }
         if let Some(id) = request.path.strip_prefix("/files/") {
             let state = self.state.lock().unwrap();
             let file = state.media.iter().find(|(known, ..)| known == id);
-            return file.map_or(Reply::Bare(404), |(_, kind, bytes)| Reply::Text(200, kind.clone(), bytes.clone()));
+            return file
+                .map_or(Reply::Bare(404), |(_, kind, bytes)| Reply::Text(200, kind.clone(), bytes.clone()));
         }
         let Some(path) = request.path.strip_prefix("/v25.0/") else { return error(400, 2500, "no version") };
         match path.split_once('/').unwrap_or((path, "")) {

@@ -78,7 +78,9 @@ pub fn is_user_id(text: &str) -> bool {
         && country.bytes().all(|byte| byte.is_ascii_uppercase())
         && text.len() <= MAX_USER_ID
         && !rest.is_empty()
-        && rest.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        && rest
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 closed_sets::words! {
@@ -392,7 +394,10 @@ fn list(sections: &[ListSection]) -> Result<(), Misfit> {
         match &section.title {
             Some(title) => needed(&format!("{field}.title"), title, MAX_ROW)?,
             None if sections.len() > 1 => {
-                return Err(Misfit::new(format!("{field}.title"), "is required when there is more than one section"));
+                return Err(Misfit::new(
+                    format!("{field}.title"),
+                    "is required when there is more than one section",
+                ));
             }
             None => {}
         }
@@ -448,8 +453,14 @@ fn different<'a>(field: &str, known: &mut HashSet<&'a str>, text: &'a str) -> Re
 pub(super) fn https(field: &str, url: &str) -> Result<(), Misfit> {
     let host = url.strip_prefix("https://").unwrap_or_default();
     let host = host.split(['/', '?', '#']).next().unwrap_or_default();
-    if host.is_empty() || url.len() > MAX_URL || url.chars().any(|sign| sign.is_whitespace() || sign.is_control()) {
-        return Err(Misfit::new(field, format!("must be an https:// address of at most {MAX_URL} characters")));
+    if host.is_empty()
+        || url.len() > MAX_URL
+        || url.chars().any(|sign| sign.is_whitespace() || sign.is_control())
+    {
+        return Err(Misfit::new(
+            field,
+            format!("must be an https:// address of at most {MAX_URL} characters"),
+        ));
     }
     Ok(())
 }
@@ -509,12 +520,16 @@ mod tests {
         };
         let long = |count: usize| "x".repeat(count);
         let list = |sections: Vec<ListSection>| Ask::List { button: "Open".into(), sections };
-        let section = |title: Option<&str>, rows: Vec<ListRow>| ListSection { title: title.map(Into::into), rows };
+        let section =
+            |title: Option<&str>, rows: Vec<ListRow>| ListSection { title: title.map(Into::into), rows };
         let url = |url: &str| Ask::CtaUrl { display_text: "Go".into(), url: url.into() };
         for (content, field) in [
             (asks("b", buttons(&[("1", "a"), ("2", "b"), ("3", "c")])), None),
             (asks("b", buttons(&[])), Some("interactive.buttons")),
-            (asks("b", buttons(&[("1", "a"), ("2", "b"), ("3", "c"), ("4", "d")])), Some("interactive.buttons")),
+            (
+                asks("b", buttons(&[("1", "a"), ("2", "b"), ("3", "c"), ("4", "d")])),
+                Some("interactive.buttons"),
+            ),
             (asks("b", buttons(&[("1", &long(21))])), Some("interactive.buttons[0].title")),
             (asks("b", buttons(&[(&long(257), "a")])), Some("interactive.buttons[0].id")),
             (asks("b", buttons(&[("1", "a"), ("1", "b")])), Some("interactive.buttons[1].id")),
@@ -529,19 +544,31 @@ mod tests {
                 asks("b", list(vec![section(None, (0..11).map(|at| row(&at.to_string())).collect())])),
                 Some("interactive.sections"),
             ),
-            (asks("b", list(vec![section(Some("s"), vec![row("1"), row("1")])])), Some("interactive.sections[0].rows[1].id")),
+            (
+                asks("b", list(vec![section(Some("s"), vec![row("1"), row("1")])])),
+                Some("interactive.sections[0].rows[1].id"),
+            ),
             (
                 asks("b", list(vec![section(Some("s"), vec![row("1")]), section(None, vec![row("2")])])),
                 Some("interactive.sections[1].title"),
             ),
-            (asks("b", list(vec![section(Some(&long(25)), vec![row("1")])])), Some("interactive.sections[0].title")),
-            (asks("b", list(vec![section(None, vec![row(&long(201))])])), Some("interactive.sections[0].rows[0].id")),
+            (
+                asks("b", list(vec![section(Some(&long(25)), vec![row("1")])])),
+                Some("interactive.sections[0].title"),
+            ),
+            (
+                asks("b", list(vec![section(None, vec![row(&long(201))])])),
+                Some("interactive.sections[0].rows[0].id"),
+            ),
             (
                 asks("b", list(vec![section(None, vec![ListRow { title: long(25), ..row("1") }])])),
                 Some("interactive.sections[0].rows[0].title"),
             ),
             (
-                asks("b", list(vec![section(None, vec![ListRow { description: Some(long(73)), ..row("1") }])])),
+                asks(
+                    "b",
+                    list(vec![section(None, vec![ListRow { description: Some(long(73)), ..row("1") }])]),
+                ),
                 Some("interactive.sections[0].rows[0].description"),
             ),
             (
@@ -560,7 +587,12 @@ mod tests {
             assert_eq!(field_of(&content).as_deref(), field, "{content:?}");
         }
         let framed = |header: Option<String>, footer: Option<String>| {
-            field_of(&Content::Interactive(Interactive { header, body: "b".into(), footer, ask: url("https://a.example") }))
+            field_of(&Content::Interactive(Interactive {
+                header,
+                body: "b".into(),
+                footer,
+                ask: url("https://a.example"),
+            }))
         };
         assert_eq!(framed(Some(long(61)), None).as_deref(), Some("interactive.header"));
         assert_eq!(framed(None, Some(long(61))).as_deref(), Some("interactive.footer"));
@@ -577,7 +609,9 @@ mod tests {
                 filename: filename.map(Into::into),
             })
         };
-        let place = |latitude, longitude| Content::Location(Location { latitude, longitude, name: None, address: None });
+        let place = |latitude, longitude| {
+            Content::Location(Location { latitude, longitude, name: None, address: None })
+        };
         for (content, field) in [
             (Content::Text("x".repeat(4_096)), None),
             (Content::Text("x".repeat(4_097)), Some("text")),

@@ -137,7 +137,11 @@ const TABLE: &[(&[i64], &str, Effect)] = &[
     (&[132_015], "template_paused", Effect::TemplateUnavailable),
     (&[132_016], "template_disabled", Effect::TemplateUnavailable),
     (&[132_068, 132_069], "flow_not_available", Effect::TemplateUnavailable),
-    (&[133_000, 133_005, 133_006, 133_008, 133_009, 133_015, 133_016], "registration_failed", Effect::NumberNotRegistered),
+    (
+        &[133_000, 133_005, 133_006, 133_008, 133_009, 133_015, 133_016],
+        "registration_failed",
+        Effect::NumberNotRegistered,
+    ),
     (&[134_011], "payment_issue", Effect::PaymentIssue),
     (&[134_100, 134_101, 134_102], "marketing_not_eligible", Effect::TemplateUnavailable),
     (&[135_000], "refused", Effect::Message),

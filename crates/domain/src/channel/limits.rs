@@ -119,7 +119,8 @@ mod tests {
                     }
                 }
             }
-            let most = sent.iter().map(|from| sent.iter().filter(|at| (*from..from + 1_000).contains(*at)).count());
+            let most =
+                sent.iter().map(|from| sent.iter().filter(|at| (*from..from + 1_000).contains(*at)).count());
             assert!(most.max().unwrap() <= usize::try_from(rate).unwrap(), "{rate}");
             let took = now.0 - 1_000_000;
             assert!(took <= 10_550, "{rate}: {took}");

@@ -28,7 +28,8 @@ pub mod template;
 pub mod window;
 
 pub use content::{
-    Ask, Button, Content, FilledTemplate, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource, Outgoing, Recipient,
+    Ask, Button, Content, FilledTemplate, Interactive, ListRow, ListSection, Location, Media, MediaKind,
+    MediaSource, Outgoing, Recipient,
 };
 pub use errors::{Effect, ProviderError};
 pub use message::{Direction, Happened, LocalError, MessageStatus, Source, Times};

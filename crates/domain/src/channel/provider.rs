@@ -224,8 +224,11 @@ pub trait Provider: Send + Sync {
     fn numbers<'a>(&'a self, account: &'a Account) -> Answer<'a, Result<Vec<NumberState>, Fault>>;
 
     /// A page of the account's templates, from the beginning or from where the last one ended.
-    fn templates<'a>(&'a self, account: &'a Account, after: Option<&'a str>)
-    -> Answer<'a, Result<TemplatePage, Fault>>;
+    fn templates<'a>(
+        &'a self,
+        account: &'a Account,
+        after: Option<&'a str>,
+    ) -> Answer<'a, Result<TemplatePage, Fault>>;
 
     /// Hands a new template in.
     fn create_template<'a>(
@@ -252,5 +255,9 @@ pub trait Provider: Send + Sync {
     ) -> Answer<'a, Result<(), Fault>>;
 
     /// Uploads a sample for a template's header; the handle that a new template names.
-    fn upload_sample<'a>(&'a self, account: &'a Account, sample: &'a Sample) -> Answer<'a, Result<String, Fault>>;
+    fn upload_sample<'a>(
+        &'a self,
+        account: &'a Account,
+        sample: &'a Sample,
+    ) -> Answer<'a, Result<String, Fault>>;
 }

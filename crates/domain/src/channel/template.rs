@@ -342,7 +342,9 @@ impl Template {
                     .iter()
                     .map(|parameter| {
                         let text = parameter.get("text").or_else(|| {
-                            ["currency", "date_time"].iter().find_map(|kind| parameter.get(kind)?.get("fallback_value"))
+                            ["currency", "date_time"]
+                                .iter()
+                                .find_map(|kind| parameter.get(kind)?.get("fallback_value"))
                         });
                         let name = parameter.get("parameter_name").and_then(Value::as_str);
                         (name, text.and_then(Value::as_str).unwrap_or_default())
@@ -458,7 +460,11 @@ impl Filling<'_> {
                         let whole = replaced(text, |_| Some(value.clone()));
                         if self.fits("params.header.text", &value, MAX_LINE) {
                             if whole.chars().count() > MAX_LINE {
-                                self.issue("params.header.text", "too_long", format!("makes the header longer than {MAX_LINE} characters"));
+                                self.issue(
+                                    "params.header.text",
+                                    "too_long",
+                                    format!("makes the header longer than {MAX_LINE} characters"),
+                                );
                             }
                             let value = self.text(name, &value);
                             self.components.push(json!({"type": "header", "parameters": [value]}));
@@ -468,7 +474,11 @@ impl Filling<'_> {
             }
             "image" | "video" | "document" => {
                 let Some(given) = given else {
-                    return self.issue(FIELD, "missing", format!("the header needs a file of the type {kind}"));
+                    return self.issue(
+                        FIELD,
+                        "missing",
+                        format!("the header needs a file of the type {kind}"),
+                    );
                 };
                 if given.kind != kind {
                     return self.issue("params.header.type", "invalid", format!("must be {kind}"));
@@ -534,16 +544,28 @@ impl Filling<'_> {
                 names.iter().enumerate().map(|(at, name)| (field(at, name), list.get(at).cloned())).collect()
             }
             Some(Values::Named(_)) => {
-                return self.issue(FIELD, "invalid", "must be a list: the variables of this template have numbers");
+                return self.issue(
+                    FIELD,
+                    "invalid",
+                    "must be a list: the variables of this template have numbers",
+                );
             }
             Some(Values::Numbered(_)) => {
-                return self.issue(FIELD, "invalid", "must be an object: the variables of this template have names");
+                return self.issue(
+                    FIELD,
+                    "invalid",
+                    "must be an object: the variables of this template have names",
+                );
             }
         };
         let mut parameters = Vec::with_capacity(values.len());
         for ((field, value), name) in values.iter().zip(&names) {
             match value {
-                None => self.issue(field.clone(), "missing", format!("the template needs a value for {{{{{name}}}}}")),
+                None => self.issue(
+                    field.clone(),
+                    "missing",
+                    format!("the template needs a value for {{{{{name}}}}}"),
+                ),
                 Some(value) => {
                     if self.fits(field, value, MAX_BODY) {
                         parameters.push(self.text(name, value));
@@ -570,7 +592,11 @@ impl Filling<'_> {
         for (at, given) in params.buttons.iter().enumerate() {
             let field = format!("params.buttons[{at}]");
             if given.index >= buttons.len() {
-                self.issue(format!("{field}.index"), "extra", format!("the template has {} buttons", buttons.len()));
+                self.issue(
+                    format!("{field}.index"),
+                    "extra",
+                    format!("the template has {} buttons", buttons.len()),
+                );
             } else if params.buttons[..at].iter().any(|other| other.index == given.index) {
                 self.issue(format!("{field}.index"), "extra", "stands there twice");
             }
@@ -583,20 +609,30 @@ impl Filling<'_> {
         for (index, button) in buttons.iter().enumerate() {
             let place = params.buttons.iter().position(|given| given.index == index);
             let given = place.map(|at| &params.buttons[at]);
-            let field = place.map_or_else(|| "params.buttons".to_owned(), |at| format!("params.buttons[{at}]"));
+            let field =
+                place.map_or_else(|| "params.buttons".to_owned(), |at| format!("params.buttons[{at}]"));
             self.button(index, button, given, &field, code.as_deref());
         }
     }
 
-    fn button(&mut self, index: usize, button: &Value, given: Option<&ButtonValue>, field: &str, code: Option<&str>) {
-        let part = |sub_type: &str, parameter: Value| {
-            json!({"type": "button", "sub_type": sub_type, "index": index, "parameters": [parameter]})
-        };
+    fn button(
+        &mut self,
+        index: usize,
+        button: &Value,
+        given: Option<&ButtonValue>,
+        field: &str,
+        code: Option<&str>,
+    ) {
+        let part = |sub_type: &str, parameter: Value| json!({"type": "button", "sub_type": sub_type, "index": index, "parameters": [parameter]});
         let kind = word(button, "type").to_ascii_uppercase();
         match kind.as_str() {
             "URL" if !variables(word(button, "url")).is_empty() => {
                 let Some(text) = given.and_then(|given| given.text.as_deref()) else {
-                    return self.issue(format!("{field}.text"), "missing", format!("button {index} needs the end of its address"));
+                    return self.issue(
+                        format!("{field}.text"),
+                        "missing",
+                        format!("button {index} needs the end of its address"),
+                    );
                 };
                 if self.fits(&format!("{field}.text"), text, MAX_URL) {
                     self.components.push(part("url", json!({"type": "text", "text": text})));
@@ -605,10 +641,15 @@ impl Filling<'_> {
             "COPY_CODE" => {
                 let value = given.and_then(|given| given.code.as_deref().or(given.text.as_deref()));
                 let Some(value) = value else {
-                    return self.issue(format!("{field}.code"), "missing", format!("button {index} needs its code"));
+                    return self.issue(
+                        format!("{field}.code"),
+                        "missing",
+                        format!("button {index} needs its code"),
+                    );
                 };
                 if self.fits(&format!("{field}.code"), value, MAX_CODE) {
-                    self.components.push(part("copy_code", json!({"type": "coupon_code", "coupon_code": value})));
+                    self.components
+                        .push(part("copy_code", json!({"type": "coupon_code", "coupon_code": value})));
                 }
             }
             "OTP" => {
@@ -639,7 +680,11 @@ impl Filling<'_> {
     fn beyond(&mut self) {
         for slot in self.template.slots() {
             if let Slot::Raw(what) = slot {
-                self.issue("params.components", "missing", format!("the template has {what}: give its components"));
+                self.issue(
+                    "params.components",
+                    "missing",
+                    format!("the template has {what}: give its components"),
+                );
             }
         }
     }
@@ -668,7 +713,10 @@ impl NewTemplate {
     pub fn check(&self) -> Result<(), Misfit> {
         let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if self.name.is_empty() || self.name.len() > MAX_NAME || !self.name.bytes().all(good) {
-            return Err(Misfit::new("name", format!("must have 1 to {MAX_NAME} of the characters a-z, 0-9 and _")));
+            return Err(Misfit::new(
+                "name",
+                format!("must have 1 to {MAX_NAME} of the characters a-z, 0-9 and _"),
+            ));
         }
         if !is_language(&self.language) {
             return Err(Misfit::new("language", "must be a language such as en or en_US"));
@@ -679,7 +727,8 @@ impl NewTemplate {
 
 /// Whether a text looks like a language of the channel: `en`, `en_US`, `fil`, `zh_HK`.
 fn is_language(text: &str) -> bool {
-    let (language, country) = text.split_once('_').map_or((text, None), |(language, country)| (language, Some(country)));
+    let (language, country) =
+        text.split_once('_').map_or((text, None), |(language, country)| (language, Some(country)));
     (2..=3).contains(&language.len())
         && language.bytes().all(|byte| byte.is_ascii_lowercase())
         && country.is_none_or(|country| {
@@ -717,7 +766,14 @@ pub fn check_components(components: &[Value], category: Category, named: bool) -
     Ok(())
 }
 
-fn part(field: &str, kind: &str, component: &Value, category: Category, named: bool, most: usize) -> Result<(), Misfit> {
+fn part(
+    field: &str,
+    kind: &str,
+    component: &Value,
+    category: Category,
+    named: bool,
+    most: usize,
+) -> Result<(), Misfit> {
     match kind {
         "HEADER" => header(field, component),
         "BODY" if category == Category::Authentication => Ok(()),
@@ -754,7 +810,10 @@ fn header(field: &str, component: &Value) -> Result<(), Misfit> {
             Ok(())
         }
         "IMAGE" | "VIDEO" | "DOCUMENT" | "GIF" | "LOCATION" | "PRODUCT" => Ok(()),
-        _ => Err(Misfit::new(format!("{field}.format"), "must be TEXT, IMAGE, VIDEO, DOCUMENT, GIF or LOCATION")),
+        _ => Err(Misfit::new(
+            format!("{field}.format"),
+            "must be TEXT, IMAGE, VIDEO, DOCUMENT, GIF or LOCATION",
+        )),
     }
 }
 
@@ -794,7 +853,8 @@ fn buttons(field: &str, component: &Value) -> Result<(), Misfit> {
             return Err(Misfit::new(field, format!("must have at most {most} of the type {kind}")));
         }
     }
-    let changes = kinds.windows(2).filter(|pair| (pair[0] == "QUICK_REPLY") != (pair[1] == "QUICK_REPLY")).count();
+    let changes =
+        kinds.windows(2).filter(|pair| (pair[0] == "QUICK_REPLY") != (pair[1] == "QUICK_REPLY")).count();
     if changes > 1 {
         return Err(Misfit::new(field, "must have those of the type QUICK_REPLY next to each other"));
     }
@@ -835,14 +895,18 @@ fn cards(field: &str, component: &Value, category: Category, named: bool) -> Res
             .flat_map(|part| {
                 let buttons = part.get("buttons").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 let own = format!("{} {}", word(part, "type"), word(part, "format")).to_ascii_uppercase();
-                std::iter::once(own).chain(buttons.iter().map(|button| word(button, "type").to_ascii_uppercase()))
+                std::iter::once(own)
+                    .chain(buttons.iter().map(|button| word(button, "type").to_ascii_uppercase()))
             })
             .collect()
     };
     let first = layout(&cards[0]);
     for (at, card) in cards.iter().enumerate() {
         if layout(card) != first {
-            return Err(Misfit::new(format!("{field}[{at}]"), "must have the same components as the first card"));
+            return Err(Misfit::new(
+                format!("{field}[{at}]"),
+                "must have the same components as the first card",
+            ));
         }
         let parts = card.get("components").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for (part_at, inner) in parts.iter().enumerate() {
@@ -920,7 +984,10 @@ mod tests {
             json!([{"type": "body", "parameters": [{"type": "text", "text": "Asha"}, {"type": "text", "text": "4,500"}]}])
         );
         assert_eq!(
-            filled(body("Hi {{name}}, Rs {{amount}} due."), json!({"body": {"amount": "4,500", "name": "Asha"}})),
+            filled(
+                body("Hi {{name}}, Rs {{amount}} due."),
+                json!({"body": {"amount": "4,500", "name": "Asha"}})
+            ),
             json!([{"type": "body", "parameters": [
                 {"type": "text", "parameter_name": "name", "text": "Asha"},
                 {"type": "text", "parameter_name": "amount", "text": "4,500"},
@@ -969,7 +1036,9 @@ mod tests {
             {"type": "BUTTONS", "buttons": [{"type": "OTP", "otp_type": "COPY_CODE"}]},
         ]));
         otp.category = Category::Authentication;
-        let Ok(Content::Template(filled)) = fill(&otp, &params(json!({"body": ["123456"]}))) else { panic!() };
+        let Ok(Content::Template(filled)) = fill(&otp, &params(json!({"body": ["123456"]}))) else {
+            panic!()
+        };
         assert_eq!(
             json!(filled.components),
             json!([
@@ -984,9 +1053,7 @@ mod tests {
     fn what_does_not_fit_is_said_value_by_value() {
         let numbered = || body("Hi {{1}}, Rs {{2}} due.");
         let named = || body("Hi {{name}}, Rs {{amount}} due.");
-        let header = |format: &str, text: &str| {
-            json!([{"type": "HEADER", "format": format, "text": text}, {"type": "BODY", "text": "Hello"}])
-        };
+        let header = |format: &str, text: &str| json!([{"type": "HEADER", "format": format, "text": text}, {"type": "BODY", "text": "Hello"}]);
         let buttons = |buttons: Value| json!([{"type": "BODY", "text": "Hello"}, {"type": "BUTTONS", "buttons": buttons}]);
         let url = || buttons(json!([{"type": "URL", "text": "Pay", "url": "https://p.example/{{1}}"}]));
         let code = || buttons(json!([{"type": "COPY_CODE"}]));
@@ -1009,8 +1076,16 @@ mod tests {
             ),
             (named(), json!({"body": ["a", "b"]}), vec![("params.body", "invalid")]),
             (body("Hello"), json!({"body": ["a"]}), vec![("params.body[0]", "extra")]),
-            (body("Hello"), json!({"header": {"type": "text", "text": "a"}}), vec![("params.header", "extra")]),
-            (header("TEXT", "Due"), json!({"header": {"type": "text", "text": "a"}}), vec![("params.header", "extra")]),
+            (
+                body("Hello"),
+                json!({"header": {"type": "text", "text": "a"}}),
+                vec![("params.header", "extra")],
+            ),
+            (
+                header("TEXT", "Due"),
+                json!({"header": {"type": "text", "text": "a"}}),
+                vec![("params.header", "extra")],
+            ),
             (header("TEXT", "Due {{1}}"), json!({}), vec![("params.header", "missing")]),
             (
                 header("TEXT", "Due {{1}}"),
@@ -1028,7 +1103,11 @@ mod tests {
                 json!({"header": {"type": "video", "url": "https://a.example"}}),
                 vec![("params.header.type", "invalid")],
             ),
-            (header("IMAGE", ""), json!({"header": {"type": "image"}}), vec![("params.header.url", "missing")]),
+            (
+                header("IMAGE", ""),
+                json!({"header": {"type": "image"}}),
+                vec![("params.header.url", "missing")],
+            ),
             (
                 header("IMAGE", ""),
                 json!({"header": {"type": "image", "url": "http://a.example"}}),
@@ -1036,12 +1115,32 @@ mod tests {
             ),
             (header("LOCATION", ""), json!({}), vec![("params.components", "missing")]),
             (url(), json!({}), vec![("params.buttons.text", "missing")]),
-            (url(), json!({"buttons": [{"index": 0, "payload": "x"}]}), vec![("params.buttons[0].text", "missing")]),
-            (url(), json!({"buttons": [{"index": 0, "text": "x"}, {"index": 1, "text": "x"}]}), vec![("params.buttons[1].index", "extra")]),
-            (url(), json!({"buttons": [{"index": 0, "text": "x"}, {"index": 0, "text": "y"}]}), vec![("params.buttons[1].index", "extra")]),
+            (
+                url(),
+                json!({"buttons": [{"index": 0, "payload": "x"}]}),
+                vec![("params.buttons[0].text", "missing")],
+            ),
+            (
+                url(),
+                json!({"buttons": [{"index": 0, "text": "x"}, {"index": 1, "text": "x"}]}),
+                vec![("params.buttons[1].index", "extra")],
+            ),
+            (
+                url(),
+                json!({"buttons": [{"index": 0, "text": "x"}, {"index": 0, "text": "y"}]}),
+                vec![("params.buttons[1].index", "extra")],
+            ),
             (code(), json!({}), vec![("params.buttons.code", "missing")]),
-            (code(), json!({"buttons": [{"index": 0, "code": "x".repeat(21)}]}), vec![("params.buttons[0].code", "too_long")]),
-            (reply(), json!({"buttons": [{"index": 0, "payload": "x".repeat(129)}]}), vec![("params.buttons[0].payload", "too_long")]),
+            (
+                code(),
+                json!({"buttons": [{"index": 0, "code": "x".repeat(21)}]}),
+                vec![("params.buttons[0].code", "too_long")],
+            ),
+            (
+                reply(),
+                json!({"buttons": [{"index": 0, "payload": "x".repeat(129)}]}),
+                vec![("params.buttons[0].payload", "too_long")],
+            ),
             (
                 json!([{"type": "BODY", "text": "Hello"}, {"type": "CAROUSEL", "cards": []}]),
                 json!({}),
@@ -1088,13 +1187,16 @@ mod tests {
     #[test]
     fn the_words_of_a_template_are_those_that_the_customer_reads() {
         let named = template(body("Hi {{name}}, Rs {{ amount }} due, {{name}}."));
-        let Ok(Content::Template(filled)) = fill(&named, &params(json!({"body": {"name": "Asha", "amount": "5"}})))
+        let Ok(Content::Template(filled)) =
+            fill(&named, &params(json!({"body": {"name": "Asha", "amount": "5"}})))
         else {
             panic!()
         };
         assert_eq!(named.words(&filled), "Hi Asha, Rs 5 due, Asha.");
         let numbered = template(body("Rs {{2}} from {{1}}."));
-        let Ok(Content::Template(filled)) = fill(&numbered, &params(json!({"body": ["Asha", "5"]}))) else { panic!() };
+        let Ok(Content::Template(filled)) = fill(&numbered, &params(json!({"body": ["Asha", "5"]}))) else {
+            panic!()
+        };
         assert_eq!(numbered.words(&filled), "Rs 5 from Asha.");
     }
 

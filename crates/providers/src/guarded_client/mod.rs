@@ -206,7 +206,8 @@ impl GuardedClient {
         }
         self.own_headers(&mut headers, &target);
         if kept != Kept::No
-            && let Some(mut link) = self.kept(&target).await {
+            && let Some(mut link) = self.kept(&target).await
+        {
             *phase = Phase::Head;
             match link.request(build(method.clone(), &target, headers.clone(), body.clone())).await {
                 Ok(answer) => return Ok(Open::new(answer, link, self.0.pool.clone(), target)),

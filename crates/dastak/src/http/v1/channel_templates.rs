@@ -54,10 +54,11 @@ pub async fn sync(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
 pub async fn header_sample(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     templates::need_channel(&caller)?;
     let upload = multipart::read(&request.headers, std::mem::take(&mut request.raw), 1).await?;
-    let file = upload.files.into_iter().next().unwrap_or_else(|| multipart::File {
-        name: String::new(),
-        bytes: bytes::Bytes::new(),
-    });
+    let file = upload
+        .files
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| multipart::File { name: String::new(), bytes: bytes::Bytes::new() });
     let handle = templates::upload_sample(&app, &caller, &file.name, &file.bytes).await?;
     Reply::data(200, &HeaderSample { handle })
 }

@@ -258,8 +258,7 @@ async fn serve(
         };
         let length =
             if status == 204 { String::new() } else { format!("content-length: {}\r\n", body.len()) };
-        let whole =
-            format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\n{header}{length}\r\n{body}");
+        let whole = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\n{header}{length}\r\n{body}");
         if stream.write_all(whole.as_bytes()).await.is_err() {
             return;
         }
