@@ -23,6 +23,7 @@ mod campaign_import;
 mod campaign_lists;
 mod campaigns;
 mod channel_accounts;
+mod channel_campaigns;
 mod channel_templates;
 mod channel_wire;
 mod chats;
