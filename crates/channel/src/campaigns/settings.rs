@@ -128,6 +128,9 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
         .tx(move |tx| {
             need_feature(tx, tenant)?;
             let given = body.chatapp.as_ref().ok_or_else(|| Failure::field("chatapp", "is required for the channel chatapp"))?;
+            if channel_accounts::get(tx, tenant)?.is_none() {
+                return Err(not_connected());
+            }
             let hours = body.settings.as_ref();
             let settings = Settings {
                 daily_from: hours.is_none_or(|hours| hours.daily_from.is_none()).then(|| DayTime::parse(FROM)).flatten(),
