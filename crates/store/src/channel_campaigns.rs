@@ -241,7 +241,7 @@ pub fn counts(
     tenant: Tenant,
     campaign: Id<Campaign>,
 ) -> Result<Vec<Count>, DbError> {
-    let sql = "select standing, step, reason, code, count(*), sum(opted_out) from channel_campaign_people
+    let sql = "select standing, step, reason, code, count(*), cast(sum(opted_out) as bigint) from channel_campaign_people
         where workspace = ?1 and campaign = ?2 group by standing, step, reason, code order by standing, step";
     tx.all(sql, params![tenant, campaign])
 }
@@ -254,7 +254,7 @@ pub fn recent_failures(
     since: Timestamp,
     most: i64,
 ) -> Result<(i64, i64), DbError> {
-    let sql = "select count(*), coalesce(sum(case when standing = 'failed' then 1 else 0 end), 0) from (
+    let sql = "select count(*), cast(coalesce(sum(case when standing = 'failed' then 1 else 0 end), 0) as bigint) from (
             select standing from channel_campaign_people where workspace = ?1 and campaign = ?2 and at >= ?3
             and standing in ('sent', 'failed', 'delivery_unknown') order by at desc limit ?4
         ) as recent";
@@ -274,8 +274,8 @@ pub fn said(
     let list = any_of(&mut values, people.iter().map(|person| person.as_str().into()));
     tx.all(
         &format!(
-            "select person, case when stopped_at is null then 0 else 1 end, case when marketing_stopped_at is null then 0 else 1 end, \
-             case when opted_in_at is null then 0 else 1 end, case when erased_at is null then 0 else 1 end \
+            "select person, cast(case when stopped_at is null then 0 else 1 end as bigint), cast(case when marketing_stopped_at is null then 0 else 1 end as bigint), \
+             cast(case when opted_in_at is null then 0 else 1 end as bigint), cast(case when erased_at is null then 0 else 1 end as bigint) \
              from channel_consents where workspace = ?1 and person in {list}"
         ),
         &values,

@@ -365,7 +365,7 @@ mod tests {
 
     fn template() -> Template {
         Template {
-            id: "catpl_01J00000000000000000000000".parse().unwrap(),
+            id: crate::ids::Id::new(1),
             provider_id: "1".into(),
             name: "due".into(),
             language: "en".into(),
