@@ -365,7 +365,7 @@ mod tests {
 
     fn template() -> Template {
         Template {
-            id: crate::ids::Id::new(1),
+            id: crate::ids::Id::from_bits(1),
             provider_id: "1".into(),
             name: "due".into(),
             language: "en".into(),
