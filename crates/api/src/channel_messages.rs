@@ -334,6 +334,14 @@ fn list_query() -> Vec<Field> {
     ]
 }
 
+/// Content types under which received files are given; anything else is `application/octet-stream`.
+pub const MEDIA_TYPES: &str = "application/octet-stream, image/jpeg, image/png, image/webp, video/mp4, video/3gpp, audio/aac, \
+    audio/amr, audio/mpeg, audio/mp4, audio/ogg, application/pdf, text/plain, text/csv, application/msword, \
+    application/vnd.ms-excel, application/vnd.ms-powerpoint, \
+    application/vnd.openxmlformats-officedocument.wordprocessingml.document, \
+    application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, \
+    application/vnd.openxmlformats-officedocument.presentationml.presentation";
+
 const TAG: &str = "Messaging channel";
 
 /// The rows of this noun.
@@ -371,5 +379,5 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/chatapp/messages/{id}/media", "getChannelMessageMedia", TAG, "The file of a received message")
         .scope(CHATAPP_READ)
         .answers(&[(200, None)])
-        .content_type("application/octet-stream"),
+        .content_type(MEDIA_TYPES),
 ];

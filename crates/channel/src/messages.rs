@@ -32,12 +32,12 @@ pub(crate) const LEASE: i64 = 120 * SECOND;
 const MOST_WAIT: i64 = SECOND;
 
 /// Most people that the account of a number may write to in 24 hours without being asked.
-fn people_of(number: &Number) -> Option<i64> {
+pub(crate) fn people_of(number: &Number) -> Option<i64> {
     tier_people(number.tier.as_deref())
 }
 
 /// What people are counted against: the account, whatever number sends.
-fn account_of(number: &Number) -> String {
+pub(crate) fn account_of(number: &Number) -> String {
     number.account.to_string()
 }
 
@@ -504,7 +504,7 @@ fn fresh(
     new: &New,
     contact: &ContactRow,
 ) -> Result<MessageRow, Failure> {
-    let number = &new.number.number;
+    let number = &new.number;
     let thread = channel_messages::thread_for_update(
         tx,
         tenant,
@@ -702,20 +702,26 @@ pub(crate) fn stored(
     before: Option<MessageStatus>,
     received: Option<(&Received, Option<Wish>)>,
 ) -> Result<(), Failure> {
-    if let Some(kind) = row.status.event() {
-        let contact = row.contact.to_string();
-        let agent = row.agent.map(|agent| agent.to_string());
-        let event = NewEvent {
-            kind,
-            mode: Mode::Live,
-            agent: agent.as_deref(),
-            contact: Some(&contact),
-            data: view::of_event(row, external_ref)?,
-        };
-        events::emit(tx, &app.context(), row.workspace, event)?;
-    }
     let (received, wish) = received.map_or((None, None), |(received, wish)| (Some(received), wish));
-    followers::tell(app, tx, &MessageFact { message: row, before, received, wish })
+    followers::tell(app, tx, &MessageFact { message: row, before, received, wish })?;
+    let Some(kind) = row.status.event() else { return Ok(()) };
+    // Who follows says to which conversation a received message belongs.
+    let known = match received {
+        Some(_) => channel_messages::get(tx, row.workspace, row.id)?,
+        None => None,
+    };
+    let row = known.as_ref().unwrap_or(row);
+    let contact = row.contact.to_string();
+    let agent = row.agent.map(|agent| agent.to_string());
+    let event = NewEvent {
+        kind,
+        mode: Mode::Live,
+        agent: agent.as_deref(),
+        contact: Some(&contact),
+        data: view::of_event(row, external_ref)?,
+    };
+    events::emit(tx, &app.context(), row.workspace, event)?;
+    Ok(())
 }
 
 /// The same for one whose contact has to be looked up.

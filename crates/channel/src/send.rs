@@ -93,7 +93,10 @@ async fn hand_over(app: &Arc<App>, claim: &Claim) -> Option<Sent> {
     if claim.at > app.clock.now() && matches!(app.clock.sleep_until(claim.at).await, Woken::Stop) {
         return None;
     }
-    let outgoing = outgoing(&claim.message)?;
+    let Some(outgoing) = outgoing(&claim.message) else {
+        let (code, title, detail) = Refusal::Local(LocalError::InvalidMessage, "unreadable").error();
+        return Some(Sent::Refused(ProviderError { code, title, detail }));
+    };
     let account = connections::account(app, claim.message.workspace).await.ok()?;
     let provider = provider(app, &account);
     // The store may have been slow, the machine may have slept.
@@ -135,7 +138,10 @@ fn settle(app: &App, tx: &mut Tx<'_>, claim: &Claim, sent: &Option<Sent>) -> Res
     match sent {
         Some(Sent::Accepted { provider_id }) => {
             row.lease_until = None;
-            row.provider_id.get_or_insert_with(|| provider_id.clone());
+            // The provider's ids hold numbers: that of an erased person is not kept.
+            if row.status != MessageStatus::Deleted {
+                row.provider_id.get_or_insert_with(|| provider_id.clone());
+            }
             if let Some(status) = row.status.after(Happened::Accepted) {
                 row.status = status;
                 row.times.sent = row.times.sent.or(Some(now));
@@ -169,7 +175,8 @@ fn settle(app: &App, tx: &mut Tx<'_>, claim: &Claim, sent: &Option<Sent>) -> Res
             Ok(Delivered::Waits(Box::new(row)))
         }
         None => {
-            put_off(tx, &mut row, now)?;
+            let wait = if app.clock.stopping() { 0 } else { (SECOND << row.attempts.clamp(1, 9)).min(LONGEST) };
+            put_off(tx, &mut row, now.plus(wait))?;
             Ok(Delivered::Waits(Box::new(row)))
         }
         Some(Sent::Unknown) => {

@@ -4,7 +4,7 @@ use app::contact_policy;
 use app::{App, Failure};
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::notification::{Receipt, StatusUpdate};
-use domain::channel::{Happened, MessageStatus};
+use domain::channel::{Direction, Happened, MessageStatus};
 use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
 use store::channel_messages::{self, MessageRow};
@@ -28,10 +28,10 @@ pub fn status(
 ) -> Result<(), Failure> {
     let Some(mut row) = find(tx, tenant, number, update)? else { return Ok(()) };
     let before = row.status;
-    // One that waits for another try was refused before, and news of that try cannot be about this message.
-    if row.direction == domain::channel::Direction::Inbound {
+    if row.direction == Direction::Inbound || before == MessageStatus::Deleted {
         return Ok(());
     }
+    let now = app.clock.now();
     row.provider_id.get_or_insert_with(|| update.id.clone());
     if row.customer_user_id.is_none() {
         row.customer_user_id.clone_from(&update.to.user_id);
@@ -42,8 +42,8 @@ pub fn status(
         row.lease_until = None;
         row.next_at = None;
     }
-    row.times.told(update.receipt, update.at, next == Some(MessageStatus::Failed));
-    row.updated_at = app.clock.now();
+    row.times.told(update.receipt, update.at.min(now), next == Some(MessageStatus::Failed));
+    row.updated_at = now;
     let error = update.errors.first();
     if next == Some(MessageStatus::Failed) {
         let unknown = || (135_000, "refused".to_owned(), String::new());

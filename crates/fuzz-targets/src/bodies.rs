@@ -116,6 +116,7 @@ const READS: &[(&str, Read)] = &[
     ("addKnowledgeLink", is::<api::knowledge_files::NewKnowledgeLink>),
     ("attachStream", is::<api::data_streams::NewAttachment>),
     ("openChatSession", is::<api::chats::NewChatSession>),
+    ("sendChannelMessage", is::<api::channel_messages::NewChannelMessage>),
     ("putChannelConnection", is::<api::channel_accounts::NewChannelConnection>),
     ("bindChannelNumber", is::<api::channel_accounts::NewChannelNumber>),
     ("createChannelTemplate", is::<api::channel_templates::NewChannelTemplate>),

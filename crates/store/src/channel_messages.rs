@@ -533,10 +533,11 @@ pub fn of_contacts(
     tx.all(&sql, &params)
 }
 
-/// Empties a message: what it says, whom it went to, and its media.
+/// Empties a message: what it says, whom it went to, and its media; the provider's ids hold numbers, too.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>, now: Timestamp) -> Result<(), DbError> {
     let sql = "update channel_messages set words = null, content = null, media = null, media_object = null, media_bytes = null,
             media_at = null, customer = null, customer_user_id = null, customer_username = null, reply_to = null,
+            provider_id = null,
             error_detail = case when error_code is null then null else '' end,
             status = 'deleted', next_at = null, lease_until = null, updated_at = ?3
         where workspace = ?1 and id = ?2";
@@ -628,7 +629,7 @@ pub fn next_drop(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// How many people an account has reached since `after`; nothing is changed.
 pub fn count_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, after: Timestamp) -> Result<i64, DbError> {
-    let sql = "select (select coalesce(sum(people), 0) from channel_reach where workspace = ?1 and account = ?2)
+    let sql = "select (select cast(coalesce(sum(people), 0) as bigint) from channel_reach where workspace = ?1 and account = ?2)
         - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)";
     Ok(tx.one(sql, params![tenant, account, after])?.unwrap_or(0))
 }

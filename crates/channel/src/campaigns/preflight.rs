@@ -19,7 +19,8 @@ use store::{Tx, channel_messages, contacts, do_not_call, workspaces};
 
 use super::people;
 use super::sending::became_marketing;
-use crate::messages::Line;
+use crate::messages::{account_of, people_of};
+use crate::numbers::Number;
 
 /// Rows that are looked at in one step, and in all.
 const STEP: i64 = 400;
@@ -52,7 +53,7 @@ pub fn look(
     context: &Context,
     campaign: &CampaignRow,
     block: &BlockRow,
-    line: Option<&Line>,
+    line: Option<&Number>,
     accepted: Accepted,
 ) -> Result<Report, Failure> {
     let tenant = campaign.workspace;
@@ -76,13 +77,13 @@ pub fn look(
     match line {
         None => blockers.push(problem("not_connected", "no number of the messaging channel is connected")),
         Some(line) => {
-            if line.connection.status != ConnectionStatus::Connected {
+            if line.connection != ConnectionStatus::Connected {
                 blockers.push(problem("token_invalid", "the provider does not accept the account's token"));
             }
-            if line.connection.restriction.is_some() {
+            if line.restriction.is_some() {
                 blockers.push(problem("account_restricted", "the provider restricted the account"));
             }
-            let rated = line.number.quality.as_deref();
+            let rated = line.quality.as_deref();
             if rated == Some("RED") && !accepted.quality {
                 blockers.push(problem("quality_red", "the quality of the number is RED; acknowledgeQuality sends all the same"));
             } else if matches!(rated, Some("RED" | "YELLOW")) {
@@ -103,11 +104,11 @@ pub fn look(
     if will == 0 {
         blockers.push(problem("nobody_to_message", "nobody on the list can be messaged"));
     }
-    let limit = line.and_then(Line::people);
+    let limit = line.and_then(people_of);
     let room = match (line, limit) {
         (Some(line), Some(limit)) => {
             let after = context.now.plus(-TIER_TIME);
-            Some((limit - channel_messages::count_reached(tx, tenant, line.account(), after)?).max(0))
+            Some((limit - channel_messages::count_reached(tx, tenant, &account_of(line), after)?).max(0))
         }
         _ => None,
     };
@@ -133,7 +134,7 @@ pub fn look(
         "willReceive": will,
         "willNotReceive": total - will,
         "byReason": reasons,
-        "messagingTier": line.and_then(|line| line.connection.tier.clone().or_else(|| line.number.tier.clone())),
+        "messagingTier": line.and_then(|line| line.tier.clone()),
         "tierLimit": limit,
         "tierRoom": room,
         "daysNeeded": plan.days,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Context, Failure, access, contact_policy, topics};
 use ::campaigns::finish::{self, Reason};
 use domain::campaign::{RowState, Schedule, Status, Window};
@@ -20,8 +21,8 @@ use store::{Tx, channel_messages};
 use tokio::task::JoinSet;
 
 use super::{outcomes, people, stats};
-use crate::messages::{self, Line, New, OptIn, Placed, Refusal};
-use crate::send;
+use crate::messages::{self, New, OptIn, Placed, Refusal};
+use crate::numbers::{Number, Which, sending_number};
 
 /// Campaigns of one round, and people of one campaign in it.
 const CAMPAIGNS: i64 = 64;
@@ -87,11 +88,11 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     };
     let waiting = channel_campaigns::on_their_way(tx, tenant, id)?;
     let mut most = (ON_THEIR_WAY - waiting).min(PEOPLE);
-    if let Some(limit) = line.people() {
+    if let Some(limit) = messages::people_of(&line) {
         let after = context.now.plus(-TIER_TIME);
-        let room = limit - channel_messages::count_reached(tx, tenant, line.account(), after)? - waiting;
+        let room = limit - channel_messages::count_reached(tx, tenant, &messages::account_of(&line), after)? - waiting;
         if room <= 0 && waiting == 0 {
-            let first = channel_messages::first_reached(tx, tenant, line.account())?;
+            let first = channel_messages::first_reached(tx, tenant, &messages::account_of(&line))?;
             block.next_at = Some(first.map_or(context.now.plus(MINUTE), |first| first.plus(TIER_TIME)));
             block.next_at = block.next_at.max(Some(context.now.plus(SECOND)));
             return Ok(channel_campaigns::save(tx, &block)?);
@@ -136,19 +137,20 @@ fn ready(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     block: &BlockRow,
-) -> Result<Result<(Line, Template), PauseReason>, Failure> {
-    let line = match &block.sends_from {
-        Some(number) => send::line_of(tx, tenant, number)?,
-        None => None,
+) -> Result<Result<(Number, Template), PauseReason>, Failure> {
+    let Some(number) = &block.sends_from else { return Ok(Err(PauseReason::NotConnected)) };
+    let line = match sending_number(tx, tenant, Which::Provider(number)) {
+        Ok(line) => line,
+        Err(failure) if failure.error == CHATAPP_NOT_CONNECTED => return Ok(Err(PauseReason::NotConnected)),
+        Err(failure) => return Err(failure),
     };
-    let Some(line) = line else { return Ok(Err(PauseReason::NotConnected)) };
-    if line.connection.status != ConnectionStatus::Connected {
+    if line.connection != ConnectionStatus::Connected {
         return Ok(Err(PauseReason::TokenInvalid));
     }
-    if line.connection.restriction.is_some() {
+    if line.restriction.is_some() {
         return Ok(Err(PauseReason::AccountRestricted));
     }
-    if line.number.quality.as_deref() == Some("RED") && !block.quality_accepted {
+    if line.quality.as_deref() == Some("RED") && !block.quality_accepted {
         return Ok(Err(PauseReason::QualityRed));
     }
     let Some(template) = store::channel_templates::get(tx, tenant, block.template)? else {
@@ -174,7 +176,7 @@ pub(super) fn became_marketing(block: &BlockRow, template: &Template) -> bool {
 struct Shared<'a> {
     campaign: &'a CampaignRow,
     block: &'a BlockRow,
-    line: &'a Line,
+    line: &'a Number,
     template: &'a Template,
     mapping: &'a Mapping,
 }
@@ -227,7 +229,7 @@ fn hand_over(
                 Some(content) => {
                     let new = New {
                         source: Source::Campaign,
-                        line: line.clone(),
+                        number: line.clone(),
                         contact,
                         to,
                         content,

@@ -26,8 +26,8 @@ use store::{Tx, channel_accounts, workspaces};
 use super::preflight::{self, Accepted};
 use super::{block, block_for_update, sending, stats};
 use crate::connections::not_connected;
-use crate::messages::Line;
-use crate::{send, templates};
+use crate::numbers::{Number, Which, sending_number};
+use crate::templates;
 
 /// Hours of a campaign that names none.
 const FROM: &str = "09:00";
@@ -239,7 +239,7 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, block: &mut BlockRow, given: &ChatappS
 ///
 /// # Errors
 /// 409 `chatapp_not_connected`, 422 `phone_number_required`.
-fn line(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Line, Failure> {
+fn line(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Number, Failure> {
     let number = match &block.phone_number_id {
         Some(number) => number.clone(),
         None => {
@@ -251,11 +251,11 @@ fn line(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Line, Failu
             }
         }
     };
-    send::line_of(tx, tenant, &number)?.ok_or_else(not_connected)
+    sending_number(tx, tenant, Which::Provider(&number))
 }
 
 /// The same where a campaign that has none is not refused but blocked by its preflight.
-fn line_or_none(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Option<Line>, Failure> {
+fn line_or_none(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Option<Number>, Failure> {
     match line(tx, tenant, block) {
         Ok(line) => Ok(Some(line)),
         Err(failure) if failure.error == codes::CHATAPP_NOT_CONNECTED => Ok(None),
@@ -384,7 +384,7 @@ fn publish(
     row.updated_at = now;
     row.started_at.get_or_insert(now);
     block.launched_at.get_or_insert(now);
-    block.sends_from = Some(line.number.phone_number_id.clone());
+    block.sends_from = Some(line.phone_number_id.clone());
     block.quality_accepted = accepted.quality;
     block.marketing_accepted |= accepted.marketing && sending::became_marketing(block, &template);
     // What it was when it was published first: that it became marketing later is seen against it.

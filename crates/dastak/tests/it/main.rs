@@ -24,6 +24,7 @@ mod campaign_lists;
 mod campaigns;
 mod channel_accounts;
 mod channel_campaigns;
+mod channel_messages;
 mod channel_templates;
 mod channel_wire;
 mod chats;

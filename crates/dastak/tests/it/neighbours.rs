@@ -26,6 +26,7 @@ pub struct Ids {
     pub base: String,
     pub template: String,
     pub channel_number: String,
+    pub message: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -82,6 +83,7 @@ impl Ids {
             base: desk.base.clone(),
             template: desk.template.clone(),
             channel_number: channel_number(desk).await,
+            message: desk.message.clone(),
         }
     }
 }
@@ -119,6 +121,7 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
         "chatapp" if operation.path.contains("/templates/") => &ids.template,
+        "chatapp" if operation.path.contains("/messages/") => &ids.message,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     let path = operation

@@ -100,6 +100,9 @@ fn stand(operation: &Operation) -> Stand {
         | "getChannelTemplate"
         | "updateChannelTemplate"
         | "deleteChannelTemplate" => Stand::Shared,
+        // A test key sends nothing and stores nothing, so that it has no messages.
+        "sendChannelMessage" => Stand::Makes,
+        "listChannelMessages" | "getChannelMessage" | "getChannelMessageMedia" => Stand::Own,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
         "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
         "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
@@ -135,6 +138,8 @@ pub struct Desk {
     pub base: String,
     /// A template of the messaging channel.
     pub template: String,
+    /// A message of the live world.
+    pub message: String,
     pub live: Things,
     pub test: Things,
 }
@@ -217,10 +222,13 @@ impl Desk {
             "components": [{"type": "BODY", "text": "OfTheFirst"}]});
         let template = id(&app.post(&workspace.live, "/v1/chatapp/templates", &template).await.expect(201));
         app.advance(2).await;
+        let message = json!({"to": "+919812399997", "template": {"id": template}});
+        let message = app.post(&workspace.live, "/v1/chatapp/messages", &message).await.expect(201);
+        let message = message["data"]["messageId"].as_str().expect("a message").to_owned();
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
-        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, template, live, test }
+        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, template, message, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -237,6 +245,7 @@ impl Desk {
             "chat" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
+            "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => &self.message,
             _ => "none_00000000000000000000000000",
         };
         let path = operation

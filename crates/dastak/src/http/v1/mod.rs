@@ -7,6 +7,7 @@ mod audit;
 mod boards;
 mod calls;
 mod campaigns;
+mod channel_messages;
 mod channel_templates;
 mod chats;
 mod contacts;
@@ -70,6 +71,10 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("moveCampaignCard", keyed!(boards::move_campaign_card)),
         ("moveAgentCard", keyed!(boards::move_agent_card)),
         ("listChannelNumbers", keyed!(channel_templates::numbers)),
+        ("sendChannelMessage", keyed!(channel_messages::send)),
+        ("listChannelMessages", keyed!(channel_messages::list)),
+        ("getChannelMessage", keyed!(channel_messages::get)),
+        ("getChannelMessageMedia", keyed!(channel_messages::file)),
         ("listChannelTemplates", keyed!(channel_templates::list)),
         ("createChannelTemplate", keyed!(channel_templates::create)),
         ("syncChannelTemplates", keyed!(channel_templates::sync)),
