@@ -364,12 +364,9 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::chats::start(app, wakes);
     jobs::channel_inbox::start(app, wakes);
-<<<<<<< HEAD
     jobs::start(app, wakes, topics::CHANNEL_CAMPAIGNS, jobs::channel_campaigns::look);
-=======
     jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look);
     jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look_at_media);
->>>>>>> msg
     jobs::start(app, wakes, topics::CHANNEL_NOTIFICATIONS, jobs::channel_upkeep::look);
     jobs::start(app, wakes, topics::CHATS, jobs::documents::look);
     jobs::start(app, wakes, topics::KNOWLEDGE, jobs::knowledge::look);
