@@ -38,7 +38,7 @@ pub enum Fact<'a> {
 pub type Follower = fn(&App, &mut Tx<'_>, Tenant, &Fact<'_>) -> Result<(), Failure>;
 
 /// Those that do, in this order.
-const FOLLOWERS: &[Follower] = &[];
+const FOLLOWERS: &[Follower] = &[crate::campaigns::outcomes::told];
 
 /// Tells everybody.
 pub(crate) fn tell(app: &App, tx: &mut Tx<'_>, tenant: Tenant, fact: &Fact<'_>) -> Result<(), Failure> {

@@ -25,7 +25,7 @@ pub struct MessageFact<'a> {
 pub type Follower = fn(&App, &mut Tx<'_>, &MessageFact<'_>) -> Result<(), Failure>;
 
 /// Everybody who does, in this order.
-const FOLLOWERS: &[Follower] = &[crate::conversations::heard];
+const FOLLOWERS: &[Follower] = &[crate::conversations::heard, crate::campaigns::outcomes::heard];
 
 /// Tells everybody.
 pub(crate) fn tell(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {

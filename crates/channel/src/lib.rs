@@ -26,9 +26,11 @@
 //! | `speaking` | what agents and teammates say, in chats and in calls |
 //! | `hand_over` | helpdesk, teammates, and the end that a client asks for |
 //! | `conversation_views` | conversations as clients see them; labels |
+//! | `campaigns` | campaigns that send messages |
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
+pub mod campaigns;
 pub mod connections;
 pub mod conversation_views;
 pub mod conversations;

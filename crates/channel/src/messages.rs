@@ -33,12 +33,12 @@ pub(crate) const LEASE: i64 = 120 * SECOND;
 const MOST_WAIT: i64 = SECOND;
 
 /// Most people that the account of a number may write to in 24 hours without being asked.
-fn people_of(number: &Number) -> Option<i64> {
+pub(crate) fn people_of(number: &Number) -> Option<i64> {
     tier_people(number.tier.as_deref())
 }
 
 /// What people are counted against: the account, whatever number sends.
-fn account_of(number: &Number) -> String {
+pub(crate) fn account_of(number: &Number) -> String {
     number.account.to_string()
 }
 

@@ -370,6 +370,7 @@ pub fn start_jobs(
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::chats::start(app, wakes);
     jobs::channel_inbox::start(app, wakes);
+    jobs::start(app, wakes, topics::CHANNEL_CAMPAIGNS, jobs::channel_campaigns::look);
     jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look);
     jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look_at_media);
     jobs::start(app, wakes, topics::CHANNEL_NOTIFICATIONS, jobs::channel_upkeep::look);

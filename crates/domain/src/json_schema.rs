@@ -59,6 +59,9 @@ closed_sets::wire! {
     crate::channel::provider::ConnectionStatus = "ChannelConnectionStatus", "Whether a connection with the messaging channel can be used.";
     crate::channel::TemplateStatus = "TemplateStatus", "Where a template is at the provider; only an approved one can be sent.";
     crate::channel::notification::Receipt = "ChannelReceipt", "What the channel says of a message.";
+    crate::channel::campaign::PauseReason = "ChannelCampaignPause", "Why a campaign was paused by itself.";
+    crate::channel::campaign::OptInPolicy = "ChannelOptInPolicy", "Who of a list may receive the message.";
+    crate::channel::campaign::ParamSource = "ChannelParamSource", "Where a value of a template comes from.";
     crate::chat::Channel = "ChatChannel", "What carries a chat's words.";
     crate::chat::EndCause = "ChatEndCause", "Why a chat ended.";
     crate::chat::Role = "ChatRole", "Who wrote a message: the customer, the agent, or a teammate.";

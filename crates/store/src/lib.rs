@@ -16,6 +16,7 @@ pub mod call_wishes;
 pub mod calls;
 pub mod campaigns;
 pub mod channel_accounts;
+pub mod channel_campaigns;
 pub mod channel_consents;
 pub mod channel_conversations;
 pub mod channel_inbox;

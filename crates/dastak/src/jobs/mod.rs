@@ -5,6 +5,7 @@ pub mod after_calls;
 pub mod boards;
 pub mod call_hours;
 pub mod calling_lists;
+pub mod channel_campaigns;
 pub mod channel_inbox;
 pub mod channel_sends;
 pub mod channel_upkeep;

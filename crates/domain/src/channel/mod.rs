@@ -12,13 +12,17 @@
 //! | `window` | the 24 hours in which a customer may be written to freely |
 //! | `consent` | words that stop messages, and those that allow them again |
 //! | `limits` | how fast and to how many people may be sent |
+//! | `campaign` | campaigns: values, pace, what stops them, what becomes of people |
+//! | `preflight` | how long a campaign takes, and what it costs |
 
+pub mod campaign;
 pub mod consent;
 pub mod content;
 pub mod errors;
 pub mod limits;
 pub mod message;
 pub mod notification;
+pub mod preflight;
 pub mod provider;
 pub mod template;
 pub mod window;

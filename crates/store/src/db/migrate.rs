@@ -55,6 +55,7 @@ migrations! {
     28 "channel",
     29 "channel_messages",
     30 "channel_conversations",
+    31 "channel_campaigns",
 }
 
 /// Number of the newest step this program knows.
