@@ -61,22 +61,22 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
-/// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers (keyed hashes) before it.
+/// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
 pub(crate) fn fresh(
     context: &Context,
     row: NewRow,
     anywhere: bool,
-    seen: &mut HashSet<String>,
+    seen: &mut HashSet<E164>,
 ) -> Result<FreshRow, Failure> {
     let read = if anywhere { rules::read_any_phone(&row.phone) } else { read_phone(&row.phone).map(E164::from) };
     let hash = read.ok().map(|number| match Phone::from_u64(number.as_u64()) {
         Some(phone) => context.keyring.hash_phone(&phone),
         None => context.keyring.hash(&format!("phone:{number}")),
     });
-    let invalid_reason = match (&read, &hash) {
-        (Err(why), _) => Some(*why),
-        (Ok(_), Some(hash)) if !seen.insert(hash.clone()) => Some(InvalidReason::Duplicate),
-        (Ok(_), _) => None,
+    let invalid_reason = match &read {
+        Err(why) => Some(*why),
+        Ok(number) if !seen.insert(*number) => Some(InvalidReason::Duplicate),
+        Ok(_) => None,
     };
     let valid = invalid_reason.is_none();
     let phone = read.map_or_else(|_| row.phone.trim().to_owned(), |phone| phone.to_string());
