@@ -56,6 +56,7 @@ migrations! {
     29 "channel_messages",
     30 "channel_conversations",
     31 "channel_campaigns",
+    32 "call_changes",
 }
 
 /// Number of the newest step this program knows.
