@@ -24,7 +24,7 @@ use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::envelope::{Deleted, Removed};
 use crate::error_codes as codes;

@@ -8,6 +8,7 @@ use domain::channel::{Direction, TemplateStatus};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
+use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
 use store::campaigns::{self as rows, due};
@@ -37,12 +38,13 @@ pub(super) fn move_row(
     entry.dial_status = word.map(str::to_owned);
     entry.look_at = None;
     let (tenant, campaign, list) = (entry.workspace, entry.campaign, entry.list);
-    due::save_row(tx, &entry)?;
+    let mut moves = Moves::default();
+    due::save_row(tx, &entry, before.state, &mut moves)?;
     let change = Tally::moved(before, entry.standing);
     if !change.is_zero() {
         progress::add(tx, tenant, campaign, &Delta { list, rows: change, ..Delta::default() })?;
     }
-    Ok(())
+    Ok(blocks::count(tx, tenant, campaign, list, &moves)?)
 }
 
 /// Called for every message that is stored or moves on.
