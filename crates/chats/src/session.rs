@@ -113,6 +113,10 @@ pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure
         return Err(Failure::internal("a chat was changed by somebody who did not hold it"));
     }
     row.version += 1;
+    if row.turn_kind.is_none() && row.reply_at.is_some() {
+        // More came while a reply was written: its time is before that of the next look.
+        tx.wake(topics::CHATS);
+    }
     Ok(())
 }
 

@@ -205,7 +205,7 @@ impl<'a> Turn<'a> {
                 let queue = if on_channel && claim.kind == TurnKind::Opening {
                     answer_first(&mut conversation, &unheard)
                 } else {
-                    first_step(&mut conversation, claim.kind, &unheard, checked)
+                    first_step(&mut conversation, claim.kind, on_channel, &unheard, checked)
                 };
                 (conversation, Vec::new(), queue.into())
             }
@@ -464,15 +464,19 @@ fn joined(messages: &[MessageRow]) -> String {
     messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// Where the customer's last words begin: what they wrote since somebody else did.
-fn last_words(unheard: &[MessageRow]) -> usize {
+/// Where the customer's last words begin. On the messaging channel these are all that the customer wrote since somebody
+/// else did; over the API each message has its reply, so what is left of earlier ones was for somebody else.
+fn last_words(unheard: &[MessageRow], on_channel: bool) -> usize {
+    if !on_channel {
+        return unheard.len().saturating_sub(1);
+    }
     unheard.iter().rposition(|message| message.role != ChatRole::User).map_or(0, |at| at + 1)
 }
 
 /// Begins a conversation that the customer's words open. A flow that begins with the model answers them; one that
 /// begins with words of its own says these first.
 fn answer_first(conversation: &mut Conversation, unheard: &[MessageRow]) -> Vec<Output> {
-    let (before, last) = unheard.split_at(last_words(unheard));
+    let (before, last) = unheard.split_at(last_words(unheard, true));
     for message in before {
         conversation.step(noted(message));
     }
@@ -498,11 +502,12 @@ fn answer_first(conversation: &mut Conversation, unheard: &[MessageRow]) -> Vec<
 fn first_step(
     conversation: &mut Conversation,
     kind: TurnKind,
+    on_channel: bool,
     unheard: &[MessageRow],
     checked: Option<Input>,
 ) -> Vec<Output> {
     let (before, last) = match kind {
-        TurnKind::Message => unheard.split_at(last_words(unheard)),
+        TurnKind::Message => unheard.split_at(last_words(unheard, on_channel)),
         TurnKind::Opening | TurnKind::Document | TurnKind::Handback => (unheard, &unheard[..0]),
     };
     for message in before {

@@ -95,7 +95,13 @@ impl Room {
     }
 
     async fn act(&self, id: &str, what: &str, body: Value) -> Answer {
-        self.kit.app.post(self.kit.live(), &format!("{PATH}/{id}/{what}"), &body).await
+        self.act_with(self.kit.live(), id, what, body).await
+    }
+
+    /// The same with any key; null is no body at all.
+    async fn act_with(&self, key: &str, id: &str, what: &str, body: Value) -> Answer {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        self.kit.app.send("POST", &format!("{PATH}/{id}/{what}"), Some(key), &[], text.into()).await
     }
 
     /// Texts that the agent has sent on the channel, oldest first.
@@ -190,7 +196,7 @@ async fn a_conversation_is_started_answered_and_ended() {
 async fn a_customer_opens_a_conversation_and_a_burst_is_one_turn() {
     let room = Room::open().await;
     let referral = json!({"sourceId": "ad-1", "sourceType": "ad", "headline": "Sale"});
-    room.customer(json!({"text": "Hi", "referral": referral})).await;
+    room.customer(json!({"text": "Hi", "adReferral": referral})).await;
     for (wait, text) in [(2, "I have"), (2, "a question")] {
         room.kit.app.advance(wait).await;
         room.writes(text).await;
@@ -445,8 +451,7 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     // A test key changes nothing.
-    let test =
-        room.kit.app.post(&room.kit.workspace.test, &format!("{PATH}/{id}/takeover"), &Value::Null).await;
+    let test = room.act_with(&room.kit.workspace.test, &id, "takeover", Value::Null).await;
     assert_eq!(test.expect(200)["data"]["livemode"], false);
     let taken = room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
     assert_eq!(
