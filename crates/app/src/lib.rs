@@ -8,6 +8,7 @@ pub mod agents;
 pub mod analytics;
 pub mod api_documents;
 pub mod audit;
+pub mod board_messages;
 pub mod call_env;
 pub mod calls;
 pub mod chat_words;
@@ -120,6 +121,8 @@ pub struct Hooks {
     pub analysed: &'static [after_call::AnalysedHook],
     /// What carries the words of chats on the messaging channel.
     pub chat_words: Option<chat_words::ChatWordsHook>,
+    /// What sends the messages of boards.
+    pub board_messages: Option<board_messages::BoardMessageHook>,
     /// What rooms above end when a workspace is suspended.
     pub suspensions: &'static [workspaces::SuspensionHook],
 }

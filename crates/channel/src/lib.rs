@@ -27,9 +27,11 @@
 //! | `hand_over` | helpdesk, teammates, and the end that a client asks for |
 //! | `conversation_views` | conversations as clients see them; labels |
 //! | `campaigns` | campaigns that send messages |
+//! | `board_messages` | messages that the columns of boards send |
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
+pub mod board_messages;
 pub mod campaigns;
 pub mod connections;
 pub mod conversation_views;

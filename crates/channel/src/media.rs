@@ -16,8 +16,7 @@ use crate::connections;
 use crate::providers::provider;
 use crate::send;
 
-/// Files fetched, and objects dropped, in one go. Each may take 100 MB of memory for a moment.
-const BATCH: i64 = 4;
+/// Objects that are dropped in one go.
 const DROPS: i64 = 100;
 /// Time after which a file that could not be fetched is tried again, and how often it is tried: for two days, in
 /// which the provider keeps it.
@@ -55,28 +54,20 @@ pub(crate) fn owe(
     channel_messages::owe_drop(tx, tenant, &key_of(id), now)
 }
 
-/// Fetches files that are due and drops objects that are to go; when to look again.
+/// Files that are due, at most so many: until their next moment they belong to the caller, who fetches each.
 ///
 /// # Errors
 /// Those of the store.
-pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
-    loop {
-        let now = app.clock.now();
-        let rows =
-            app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), BATCH)).await?;
-        if rows.is_empty() {
-            break;
-        }
-        let mut fetching = tokio::task::JoinSet::new();
-        for row in rows {
-            let app = app.clone();
-            fetching.spawn(async move { fetch(&app, row).await });
-        }
-        while let Some(done) = fetching.join_next().await {
-            done.map_err(|why| Failure::internal(why.to_string()))??;
-        }
-    }
-    drop_due(app).await?;
+pub async fn take(app: &App, most: usize) -> Result<Vec<MessageRow>, Failure> {
+    let (now, most) = (app.clock.now(), i64::try_from(most).unwrap_or(i64::MAX));
+    Ok(app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), most)).await?)
+}
+
+/// When the next file is to be fetched, or the next object is to go.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let due = |tx: &mut Tx<'_>| {
         Ok::<_, DbError>((channel_messages::next_media(tx)?, channel_messages::next_drop(tx)?))
     };
@@ -86,7 +77,11 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     })
 }
 
-async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
+/// Fetches a file and keeps it. What cannot be had now is tried again at its next moment.
+///
+/// # Errors
+/// Those of the store; the file is then tried again, too.
+pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     let (tenant, id) = (row.workspace, row.id);
     let number = row.phone_number_id.clone();
     let known = app.store.read(move |tx| send::number_of(tx, tenant, &number)).await?;
@@ -155,7 +150,11 @@ async fn give_up(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<()
     Ok(())
 }
 
-async fn drop_due(app: &App) -> Result<(), DbError> {
+/// Drops the objects that are to go.
+///
+/// # Errors
+/// Those of the store.
+pub async fn drop_due(app: &App) -> Result<(), DbError> {
     loop {
         let now = app.clock.now();
         let rows =

@@ -286,6 +286,7 @@ const HOOKS: Hooks = Hooks {
     choices: &[boards::choices],
     analysed: &[boards::analysed],
     chat_words: Some(channel::speaking::carry),
+    board_messages: Some(channel::board_messages::send),
     suspensions: &[chats::suspend],
 };
 
@@ -372,7 +373,7 @@ pub fn start_jobs(
     jobs::channel_inbox::start(app, wakes);
     jobs::start(app, wakes, topics::CHANNEL_CAMPAIGNS, jobs::channel_campaigns::look);
     jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look);
-    jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look_at_media);
+    jobs::channel_media::start(app, wakes);
     jobs::start(app, wakes, topics::CHANNEL_NOTIFICATIONS, jobs::channel_upkeep::look);
     jobs::start(app, wakes, topics::CHATS, jobs::documents::look);
     jobs::start(app, wakes, topics::KNOWLEDGE, jobs::knowledge::look);

@@ -7,6 +7,7 @@ pub mod call_hours;
 pub mod calling_lists;
 pub mod channel_campaigns;
 pub mod channel_inbox;
+pub mod channel_media;
 pub mod channel_sends;
 pub mod channel_upkeep;
 pub mod chats;
