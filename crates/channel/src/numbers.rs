@@ -81,6 +81,7 @@ pub fn sending_number(tx: &mut Tx<'_>, tenant: Tenant, which: Which<'_>) -> Resu
 }
 
 pub(crate) fn number(connection: &ConnectionRow, row: NumberRow) -> Number {
+    let sandbox = connection.provider == ProviderKind::Sandbox;
     Number {
         id: row.id,
         phone_number_id: row.phone_number_id,
@@ -91,7 +92,7 @@ pub(crate) fn number(connection: &ConnectionRow, row: NumberRow) -> Number {
         restriction: connection.restriction.clone(),
         quality: row.quality,
         tier: connection.tier.clone().or(row.tier),
-        rate: if row.high_rate { HIGH_RATE } else { STANDARD_RATE },
+        rate: if row.high_rate || sandbox { HIGH_RATE } else { STANDARD_RATE },
         agent: row.agent,
         paused_until: row.ai_paused_until,
     }

@@ -202,11 +202,10 @@ impl Desk {
         let app = TestApp::start().await;
         app.set_clock(&noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        // Nobody listens there: deliveries wait.
-        let endpoint = id(&app
-            .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
-            .await
-            .expect(201));
+        // Nobody listens there: deliveries wait. It takes what only those get who ask for it, too.
+        let all: Vec<&str> = api::events::ALL.iter().map(|kind| kind.name).collect();
+        let hook = json!({"url": "http://127.0.0.1:29099/hook", "events": all});
+        let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &hook).await.expect(201));
         // Its agent is older than the one that calls.
         let chat = chats::a_session(&app, &workspace).await;
         let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
