@@ -1,8 +1,8 @@
-//! Whether a person may be called, and may be written to on the messaging channel: one answer for calls, nudges,
-//! campaigns and messages (docs/contract/contacts.md#who-may-be-reached).
+//! Whether a person may be written to on the messaging channel (docs/contract/contacts.md#who-may-be-reached).
 //!
-//! Calls obey the do-not-call list and the contact's opt-out, messages obey these and what was said on the
-//! channel. What is said there is known by keyed hashes, so that an erasure does not undo it.
+//! Calls, nudges and campaigns that call obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
+//! messages obey these and what was said on the channel. Whoever says on the channel that calls are not wanted is put
+//! on the do-not-call list, so one rule is enough for both. What is said there is known by keyed hashes, so that an erasure does not undo it.
 
 use domain::channel::Recipient;
 use domain::phone::{E164, Phone};
@@ -52,14 +52,6 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Why the person may not be called.
-    pub fn bars_calls(&self) -> Option<Bar> {
-        if self.erased {
-            return Some(Bar::Erased);
-        }
-        self.do_not_call.then_some(Bar::DoNotCall)
-    }
-
     /// Why the person may not be written to.
     pub fn bars_messages(&self, marketing: bool) -> Option<Bar> {
         let said = &self.consent;
