@@ -186,3 +186,147 @@ async fn marketing_goes_to_recorded_opt_ins_alone() {
     let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
     assert_eq!((&stats["sent"], &stats["skippedByReason"]), (&json!(1), &json!({"no_opt_in": 1})));
 }
+
+impl Desk {
+    /// A campaign that has been published to these numbers.
+    async fn published(&self, numbers: &[&str]) -> String {
+        let id = self.create(&self.body()).await;
+        let rows: Vec<Value> = numbers.iter().map(|number| row(number, "Asha")).collect();
+        self.list(&id, json!(rows)).await;
+        self.status(&id, json!({"status": "active"})).await.expect(200);
+        id
+    }
+
+    /// Stats of a campaign that has had the time to send and to hear of it.
+    async fn stats(&self, id: &str) -> Value {
+        self.campaign(id).await["chatapp"]["stats"].clone()
+    }
+
+    async fn customer(&self, from: &str, text: &str) {
+        let numbers = self.app.get(&self.workspace.live, "/v1/chatapp/numbers").await.expect(200);
+        let body = json!({"phoneNumberId": numbers["data"][0]["phoneNumberId"], "from": from, "text": text});
+        self.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+        self.app.advance(1).await;
+    }
+
+    /// Messages that a campaign has sent.
+    async fn sent(&self) -> Vec<Value> {
+        let listed = self.app.get(&self.workspace.live, "/v1/chatapp/messages?limit=100").await.expect(200);
+        let all = listed["data"].as_array().unwrap().iter();
+        all.filter(|message| message["source"] == "campaign").cloned().collect()
+    }
+}
+
+#[tokio::test]
+async fn replies_are_the_last_step_and_a_stop_is_counted_apart() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+919812345670", "+919812345671", "+919812342222"]).await;
+    desk.app.advance(10).await;
+    let stats = desk.stats(&id).await;
+    assert_eq!(
+        (&stats["sent"], &stats["delivered"], &stats["read"], &stats["replied"]),
+        (&json!(3), &json!(3), &json!(2), &json!(0)),
+        "{stats}"
+    );
+    desk.customer("+919812345670", "When is it due?").await;
+    desk.customer("+919812345671", "STOP").await;
+    // Somebody else, and the same person once more, change nothing.
+    desk.customer("+919812345699", "Hello").await;
+    desk.customer("+919812345670", "Tell me").await;
+    let stats = desk.stats(&id).await;
+    assert_eq!((&stats["sent"], &stats["replied"], &stats["optedOutAfter"]), (&json!(3), &json!(2), &json!(1)), "{stats}");
+}
+
+#[tokio::test]
+async fn who_may_not_be_written_to_any_more_is_passed_over_at_the_moment_of_sending() {
+    let desk = Desk::start("UTILITY").await;
+    desk.customer("+919812345670", "STOP").await;
+    let id = desk.published(&["+919812345670", "+919812345671"]).await;
+    desk.app.advance(10).await;
+    let stats = desk.stats(&id).await;
+    assert_eq!((&stats["sent"], &stats["skipped"]), (&json!(1), &json!(1)), "{stats}");
+    assert_eq!(stats["skippedByReason"], json!({"opted_out": 1}));
+    assert_eq!(desk.sent().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_cap_is_no_failure_and_an_unknown_outcome_is_never_sent_again() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+919812340049", "+919812340026", "+919812340000", "+919812340062"]).await;
+    desk.app.advance(300).await;
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(campaign["status"], "completed");
+    let stats = &campaign["chatapp"]["stats"];
+    assert_eq!(
+        (&stats["frequencyCapped"], &stats["failed"], &stats["deliveryUnknown"], &stats["sent"], &stats["pending"]),
+        (&json!(1), &json!(2), &json!(1), &json!(0), &json!(0)),
+        "{stats}"
+    );
+    assert_eq!(stats["failedByCode"], json!({"131026": 1, "131062": 1}));
+    desk.app.advance(600).await;
+    assert_eq!(desk.sent().await.len(), 4);
+}
+
+#[tokio::test]
+async fn what_the_template_the_number_or_the_account_cannot_do_pauses_a_campaign() {
+    for (ends, reason) in [
+        ("0015", "template_unavailable"),
+        ("0031", "account_restricted"),
+        ("0042", "payment_issue"),
+        ("0048", "spam_rate_limited"),
+        ("3010", "number_not_registered"),
+    ] {
+        let desk = Desk::start("UTILITY").await;
+        let refused = format!("+91981234{ends}");
+        let id = desk.published(&[&refused]).await;
+        desk.app.advance(10).await;
+        let campaign = desk.campaign(&id).await;
+        assert_eq!((&campaign["status"], &campaign["chatapp"]["pausedReason"]), (&json!("paused"), &json!(reason)));
+        // It was certainly not sent, so the person waits.
+        let stats = &campaign["chatapp"]["stats"];
+        assert_eq!((&stats["pending"], &stats["failed"]), (&json!(1), &json!(0)), "{ends}: {stats}");
+        assert!(events(&desk.app, &desk.workspace.live, "campaign.finished").await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_campaign_that_was_paused_goes_on_where_it_stopped() {
+    let desk = Desk::start("UTILITY").await;
+    let mut body = desk.body();
+    body["chatapp"]["ratePerMinute"] = json!(6);
+    let id = desk.create(&body).await;
+    let rows: Vec<Value> = (0..6).map(|n| row(&format!("981234567{n}"), "Asha")).collect();
+    desk.list(&id, json!(rows)).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(15).await;
+    let before = desk.sent().await.len();
+    assert!((1..6).contains(&before), "{before} of 6 at one in ten seconds");
+    desk.status(&id, json!({"status": "paused"})).await.expect(200);
+    desk.app.advance(600).await;
+    assert_eq!(desk.sent().await.len(), before, "nothing is sent while it is paused");
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    // The machine goes down in the middle, and the campaign goes on once.
+    desk.app.advance(12).await;
+    let Desk { app, workspace, template } = desk;
+    let desk = Desk { app: app.restart().await, workspace, template };
+    desk.app.advance(120).await;
+    let sent = desk.sent().await;
+    let mut people: Vec<&str> = sent.iter().map(|message| message["to"].as_str().unwrap()).collect();
+    people.sort_unstable();
+    people.dedup();
+    assert_eq!((sent.len(), people.len()), (6, 6));
+    assert_eq!(desk.campaign(&id).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn people_of_other_countries_are_erased_from_lists() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+14155550100"]).await;
+    desk.app.advance(10).await;
+    let message = desk.sent().await.remove(0);
+    let contact = message["contactId"].as_str().unwrap().to_owned();
+    desk.app.post(&desk.workspace.live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    desk.app.advance(5).await;
+    let listed = desk.app.get(&desk.workspace.live, &format!("/v1/campaigns/{id}/contacts")).await.expect(200);
+    assert!(!listed.text.contains("4155550100") && !listed.text.contains("Asha"), "{}", listed.text);
+}
