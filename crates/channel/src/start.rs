@@ -409,8 +409,11 @@ fn begin(
     }
     let mut ready = ready(tx, env, tenant, wanted)?;
     let held = match ready.open {
-        Some(chat) => store_chats::get_for_update(tx, tenant, chat)?
-            .filter(|row| row.state != State::Ended && row.wish.is_none()),
+        Some(chat) => {
+            channel_conversations::hold_thread(tx, tenant, chat)?;
+            store_chats::get_for_update(tx, tenant, chat)?
+                .filter(|row| row.state != State::Ended && row.wish.is_none())
+        }
         None => None,
     };
     let chat = held.as_ref().map_or_else(|| env.context.ids.make(), |row| row.id);

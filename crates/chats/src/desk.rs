@@ -106,6 +106,8 @@ pub async fn write(
     app.store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
+            // Before the chat: a message of the customer holds them in this order.
+            channel_conversations::hold_thread(tx, tenant, id)?;
             let mut row = find(tx, tenant, id)?;
             match row.state {
                 State::Human => {}

@@ -12,6 +12,7 @@ use domain::tenant::Tenant;
 use domain::time::SECOND;
 use serde_json::Value;
 use store::Tx;
+use store::channel_conversations;
 use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
@@ -125,6 +126,9 @@ fn answer_now(row: Option<&ChatRow>) -> ChatReply {
 
 /// Stores the reply, the new state of the conversation and its events, if the try still holds.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
+    if claim.carried {
+        channel_conversations::hold_thread(tx, claim.tenant, claim.chat)?;
+    }
     let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         let row = chats::get(tx, claim.tenant, claim.chat)?;

@@ -34,6 +34,8 @@ pub struct Env {
     pub node: Arc<str>,
     /// Whether there is a language model.
     pub model: bool,
+    /// What goes on from conversations on the messaging channel that are over; nothing from those that are erased.
+    pub ends: &'static [app::chat_ends::ChatEndHook],
     /// The service; none in an erasure, which writes to nobody.
     pub app: Option<Arc<App>>,
 }
@@ -52,6 +54,7 @@ impl Env {
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),
             model: app.ports.language_model.is_some(),
+            ends: app.hooks.chat_ends,
         }
     }
 
@@ -143,6 +146,8 @@ pub struct Claim {
     pub tenant: Tenant,
     pub chat: Id<Chat>,
     pub kind: TurnKind,
+    /// Whether the messaging channel carries the words.
+    pub carried: bool,
     turn: i64,
     pub attempt: i64,
 }
@@ -172,7 +177,14 @@ pub fn next_attempt(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
     row.turn_attempt += 1;
     row.turn_node = Some(env.node.to_string());
     row.turn_until = Some(env.context.now.plus(LEASE));
-    Claim { tenant: row.workspace, chat: row.id, kind, turn: row.turn, attempt: row.turn_attempt }
+    Claim {
+        tenant: row.workspace,
+        chat: row.id,
+        kind,
+        carried: row.channel == Channel::Chatapp,
+        turn: row.turn,
+        attempt: row.turn_attempt,
+    }
 }
 
 /// The request that waits for the reply.
@@ -285,7 +297,20 @@ pub fn end_with(
     }
     chats::drop_state(tx, row.workspace, row.id)?;
     chats::drop_flow(tx, row.workspace, &row.flow)?;
-    emit(tx, env, row, "chat.completed", Value::Null)
+    emit(tx, env, row, "chat.completed", Value::Null)?;
+    // What is still to be read is waited for; an opt-out is not.
+    if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
+        is_over(tx, env, row)?;
+    }
+    Ok(())
+}
+
+/// Tells those who go on from a conversation that it is over.
+pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
+    if row.channel != Channel::Chatapp {
+        return Ok(());
+    }
+    env.ends.iter().try_for_each(|hook| hook(tx, &env.context, row.workspace, row))
 }
 
 /// Who writes in a chat on the messaging channel, as events and conversations show it.

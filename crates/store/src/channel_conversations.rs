@@ -3,7 +3,7 @@
 use const_format::formatcp;
 use domain::channel::Source;
 use domain::chat::{EndCause, Origin};
-use domain::ids::{Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id};
+use domain::ids::{Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -55,6 +55,8 @@ row! {
         variables: Map<String, Json>,
         /// The message with which it was started.
         opening: Option<Id<ChannelMessage>>,
+        /// The row of a campaign's list whose message the customer answers.
+        list_row: Option<Id<ListRow>>,
         /// Whether it is open.
         open: bool,
     }
@@ -197,6 +199,14 @@ pub fn note_message(
 ) -> Result<bool, DbError> {
     let sql = "insert into channel_chat_messages (message, workspace, chat, seq) values (?1, ?2, ?3, ?4) on conflict do nothing";
     Ok(tx.exec(sql, params![message, tenant, chat, seq])? > 0)
+}
+
+/// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
+/// first: a message that comes in does, too.
+pub fn hold_thread(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+    const SQL: &str = "select id from channel_threads where workspace = ?1 and id = (select thread from channel_chats where workspace = ?1 and chat = ?2) /*pg for update*/";
+    tx.one::<Id<ChannelThread>>(SQL, params![tenant, chat])?;
+    Ok(())
 }
 
 /// Writes down that a message was sent during a call.
