@@ -11,6 +11,7 @@ pub mod audit;
 pub mod board_messages;
 pub mod call_env;
 pub mod calls;
+pub mod chat_ends;
 pub mod chat_words;
 pub mod compliance_packs;
 pub mod contact_policy;
@@ -121,6 +122,8 @@ pub struct Hooks {
     pub analysed: &'static [after_call::AnalysedHook],
     /// What carries the words of chats on the messaging channel.
     pub chat_words: Option<chat_words::ChatWordsHook>,
+    /// What goes on from conversations on the messaging channel that are over, in this order.
+    pub chat_ends: &'static [chat_ends::ChatEndHook],
     /// What sends the messages of boards.
     pub board_messages: Option<board_messages::BoardMessageHook>,
     /// What rooms above end when a workspace is suspended.

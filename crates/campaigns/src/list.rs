@@ -61,6 +61,14 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
+/// The keyed hash by which a number on a list is found.
+pub(crate) fn hash_of(context: &Context, number: E164) -> String {
+    match Phone::from_u64(number.as_u64()) {
+        Some(phone) => context.keyring.hash_phone(&phone),
+        None => context.keyring.hash(&format!("phone:{number}")),
+    }
+}
+
 /// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
 pub(crate) fn fresh(
     context: &Context,
@@ -68,11 +76,9 @@ pub(crate) fn fresh(
     anywhere: bool,
     seen: &mut HashSet<E164>,
 ) -> Result<FreshRow, Failure> {
-    let read = if anywhere { rules::read_any_phone(&row.phone) } else { read_phone(&row.phone).map(E164::from) };
-    let hash = read.ok().map(|number| match Phone::from_u64(number.as_u64()) {
-        Some(phone) => context.keyring.hash_phone(&phone),
-        None => context.keyring.hash(&format!("phone:{number}")),
-    });
+    let read =
+        if anywhere { rules::read_any_phone(&row.phone) } else { read_phone(&row.phone).map(E164::from) };
+    let hash = read.ok().map(|number| hash_of(context, number));
     let invalid_reason = match &read {
         Err(why) => Some(*why),
         Ok(number) if !seen.insert(*number) => Some(InvalidReason::Duplicate),

@@ -7,12 +7,13 @@ use domain::agent::{Channel as AgentChannel, Status};
 use domain::channel::notification::{Received, ReceivedContent};
 use domain::channel::{Direction, LocalError, MessageStatus, Source};
 use domain::chat::{Channel, EndCause, Origin, Role, State, background};
-use domain::ids::{Call, Id};
+use domain::ids::{Call, ChannelMessage, Id};
 use domain::tenant::Tenant;
 use domain::time::HOUR;
 use serde_json::{Map, Value};
 use store::agents::{self, AgentRow};
 use store::channel_accounts::{self, NumberRow};
+use store::channel_campaigns;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::channel_messages::{self, MessageRow};
 use store::chats::{self as store_chats, ChatRow};
@@ -174,12 +175,20 @@ fn open_for(
         return Ok(None);
     }
     let Some(contact) = contacts::get(tx, tenant, message.contact)? else { return Ok(None) };
-    let taker = taker(tx, env, tenant, &workspace, &agent)?;
+    let last = last_sent(tx, env, message)?;
+    // Who answers a campaign brings the values of their row of its list.
+    let brought = match &last {
+        Some((id, Source::Campaign, _)) => channel_campaigns::answered(tx, tenant, *id)?,
+        _ => None,
+    };
+    let (list_row, variables) =
+        brought.map_or_else(Default::default, |brought| (Some(brought.list_row), brought.variables));
+    let taker = taker(tx, env, tenant, &workspace, &agent, &variables)?;
     let price = match taker {
         Taker::Agent { price } => price,
         Taker::Nobody(_) => 0,
     };
-    let (origin, linked_call, before) = origin(tx, env, message, &taker)?;
+    let (origin, linked_call, before) = origin(tx, tenant, last, &taker)?;
     let mut row = chats::fresh(env, tenant, env.context.ids.make(), &agent, Channel::Chatapp, price);
     let carried = ChannelChatRow {
         thread: Some(message.thread),
@@ -193,6 +202,8 @@ fn open_for(
             .and_then(|received| received.referral.as_ref())
             .and_then(|referral| serde_json::to_value(referral).ok()),
         background: before.map(|words| format!("The customer answers this message of the business: {words}")),
+        variables,
+        list_row,
         ..carried(&row, &contact, number)
     };
     insert(tx, env, &mut row, &carried, &contact)?;
@@ -209,11 +220,12 @@ fn taker(
     tenant: Tenant,
     workspace: &WorkspaceRow,
     agent: &AgentRow,
+    variables: &Map<String, Value>,
 ) -> Result<Taker, Failure> {
     if agent.status != Status::Active {
         return Ok(Taker::Nobody("agent_unavailable"));
     }
-    match chats::check_runs(tx, env, tenant, agent, &Map::new()) {
+    match chats::check_runs(tx, env, tenant, agent, variables) {
         Ok(()) => {}
         Err(failure) if failure.error.status >= 500 => return Err(failure),
         Err(_) => return Ok(Taker::Nobody("agent_unavailable")),
@@ -228,17 +240,22 @@ fn taker(
     Ok(Taker::Agent { price })
 }
 
+/// The last message that the customer got and may answer: its id, who sent it, its words.
+type LastSent = Option<(Id<ChannelMessage>, Source, Option<String>)>;
+
+fn last_sent(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<LastSent, Failure> {
+    let since = env.context.now.plus(-ANSWERS);
+    let number = &message.phone_number_id;
+    Ok(channel_conversations::last_sent(tx, message.workspace, message.contact, number, since)?)
+}
+
 /// How a chat began that a customer's message opens: the call and the words that it answers, if it does.
 fn origin(
     tx: &mut Tx<'_>,
-    env: &Env,
-    message: &MessageRow,
+    tenant: Tenant,
+    last: LastSent,
     taker: &Taker,
 ) -> Result<(Origin, Option<Id<Call>>, Option<String>), Failure> {
-    let tenant = message.workspace;
-    let since = env.context.now.plus(-ANSWERS);
-    let last =
-        channel_conversations::last_sent(tx, tenant, message.contact, &message.phone_number_id, since)?;
     let (origin, call, words) = match last {
         Some((id, Source::VoiceTool, words)) => match channel_conversations::call_of(tx, tenant, id)? {
             Some(call) => (Origin::CallFollowup, Some(call), words),
@@ -276,6 +293,7 @@ pub(crate) fn carried(row: &ChatRow, contact: &ContactRow, number: &NumberRow) -
         background: None,
         variables: Map::new(),
         opening: None,
+        list_row: None,
         open: true,
     }
 }

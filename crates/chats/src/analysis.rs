@@ -13,7 +13,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::{DbError, Tx, agents, chats};
 
-use crate::session::{Env, emit, save};
+use crate::session::{Env, emit, is_over, save};
 
 /// Analyses that a node makes at once.
 pub const AT_ONCE: usize = 16;
@@ -137,7 +137,10 @@ fn settle(
     let Some(mut row) = hold(tx, owed)? else { return Ok(()) };
     row.analysis = Some(reading);
     row.analysis_at = None;
-    let Some((analysis, schema)) = found else { return save(tx, env, &mut row) };
+    let Some((analysis, schema)) = found else {
+        save(tx, env, &mut row)?;
+        return is_over(tx, env, &row);
+    };
     let Findings { summary, extracted, outcome, sentiment } =
         after::judge(analysis, &schema, captured(row.extracted.take()), row.outcome.take());
     row.summary = summary;
@@ -151,5 +154,6 @@ fn settle(
         "sentiment": row.sentiment,
         "outcome": row.outcome,
     });
-    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))
+    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))?;
+    is_over(tx, env, &row)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::channel::preflight::Prices;
 use providers::guarded_client::Policy;
 use providers::settings::{CloudApi, Integrations};
 
@@ -32,6 +33,29 @@ pub(super) fn read(values: &Values, dev: bool, manual_clock: bool) -> Result<Int
         shopify: some_address("integrations.shopify.base_url")?,
         google_sheets: address("integrations.google_sheets.base_url")?,
         google_token: address("integrations.google_sheets.token_url")?,
+    })
+}
+
+/// Reads the section `[chatapp.prices]`.
+pub(super) fn channel_prices(values: &Values) -> Result<Prices, String> {
+    let name = "chatapp.prices.currency";
+    let currency = values.text(name)?;
+    if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(format!("{name}: found «{currency}»; it must be a code of three capital letters"));
+    }
+    let price = |name: &str| {
+        let text = values.text(name)?;
+        Prices::read(&text).ok_or_else(|| {
+            format!(
+                "{name}: found «{text}»; it must look like 0.115, with at most four digits behind the point"
+            )
+        })
+    };
+    Ok(Prices {
+        currency,
+        marketing: price("chatapp.prices.marketing")?,
+        utility: price("chatapp.prices.utility")?,
+        authentication: price("chatapp.prices.authentication")?,
     })
 }
 

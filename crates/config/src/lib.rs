@@ -501,6 +501,30 @@ pub const SETTINGS: &[Setting] = &[
         "20000",
         "longest wait for one answer of the Cloud API",
     ),
+    setting(
+        "chatapp.prices.currency",
+        Kind::Text,
+        "INR",
+        "currency of the prices in the preflight of campaigns on the messaging channel",
+    ),
+    setting(
+        "chatapp.prices.marketing",
+        Kind::Text,
+        "0.8631",
+        "what the provider is expected to charge for a marketing template; not verified",
+    ),
+    setting(
+        "chatapp.prices.utility",
+        Kind::Text,
+        "0.115",
+        "what the provider is expected to charge for a utility template; not verified",
+    ),
+    setting(
+        "chatapp.prices.authentication",
+        Kind::Text,
+        "0.115",
+        "what the provider is expected to charge for an authentication template; not verified",
+    ),
 ];
 
 /// Effective settings.
@@ -562,6 +586,8 @@ pub struct Config {
     pub integrations: ::providers::settings::Integrations,
     /// Where the messaging channel's Cloud API is.
     pub cloud_api: ::providers::settings::CloudApi,
+    /// What the provider of the messaging channel is expected to charge.
+    pub channel_prices: domain::channel::preflight::Prices,
     /// Whether this is `dastak dev`.
     pub dev: bool,
     /// The program that reads documents when it is called with `extract`: this one. Tests, which are another
@@ -657,6 +683,7 @@ impl Values {
             smtp: smtp::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             cloud_api: integrations::cloud_api(self, connected.allow_insecure)?,
+            channel_prices: integrations::channel_prices(self)?,
             integrations: connected,
             dev,
             extract_program: this_program(),

@@ -286,6 +286,7 @@ const HOOKS: Hooks = Hooks {
     choices: &[boards::choices],
     analysed: &[boards::analysed],
     chat_words: Some(channel::speaking::carry),
+    chat_ends: &[boards::chat_over],
     board_messages: Some(channel::board_messages::send),
     suspensions: &[chats::suspend],
 };

@@ -32,6 +32,8 @@ create table channel_chats (
     variables text not null,
     -- The message with which it was started.
     opening text,
+    -- The row of a campaign's list whose message the customer answers.
+    list_row text,
     -- 1 until it is over: a person has one open chat on a number.
     open bigint not null
 );

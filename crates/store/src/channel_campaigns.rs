@@ -5,7 +5,7 @@ use const_format::formatcp;
 use domain::ids::{Campaign, ChannelMessage, ChannelTemplate, Contact, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
 use crate::db::{DbError, Tx, any_of};
@@ -103,8 +103,9 @@ pub fn get_for_update(
     tenant: Tenant,
     campaign: Id<Campaign>,
 ) -> Result<Option<BlockRow>, DbError> {
-    let sql =
-        formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2 /*pg for update*/");
+    let sql = formatcp!(
+        "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2 /*pg for update*/"
+    );
     tx.one(sql, params![tenant, campaign])
 }
 
@@ -151,7 +152,12 @@ pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 }
 
 /// Says when the list of a campaign was set; nothing for a campaign that calls.
-pub fn list_set(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
+pub fn list_set(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    at: Timestamp,
+) -> Result<(), DbError> {
     let sql = "update channel_campaigns set list_at = ?3 where workspace = ?1 and campaign = ?2";
     tx.later(sql, params![tenant, campaign, at])
 }
@@ -164,7 +170,8 @@ pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(
 
 /// Across workspaces: campaigns whose time has come, those that waited longest first.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<(Tenant, Id<Campaign>)>, DbError> {
-    let sql = "select workspace, campaign from channel_campaigns where next_at <= ?1 order by next_at limit ?2";
+    let sql =
+        "select workspace, campaign from channel_campaigns where next_at <= ?1 order by next_at limit ?2";
     tx.all(sql, params![now, most])
 }
 
@@ -186,9 +193,35 @@ pub fn of_message(
     tenant: Tenant,
     message: Id<ChannelMessage>,
 ) -> Result<Option<PersonRow>, DbError> {
-    let sql =
-        formatcp!("select {PERSON} from channel_campaign_people where workspace = ?1 and message = ?2 /*pg for update*/");
+    let sql = formatcp!(
+        "select {PERSON} from channel_campaign_people where workspace = ?1 and message = ?2 /*pg for update*/"
+    );
     tx.one(sql, params![tenant, message])
+}
+
+row! {
+    /// The row of a list whose message is answered.
+    #[derive(Debug, Clone)]
+    pub struct Answered {
+        /// The row.
+        list_row: Id<ListRow> as "r.id",
+        /// Its values.
+        variables: Map<String, Json> as "r.variables",
+    }
+}
+
+/// The row of a list for which a message was sent.
+pub fn answered(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<Answered>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from channel_campaign_people p join campaign_rows r on r.id = p.list_row \
+         where p.workspace = ?1 and p.message = ?2",
+        Answered::COLUMNS
+    );
+    tx.one(SQL, params![tenant, message])
 }
 
 /// The newest campaign message to a contact since a moment, held until the transaction ends.
@@ -222,7 +255,10 @@ pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
 
 /// A person waits again.
 pub fn forget_person(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>) -> Result<(), DbError> {
-    tx.later("delete from channel_campaign_people where workspace = ?1 and list_row = ?2", params![tenant, list_row])
+    tx.later(
+        "delete from channel_campaign_people where workspace = ?1 and list_row = ?2",
+        params![tenant, list_row],
+    )
 }
 
 /// How many messages of a campaign are handed over and not sent yet.
@@ -236,11 +272,7 @@ pub fn on_their_way(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> 
 pub type Count = (String, i64, Option<String>, Option<i64>, i64, i64);
 
 /// How many people of a campaign are where.
-pub fn counts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<Vec<Count>, DbError> {
+pub fn counts(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Count>, DbError> {
     let sql = "select standing, step, reason, code, count(*), cast(sum(opted_out) as bigint) from channel_campaign_people
         where workspace = ?1 and campaign = ?2 group by standing, step, reason, code order by standing, step";
     tx.all(sql, params![tenant, campaign])

@@ -64,7 +64,8 @@ pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), F
 fn wrote(tx: &mut Tx<'_>, context: &Context, fact: &MessageFact<'_>) -> Result<(), Failure> {
     let message = fact.message;
     let since = context.now.plus(-FUNNEL);
-    let Some(mut person) = channel_campaigns::newest_to(tx, message.workspace, message.contact, since)? else {
+    let Some(mut person) = channel_campaigns::newest_to(tx, message.workspace, message.contact, since)?
+    else {
         return Ok(());
     };
     if is_closed(tx, &person, context.now)? {
@@ -197,6 +198,9 @@ fn stopped(
         Fact::Restricted(true) => Some(PauseReason::AccountRestricted),
         Fact::Token { accepted: false } => Some(PauseReason::TokenInvalid),
         Fact::Disconnected => Some(PauseReason::NotConnected),
-        Fact::Template { .. } | Fact::Quality { .. } | Fact::Restricted(false) | Fact::Token { accepted: true } => None,
+        Fact::Template { .. }
+        | Fact::Quality { .. }
+        | Fact::Restricted(false)
+        | Fact::Token { accepted: true } => None,
     })
 }

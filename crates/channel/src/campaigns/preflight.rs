@@ -7,7 +7,7 @@ use app::{Context, Failure, contact_policy};
 use domain::campaign::{RowState, Schedule};
 use domain::channel::campaign::{self, Mapping, OptInPolicy};
 use domain::channel::limits::TIER_TIME;
-use domain::channel::preflight::{charge, forecast};
+use domain::channel::preflight::{Prices, forecast};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Category, Template, TemplateStatus};
 use domain::tenant::{Mode, Tenant};
@@ -55,6 +55,7 @@ pub fn look(
     block: &BlockRow,
     line: Option<&Number>,
     accepted: Accepted,
+    prices: &Prices,
 ) -> Result<Report, Failure> {
     let tenant = campaign.workspace;
     let mut blockers: Vec<Value> = Vec::new();
@@ -66,7 +67,9 @@ pub fn look(
         Some(template) if template.status != TemplateStatus::Approved => {
             blockers.push(problem("template_not_approved", "the template is not approved"));
         }
-        Some(template) if became_marketing(block, template) && !(accepted.marketing || block.marketing_accepted) => {
+        Some(template)
+            if became_marketing(block, template) && !(accepted.marketing || block.marketing_accepted) =>
+        {
             blockers.push(problem(
                 "template_recategorised",
                 "the template became marketing: only people with a recorded opt-in would receive it; acknowledgeRecategorisation goes on",
@@ -85,9 +88,15 @@ pub fn look(
             }
             let rated = line.quality.as_deref();
             if rated == Some("RED") && !accepted.quality {
-                blockers.push(problem("quality_red", "the quality of the number is RED; acknowledgeQuality sends all the same"));
+                blockers.push(problem(
+                    "quality_red",
+                    "the quality of the number is RED; acknowledgeQuality sends all the same",
+                ));
             } else if matches!(rated, Some("RED" | "YELLOW")) {
-                warnings.push(problem("quality_low", "the quality of the number is low; more reports of its messages can limit it"));
+                warnings.push(problem(
+                    "quality_low",
+                    "the quality of the number is low; more reports of its messages can limit it",
+                ));
             }
         }
     }
@@ -119,11 +128,12 @@ pub fn look(
         warnings.push(problem("not_done_by_end", "not everybody is messaged before the campaign is over"));
     }
     if plan.days > 1 {
-        warnings.push(problem("limit_needs_days", "the messaging limit spreads the campaign over several days"));
+        warnings
+            .push(problem("limit_needs_days", "the messaging limit spreads the campaign over several days"));
     }
     let charges = template.as_ref().map(|template| {
-        let each = charge(template.category);
-        json!({"currency": "INR", "category": template.category, "perMessage": decimal(each), "total": decimal(each * will)})
+        let each = prices.of(template.category);
+        json!({"currency": prices.currency, "category": template.category, "perMessage": decimal(each), "total": decimal(each * will)})
     });
     let passes = blockers.is_empty();
     let report = json!({
@@ -146,7 +156,7 @@ pub fn look(
     Ok(Report { passes, report })
 }
 
-/// An amount of hundredths of a paisa in rupees.
+/// An amount of ten-thousandths.
 fn decimal(amount: i64) -> String {
     format!("{}.{:04}", amount / 10_000, amount % 10_000)
 }
@@ -215,7 +225,9 @@ impl Known {
         let mut people: Vec<String> =
             phones.iter().map(|phone| contact_policy::person_hash(&context.keyring, phone)).collect();
         for contact in known.contacts.values() {
-            people.extend(contact.chatapp_user_id.iter().map(|id| contact_policy::person_hash(&context.keyring, id)));
+            people.extend(
+                contact.chatapp_user_id.iter().map(|id| contact_policy::person_hash(&context.keyring, id)),
+            );
         }
         for (person, stopped, marketing, allowed, erased) in channel_campaigns::said(tx, tenant, &people)? {
             known.said.insert(person, (stopped, marketing, allowed, erased));

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use ::campaigns::finish::{self, Reason};
 use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Context, Failure, access, contact_policy, topics};
-use ::campaigns::finish::{self, Reason};
 use domain::campaign::{RowState, Schedule, Status, Window};
 use domain::channel::campaign::{self, Mapping, OptInPolicy, Outcome, PauseReason, Rate};
 use domain::channel::limits::TIER_TIME;
@@ -71,7 +71,9 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
         return Err(Failure::internal(format!("{id} has an unknown time zone")));
     };
     match schedule.window(context.now) {
-        Window::Over => return end(app.mailer.is_some(), tx, &context, &mut campaign, block, Some(Reason::EndDate)),
+        Window::Over => {
+            return end(app.mailer.is_some(), tx, &context, &mut campaign, block, Some(Reason::EndDate));
+        }
         Window::Closed { opens } => {
             block.next_at = opens.or(schedule.end_at());
             return Ok(channel_campaigns::save(tx, &block)?);
@@ -90,7 +92,9 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let mut most = (ON_THEIR_WAY - waiting).min(PEOPLE);
     if let Some(limit) = messages::people_of(&line) {
         let after = context.now.plus(-TIER_TIME);
-        let room = limit - channel_messages::count_reached(tx, tenant, &messages::account_of(&line), after)? - waiting;
+        let room = limit
+            - channel_messages::count_reached(tx, tenant, &messages::account_of(&line), after)?
+            - waiting;
         if room <= 0 && waiting == 0 {
             let first = channel_messages::first_reached(tx, tenant, &messages::account_of(&line))?;
             block.next_at = Some(first.map_or(context.now.plus(MINUTE), |first| first.plus(TIER_TIME)));
@@ -113,7 +117,13 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let mapping = people::mapping(&block)?;
     let mut sent = 0;
     for row in rows.into_iter().take(usize::try_from(count).unwrap_or(0)) {
-        let shared = Shared { campaign: &campaign, block: &block, line: &line, template: &template, mapping: &mapping };
+        let shared = Shared {
+            campaign: &campaign,
+            block: &block,
+            line: &line,
+            template: &template,
+            mapping: &mapping,
+        };
         match hand_over(app, tx, &context, &shared, row)? {
             Handed::Sent => sent += 1,
             Handed::PassedOver => {}
@@ -211,6 +221,8 @@ fn hand_over(
         at: context.now,
     };
     let refused = match entry.phone.as_deref().and_then(Recipient::parse) {
+        // The number was taken away while the message was on its way and was given back.
+        None if entry.phone.is_none() => "erased",
         None => "invalid_phone",
         Some(to) => {
             let contact = crate::people::find(tx, tenant, &to)?;
@@ -254,7 +266,10 @@ fn hand_over(
                             outcomes::move_row(tx, entry, RowState::InProgress, Some("queued"))?;
                             return Ok(Handed::Sent);
                         }
-                        Placed::Refused(Refusal::Local(LocalError::TemplateUnavailable | LocalError::TemplateNotFound, _)) => {
+                        Placed::Refused(Refusal::Local(
+                            LocalError::TemplateUnavailable | LocalError::TemplateNotFound,
+                            _,
+                        )) => {
                             return Ok(Handed::Stop(PauseReason::TemplateUnavailable));
                         }
                         Placed::Refused(Refusal::Local(LocalError::OptInRequired, _)) => "no_opt_in",
@@ -263,7 +278,9 @@ fn hand_over(
                         Placed::Refused(Refusal::TierLimit) => "tier_limit_reached",
                         Placed::Refused(Refusal::RecipientUnsupported) => "recipient_unsupported",
                         Placed::Claimed(_) | Placed::Failed(_) => {
-                            return Err(Failure::internal("a message of a campaign was neither queued nor refused"));
+                            return Err(Failure::internal(
+                                "a message of a campaign was neither queued nor refused",
+                            ));
                         }
                     }
                 }

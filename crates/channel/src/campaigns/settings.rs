@@ -3,13 +3,15 @@
 
 use std::collections::HashMap;
 
-use api::campaigns::{Campaign as View, CampaignChange, CampaignStatusChange, Chatapp, ChatappSettings, NewCampaign};
+use ::campaigns::campaign::{self as common, sends_messages, told};
+use ::campaigns::{find, find_for_update};
+use api::campaigns::{
+    Campaign as View, CampaignChange, CampaignStatusChange, Chatapp, ChatappSettings, NewCampaign,
+};
 use api::error_codes as codes;
 use api::scopes::{CHATAPP_READ, CHATAPP_WRITE};
 use app::access::{self, Caller, feature_on};
 use app::{App, Context, Failure, topics};
-use ::campaigns::campaign::{self as common, sends_messages, told};
-use ::campaigns::{find, find_for_update};
 use domain::campaign::settings::{Move, change_status};
 use domain::campaign::{DayTime, Settings, Status};
 use domain::channel::campaign::{DEFAULT_RATE, Mapped, Mapping, OptInPolicy, PauseReason, check_mapping};
@@ -127,14 +129,23 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
     app.store
         .tx(move |tx| {
             need_feature(tx, tenant)?;
-            let given = body.chatapp.as_ref().ok_or_else(|| Failure::field("chatapp", "is required for the channel chatapp"))?;
+            let given = body
+                .chatapp
+                .as_ref()
+                .ok_or_else(|| Failure::field("chatapp", "is required for the channel chatapp"))?;
             if channel_accounts::get(tx, tenant)?.is_none() {
                 return Err(not_connected());
             }
             let hours = body.settings.as_ref();
             let settings = Settings {
-                daily_from: hours.is_none_or(|hours| hours.daily_from.is_none()).then(|| DayTime::parse(FROM)).flatten(),
-                daily_to: hours.is_none_or(|hours| hours.daily_to.is_none()).then(|| DayTime::parse(TO)).flatten(),
+                daily_from: hours
+                    .is_none_or(|hours| hours.daily_from.is_none())
+                    .then(|| DayTime::parse(FROM))
+                    .flatten(),
+                daily_to: hours
+                    .is_none_or(|hours| hours.daily_to.is_none())
+                    .then(|| DayTime::parse(TO))
+                    .flatten(),
                 ..Settings::default()
             };
             let row = common::draft(tx, &context, tenant, &body, settings)?;
@@ -181,21 +192,32 @@ fn need_feature(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     if feature_on(&workspace, "chatappCampaigns") && feature_on(&workspace, "chatappChannel") {
         return Ok(());
     }
-    Err(Failure::new(codes::FEATURE_DISABLED, "campaigns on the messaging channel are off for this workspace"))
+    Err(Failure::new(
+        codes::FEATURE_DISABLED,
+        "campaigns on the messaging channel are off for this workspace",
+    ))
 }
 
 fn template_of(tx: &mut Tx<'_>, tenant: Tenant, given: &ChatappSettings) -> Result<Template, Failure> {
-    let text = given.template_id.as_deref().ok_or_else(|| Failure::field("chatapp.templateId", "is required"))?;
+    let text =
+        given.template_id.as_deref().ok_or_else(|| Failure::field("chatapp.templateId", "is required"))?;
     let id = text.parse().map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))?;
     templates::find(tx, tenant, &TemplateRef::Id(id))
 }
 
 /// Writes the given settings into a block, after checking each.
-fn apply(tx: &mut Tx<'_>, tenant: Tenant, block: &mut BlockRow, given: &ChatappSettings) -> Result<(), Failure> {
+fn apply(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    block: &mut BlockRow,
+    given: &ChatappSettings,
+) -> Result<(), Failure> {
     if given.template_id.is_some() {
         let template = template_of(tx, tenant, given)?;
         if block.launched_at.is_some() && template.id != block.template {
-            return Err(Failure::plain(codes::CAMPAIGN_LAUNCHED).with_meta(json!({"field": "chatapp.templateId"})));
+            return Err(
+                Failure::plain(codes::CAMPAIGN_LAUNCHED).with_meta(json!({"field": "chatapp.templateId"}))
+            );
         }
         block.template = template.id;
     }
@@ -209,13 +231,17 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, block: &mut BlockRow, given: &ChatappS
             .collect();
         check_mapping(&mapping)
             .map_err(|(key, must)| Failure::field(&format!("chatapp.paramMapping.{key}"), must))?;
-        block.param_mapping = serde_json::to_value(&mapping).map_err(|why| Failure::internal(why.to_string()))?;
+        block.param_mapping =
+            serde_json::to_value(&mapping).map_err(|why| Failure::internal(why.to_string()))?;
     }
     if let Some(number) = &given.phone_number_id {
         if let Some(number) = number
             && channel_accounts::number_at_provider(tx, tenant, number)?.is_none()
         {
-            return Err(Failure::field("chatapp.phoneNumberId", "must be a connected number of the workspace"));
+            return Err(Failure::field(
+                "chatapp.phoneNumberId",
+                "must be a connected number of the workspace",
+            ));
         }
         block.phone_number_id.clone_from(number);
     }
@@ -224,7 +250,8 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, block: &mut BlockRow, given: &ChatappS
     if let Some(policy) = given.opt_in_policy {
         let rule = workspaces::get(tx, tenant)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
         if policy == OptInPolicy::SkipCheck && marketing && rule {
-            let must = "must be require for a marketing template: the workspace's marketing opt-in rule is on";
+            let must =
+                "must be require for a marketing template: the workspace's marketing opt-in rule is on";
             return Err(Failure::field("chatapp.optInPolicy", must));
         }
         block.opt_in_policy = policy.as_str().to_owned();
@@ -267,7 +294,12 @@ fn line_or_none(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Opt
 ///
 /// # Errors
 /// 404; 409 `campaign_launched` for another template once it was published; what is wrong with the body.
-pub async fn update(app: &App, caller: &Caller, id: Id<Campaign>, body: CampaignChange) -> Result<View, Failure> {
+pub async fn update(
+    app: &App,
+    caller: &Caller,
+    id: Id<Campaign>,
+    body: CampaignChange,
+) -> Result<View, Failure> {
     let (context, tenant, caller) = (app.context(), caller.tenant(), caller.clone());
     app.store
         .tx(move |tx| {
@@ -304,20 +336,23 @@ pub async fn set_status(
 ) -> Result<View, Failure> {
     let (context, tenant) = (app.context(), caller.tenant());
     let test = caller.mode() == Mode::Test;
-    let accepted = Accepted { quality: body.acknowledge_quality, marketing: body.acknowledge_recategorisation };
+    let accepted =
+        Accepted { quality: body.acknowledge_quality, marketing: body.acknowledge_recategorisation };
     // The long look at the list is not taken while others wait for the store.
-    let looker = context.clone();
+    let (looker, prices) = (context.clone(), app.config.channel_prices.clone());
     app.store
         .read_long(move |tx| {
             let row = find(tx, tenant, id)?;
-            if body.status != Status::Active || change_status(row.status, body.status).map_err(Failure::conflict)? != Move::Publish {
+            if body.status != Status::Active
+                || change_status(row.status, body.status).map_err(Failure::conflict)? != Move::Publish
+            {
                 return Ok(());
             }
             need_feature(tx, tenant)?;
             can_answer(tx, &row)?;
             let block = block(tx, tenant, id)?;
             let line = line_or_none(tx, tenant, &block)?;
-            let found = preflight::look(tx, &looker, &row, &block, line.as_ref(), accepted)?;
+            let found = preflight::look(tx, &looker, &row, &block, line.as_ref(), accepted, &prices)?;
             if found.passes {
                 return Ok(());
             }

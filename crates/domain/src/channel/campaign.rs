@@ -143,7 +143,10 @@ pub fn check_mapping(mapping: &Mapping) -> Result<(), (String, &'static str)> {
             Some(_) => false,
         };
         if !place {
-            return Err((key.clone(), "must be header, header_media, body.<number or name> or button.<index>"));
+            return Err((
+                key.clone(),
+                "must be header, header_media, body.<number or name> or button.<index>",
+            ));
         }
         let Some(source) = ParamSource::parse(&mapped.source) else {
             return Err((format!("{key}.source"), "must be column, contact or static"));
@@ -151,7 +154,10 @@ pub fn check_mapping(mapping: &Mapping) -> Result<(), (String, &'static str)> {
         if mapped.value.trim().is_empty() {
             return Err((format!("{key}.value"), "must not be empty"));
         }
-        if key == "header_media" && source == ParamSource::Static && !mapped.value.trim().starts_with("https://") {
+        if key == "header_media"
+            && source == ParamSource::Static
+            && !mapped.value.trim().starts_with("https://")
+        {
             return Err((format!("{key}.value"), "must be an https address"));
         }
     }
@@ -213,7 +219,8 @@ pub fn params(template: &Template, mapping: &Mapping, person: &Known<'_>) -> Res
         };
         match slot {
             Slot::HeaderText(_) => {
-                filled.header = Some(HeaderValue { kind: "text".into(), text: Some(text), url: None, filename: None });
+                filled.header =
+                    Some(HeaderValue { kind: "text".into(), text: Some(text), url: None, filename: None });
             }
             Slot::HeaderMedia(kind) => {
                 if !text.starts_with("https://") {
@@ -407,7 +414,10 @@ mod tests {
         let header = params.header.unwrap();
         assert_eq!((header.kind.as_str(), header.filename.as_deref()), ("document", Some("may.pdf")));
         let bare = Known { name: None, attributes: None, ..person };
-        assert_eq!(super::params(&template(), &mapping(), &bare), Err(vec!["body.1".into(), "button.0".into()]));
+        assert_eq!(
+            super::params(&template(), &mapping(), &bare),
+            Err(vec!["body.1".into(), "button.0".into()])
+        );
     }
 
     #[test]
@@ -424,7 +434,8 @@ mod tests {
             ("header", "static", "Hi", None),
             ("button.9", "static", "x", None),
         ] {
-            let mapping = Mapping::from([(key.into(), Mapped { source: source.into(), value: value.into() })]);
+            let mapping =
+                Mapping::from([(key.into(), Mapped { source: source.into(), value: value.into() })]);
             assert_eq!(check_mapping(&mapping).err().map(|(key, _)| key).as_deref(), wrong, "{key}");
         }
     }
@@ -486,7 +497,9 @@ mod tests {
 
     #[test]
     fn opt_ins_of_lists() {
-        for (said, yes) in [("yes", true), ("TRUE", true), ("1", true), (" y ", true), ("no", false), ("", false)] {
+        for (said, yes) in
+            [("yes", true), ("TRUE", true), ("1", true), (" y ", true), ("no", false), ("", false)]
+        {
             assert_eq!(opts_in(json!({OPT_IN: said}).as_object().unwrap()), yes, "{said}");
         }
         assert!(!opts_in(&Map::new()));

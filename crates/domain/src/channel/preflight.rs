@@ -40,8 +40,12 @@ pub fn forecast(
         }
         None => 1,
     };
-    let mut forecast =
-        Forecast { starts_at: None, finishes_at: None, days: if people > 0 { days } else { 0 }, minutes: (people + rate - 1) / rate };
+    let mut forecast = Forecast {
+        starts_at: None,
+        finishes_at: None,
+        days: if people > 0 { days } else { 0 },
+        minutes: (people + rate - 1) / rate,
+    };
     let (mut left, mut at, mut block, mut allowed) = (people, now, now, room.or(limit));
     for _ in 0..STEPS {
         match schedule.window(at) {
@@ -73,12 +77,37 @@ pub fn forecast(
     forecast
 }
 
-/// What the provider charges for a message to India, in hundredths of a paisa, by its list of prices for templates; other
-/// countries have others.
-pub fn charge(category: Category) -> i64 {
-    match category {
-        Category::Marketing => 8_631,
-        Category::Utility | Category::Authentication => 1_150,
+/// What the provider is expected to charge for a message, as the installation's settings have it: nobody has verified it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    /// The currency, a code of three letters.
+    pub currency: String,
+    /// Of a marketing template, in ten-thousandths of the currency.
+    pub marketing: i64,
+    /// Of a utility template.
+    pub utility: i64,
+    /// Of an authentication template.
+    pub authentication: i64,
+}
+
+impl Prices {
+    /// Reads a price: digits, at most four of them behind the point.
+    pub fn read(text: &str) -> Option<i64> {
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || whole.len() > 6 || part.len() > 4 || !digits(whole) || !digits(part) {
+            return None;
+        }
+        Some(whole.parse::<i64>().ok()? * 10_000 + format!("{part:0<4}").parse::<i64>().ok()?)
+    }
+
+    /// Of one message with a template of this category.
+    pub fn of(&self, category: Category) -> i64 {
+        match category {
+            Category::Marketing => self.marketing,
+            Category::Utility => self.utility,
+            Category::Authentication => self.authentication,
+        }
     }
 }
 
@@ -95,6 +124,22 @@ mod tests {
             ..Settings::default()
         };
         Schedule::of(&settings).unwrap()
+    }
+
+    #[test]
+    fn prices_have_four_digits_behind_the_point() {
+        for (text, price) in [
+            ("0.8631", Some(8_631)),
+            ("0.115", Some(1_150)),
+            ("2", Some(20_000)),
+            ("0", Some(0)),
+            ("12.", Some(120_000)),
+        ] {
+            assert_eq!(Prices::read(text), price, "{text}");
+        }
+        for wrong in ["", ".5", "-1", "1.23456", "1,5", "1234567", "1.2.3", " 1"] {
+            assert_eq!(Prices::read(wrong), None, "{wrong}");
+        }
     }
 
     #[test]
