@@ -16,12 +16,18 @@ struct Providers {
     sandbox: Arc<Sandbox>,
 }
 
+fn kept(app: &Arc<App>, cloud: impl FnOnce() -> Cloud) -> Arc<Providers> {
+    app.kept.of(|| Providers { cloud: Arc::new(cloud()), sandbox: Arc::new(Sandbox::of(app)) })
+}
+
+/// Lets this client of the Cloud API carry the messages, before anything is sent: the simulation has one of its own.
+pub fn use_cloud(app: &Arc<App>, cloud: Cloud) {
+    kept(app, || cloud);
+}
+
 /// The provider of an account.
 pub fn provider(app: &Arc<App>, account: &Account) -> Arc<dyn Provider> {
-    let providers = app.kept.of(|| Providers {
-        cloud: Arc::new(Cloud::new(&app.config.cloud_api)),
-        sandbox: Arc::new(Sandbox::of(app)),
-    });
+    let providers = kept(app, || Cloud::new(&app.config.cloud_api));
     match account.provider {
         ProviderKind::Cloud => providers.cloud.clone(),
         ProviderKind::Sandbox => providers.sandbox.clone(),

@@ -28,7 +28,7 @@ use domain::channel::provider::{
 use domain::channel::template::NewTemplate;
 use domain::ports::Answer;
 use providers::GuardedClient;
-use providers::guarded_client::{Policy, PoolLimits, SystemResolver};
+use providers::guarded_client::{Policy, PoolLimits, SystemResolver, Transport};
 use providers::settings::CloudApi;
 use serde_json::Value;
 
@@ -36,6 +36,8 @@ use serde_json::Value;
 pub struct Cloud {
     settings: CloudApi,
     client: Result<GuardedClient, String>,
+    /// Who stands in for the API, in the simulation.
+    stand_in: Option<Arc<dyn Transport>>,
 }
 
 impl Cloud {
@@ -52,7 +54,13 @@ impl Cloud {
         };
         let client =
             GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string());
-        Self { settings: settings.clone(), client }
+        Self { settings: settings.clone(), client, stand_in: None }
+    }
+
+    /// The same with requests that go elsewhere, for the simulation.
+    #[must_use]
+    pub fn with_transport(self, stand_in: Arc<dyn Transport>) -> Self {
+        Self { stand_in: Some(stand_in), ..self }
     }
 }
 

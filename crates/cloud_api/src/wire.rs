@@ -125,10 +125,10 @@ impl Cloud {
         let (client, target) = self.target(&ask.path)?;
         let limits = Limits { deadline: self.settings.timeout, max_response_bytes: ask.most };
         let request = Request { method: ask.method, target, headers: headers(&ask.headers)?, body: ask.body };
-        let sent = if ask.unrepeated {
-            client.send_unrepeated(request, limits).await
-        } else {
-            client.send(request, limits).await
+        let sent = match &self.stand_in {
+            Some(stand_in) => stand_in.send(request, limits).await,
+            None if ask.unrepeated => client.send_unrepeated(request, limits).await,
+            None => client.send(request, limits).await,
         };
         read(sent.map_err(|why| unsent(&why))?)
     }
