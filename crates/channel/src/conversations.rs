@@ -19,7 +19,7 @@ use store::channel_messages::{self, MessageRow};
 use store::chats::{self as store_chats, ChatRow};
 use store::contacts::{self, ContactRow};
 use store::workspaces::WorkspaceRow;
-use store::{Tx, wallet};
+use store::{Tx, calls, wallet};
 
 use crate::followers::MessageFact;
 
@@ -201,7 +201,7 @@ fn open_for(
         ad_referral: received
             .and_then(|received| received.referral.as_ref())
             .and_then(|referral| serde_json::to_value(referral).ok()),
-        background: before.map(|words| format!("The customer answers this message of the business: {words}")),
+        background: background_of(tx, tenant, linked_call, before)?,
         variables,
         list_row,
         ..carried(&row, &contact, number)
@@ -269,6 +269,26 @@ fn origin(
         Taker::Nobody(_) if origin == Origin::Inbound => Ok((Origin::AiUnavailable, call, words)),
         _ => Ok((origin, call, words)),
     }
+}
+
+/// What the agent is told of what the customer answers: the message, and the summary of the call during which it was
+/// sent, if the call has one by then.
+fn background_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    call: Option<Id<Call>>,
+    message: Option<String>,
+) -> Result<Option<String>, Failure> {
+    let summary = match call {
+        Some(call) => calls::content(tx, tenant, call)?.summary,
+        None => None,
+    };
+    let summary = summary.map(|summary| background::clean(&summary)).filter(|summary| !summary.is_empty());
+    let lines = [
+        message.map(|words| format!("The customer answers this message of the business: {words}")),
+        summary.map(|summary| format!("Summary of the call during which it was sent: {summary}")),
+    ];
+    Ok(Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n")).filter(|told| !told.is_empty()))
 }
 
 /// The channel's part of a new chat.

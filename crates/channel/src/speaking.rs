@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use api::channel_templates::TemplateUse;
+use api::error_codes::{self as codes, ErrorCode};
 use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{App, Failure};
 use domain::channel::template::{self, TemplateRef};
@@ -23,7 +24,7 @@ use crate::templates;
 /// 400 naming what is missing.
 pub(crate) fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
     if let Some(id) = &named.id {
-        let id = id.parse().map_err(|_| Failure::plain(api::error_codes::TEMPLATE_NOT_FOUND))?;
+        let id = id.parse().map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))?;
         return Ok(TemplateRef::Id(id));
     }
     match (&named.name, &named.language) {
@@ -35,17 +36,24 @@ pub(crate) fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
     }
 }
 
-/// A template with its values, as a flow or a model gives it.
-fn filled(tx: &mut Tx<'_>, tenant: Tenant, value: &Value) -> Result<Option<(Template, Content)>, Failure> {
-    let Ok(named) = serde_json::from_value::<TemplateUse>(value.clone()) else { return Ok(None) };
-    let Ok(which) = reference(&named) else { return Ok(None) };
+/// A template with its values, as a flow or a model gives it; the inner error is why it cannot be sent.
+fn filled(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    value: &Value,
+) -> Result<Result<(Template, Content), &'static ErrorCode>, Failure> {
+    let Ok(named) = serde_json::from_value::<TemplateUse>(value.clone()) else {
+        return Ok(Err(codes::TEMPLATE_NOT_FOUND));
+    };
+    let Ok(which) = reference(&named) else { return Ok(Err(codes::TEMPLATE_NOT_FOUND)) };
     let template = match templates::find(tx, tenant, &which) {
         Ok(template) => template,
         Err(failure) if failure.error.status >= 500 => return Err(failure),
-        Err(_) => return Ok(None),
+        Err(_) => return Ok(Err(codes::TEMPLATE_NOT_FOUND)),
     };
     let params = named.params.map_or_else(Params::default, Params::from);
-    Ok(template::fill(&template, &params).ok().map(|content| (template, content)))
+    let content = template::fill(&template, &params).map_err(|_| codes::TEMPLATE_UNAVAILABLE);
+    Ok(content.map(|content| (template, content)))
 }
 
 /// What a refusal means for a chat.
@@ -80,8 +88,8 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
     let (content, template) = match said.words {
         Words::Text(text) => (Content::Text(text.to_owned()), None),
         Words::Template(value) => match filled(tx, tenant, value)? {
-            Some((template, content)) => (content, Some(template)),
-            None => return Ok(Carried::Refused("template_unavailable".to_owned())),
+            Ok((template, content)) => (content, Some(template)),
+            Err(why) => return Ok(Carried::Refused(why.code.to_owned())),
         },
     };
     let source = match said.writer {
@@ -134,7 +142,7 @@ pub async fn during_call(
             };
             let workspace = app::access::workspace(tx, tenant)?;
             if !app::access::feature_on(&workspace, "chatappChannel") {
-                return Err(Failure::plain(api::error_codes::CHATAPP_DISABLED));
+                return Err(Failure::plain(codes::CHATAPP_DISABLED));
             }
             let own = match row.agent {
                 Some(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
@@ -146,13 +154,11 @@ pub async fn during_call(
             let contact = contacts::get(tx, tenant, contact)?.filter(|contact| contact.erased_at.is_none());
             let Some(contact) = contact else { return Ok(()) };
             let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
-            let to = address
-                .and_then(Recipient::parse)
-                .ok_or_else(|| Failure::plain(api::error_codes::INVALID_NUMBER))?;
+            let to =
+                address.and_then(Recipient::parse).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))?;
             let (content, template) = match &template {
                 Some(value) => {
-                    let (template, content) = filled(tx, tenant, value)?
-                        .ok_or_else(|| Failure::plain(api::error_codes::TEMPLATE_UNAVAILABLE))?;
+                    let (template, content) = filled(tx, tenant, value)?.map_err(Failure::plain)?;
                     (content, Some(template))
                 }
                 None => (Content::Text(text.clone()), None),

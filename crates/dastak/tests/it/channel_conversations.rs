@@ -680,3 +680,215 @@ async fn an_erasure_takes_the_words_and_the_person() {
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));
     assert_eq!(shown["customer"], json!({"phone": null, "name": null, "userId": null, "username": null}));
 }
+
+#[tokio::test]
+async fn what_the_agent_the_account_or_the_limit_refuses() {
+    let bare = Kit::open().await;
+    let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
+    let body = json!({"agentId": bare.agent, "to": ASHA, "template": template});
+    bare.app.post(bare.live(), PATH, &body).await.refused(409, "chatapp_not_connected");
+    let room = Room::open().await;
+    // Not reviewed yet.
+    let components = json!([{"type": "BODY", "text": "Your parcel is on its way."}]);
+    let fresh = json!({"name": "parcel", "language": "en", "category": "UTILITY", "components": components});
+    room.kit.app.post(room.kit.live(), "/v1/chatapp/templates", &fresh).await.expect(201);
+    let mut body = room.body();
+    body["template"] = json!({"name": "parcel", "language": "en"});
+    room.post(&body).await.refused(422, "template_unavailable");
+    body = room.body();
+    body["template"]["params"] = json!({"body": ["Asha", "twice"]});
+    let refused = room.post(&body).await.refused(422, "template_params_invalid");
+    let issue = refused["meta"]["issues"][0].as_object().unwrap();
+    assert_eq!(issue.keys().collect::<Vec<_>>(), ["code", "field", "message"], "{refused}");
+    body = room.body();
+    body["from"] = json!("+918047199999");
+    let refused = room.post(&body).await.refused(409, "agent_number_mismatch");
+    assert_eq!(refused["meta"]["phoneNumberId"], room.number.as_str());
+    // The messaging limit of the account.
+    let tenant = room.kit.workspace.id.parse().unwrap();
+    let app = room.kit.app.app().clone();
+    let now = app.clock.now();
+    let limit = app.store.tx(move |tx| store::channel_accounts::set_tier(tx, tenant, "TIER_1", now));
+    limit.await.expect("a limit");
+    room.started().await;
+    body = room.body();
+    body["to"] = json!("+919812345679");
+    room.post(&body).await.refused(429, "tier_limit_reached");
+    assert_eq!(room.list("").await.len(), 1, "nothing was stored");
+    // A flow that needs more than the request brings.
+    let change = json!({"systemPrompt": "Greet {{name}}."});
+    let path = format!("/v1/agents/{}", room.kit.agent);
+    room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
+    let refused = room.post(&body).await.refused(422, "brain_unavailable");
+    assert_eq!(refused["meta"]["missing"], json!(["name"]));
+}
+
+#[tokio::test]
+async fn what_the_channel_refuses_ends_the_conversation_unbilled() {
+    let room = Room::open().await;
+    for (digits, code, number) in
+        [("0015", "delivery_failed", 132_015), ("0062", "recipient_unsupported", 131_062)]
+    {
+        let mut body = room.body();
+        body["to"] = json!(format!("+91981234{digits}"));
+        let headers = [("idempotency-key", digits)];
+        let refused = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        assert_eq!(refused["meta"]["error"]["code"], number, "{refused}");
+        let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        assert_eq!(again["meta"], refused["meta"], "a repeat is told the same");
+        let shown = room.list("?status=ended").await;
+        assert_eq!(shown[0]["endCause"], "template_failed", "{shown:?}");
+    }
+    assert_eq!(room.list("").await.len(), 2);
+    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
+}
+
+#[tokio::test]
+async fn who_takes_no_conversation_and_why() {
+    // A Monday, 10:00 in India; it opens at noon.
+    let room = Room::open().await;
+    room.kit.app.set_clock("2031-01-06T04:30:00.000Z").await;
+    let path = format!("/agents/{}/business-hours", room.kit.agent);
+    let hours = json!([{"days": [0, 1, 2, 3, 4], "from": "12:00", "to": "18:00"}]);
+    room.kit.operator("PUT", &path, json!({"timezone": "Asia/Kolkata", "hours": hours})).await.expect(200);
+    room.writes("Hi").await;
+    room.reply().await;
+    let reasons = async || {
+        let told = room.kit.events("chat.handoff_requested").await;
+        told.iter().map(|event| event["data"]["reason"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons().await, ["outside_business_hours"]);
+    assert_eq!(room.only().await["origin"], "ai_unavailable");
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.act(&id, "end", Value::Null).await.expect(200);
+    room.kit.app.advance(3 * 3_600).await;
+    let agent = format!("/v1/agents/{}", room.kit.agent);
+    room.kit.app.put(room.kit.live(), &agent, &json!({"systemPrompt": "Greet {{name}}."})).await.expect(200);
+    room.writes("Hi").await;
+    assert_eq!(reasons().await, ["outside_business_hours", "agent_unavailable"]);
+    let id = room.list("?status=active").await[0]["id"].as_str().unwrap().to_owned();
+    room.act(&id, "end", Value::Null).await.expect(200);
+    // Where agents are off, nobody is told to wait.
+    room.kit.operator("PATCH", "", json!({"features": {"chatappAgents": false}})).await.expect(200);
+    room.writes("Hi").await;
+    assert_eq!(room.list("").await.len(), 2);
+    assert_eq!(room.kit.model.asked(), 0);
+    assert_eq!(room.kit.charges().await, vec![], "nobody is charged for a conversation without an agent");
+}
+
+#[tokio::test]
+async fn silence_and_length_end_a_conversation() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    room.kit.app.advance(24 * 3_600).await;
+    assert_eq!(room.only().await["endCause"], "idle_timeout");
+    // One that waits for a person goes on waiting, until it is too long.
+    room.kit.model.will([tool("", "transfer_to_human", json!({}))]);
+    room.writes("A person please").await;
+    room.reply().await;
+    room.kit.app.advance(25 * 3_600).await;
+    assert_eq!(room.list("?status=active").await.len(), 1);
+    room.kit.app.advance(6 * 24 * 3_600).await;
+    assert_eq!(room.list("?endCause=max_duration").await.len(), 1);
+    assert_eq!(room.kit.charges().await.len(), 2, "the customer wrote in both");
+    room.writes("Again").await;
+    assert_eq!(room.list("?status=active").await.len(), 1, "the next message begins another one");
+}
+
+#[tokio::test]
+async fn a_teammate_ends_what_another_one_was_given() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let first = room.member("ravi@example.com", "editor").await;
+    let second = room.member("mira@example.com", "editor").await;
+    for user in [&first, &second] {
+        let given = room.act(&id, "assign", json!({"userId": user})).await.expect(200);
+        assert_eq!(given["data"]["assignedTo"], user.as_str());
+    }
+    let events = room.kit.events("chat.assigned").await;
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| (&event["data"]["assignedTo"]["userId"], &event["data"]["reason"]))
+        .collect();
+    assert_eq!(told, [(&json!(first), &json!("manual")), (&json!(second), &json!("manual"))]);
+    assert!(events[0]["data"]["assignedBy"]["apiKeyId"].is_string(), "{events:?}");
+    room.kit.operator("POST", &format!("/chats/{id}/end"), Value::Null).await.expect(200);
+    assert_eq!(room.only().await["endCause"], "human_ended");
+    let session = room.kit.session().await;
+    for what in ["takeover", "handback"] {
+        room.act(&session, what, Value::Null).await.refused(404, "not_found");
+    }
+    room.act(&session, "assign", json!({"userId": first})).await.refused(404, "not_found");
+    room.act(&session, "end", Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
+    let room = Room::open().await;
+    let named = json!({"template": {"name": "none", "language": "en"}});
+    room.kit.model.will([tool("", "chatapp_message", named)]);
+    room.writes("Hi").await;
+    room.reply().await;
+    let events = room.kit.events("chat.handoff_requested").await;
+    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("template_not_found")));
+    assert_eq!(room.sent("agent").await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_message_of_a_call_is_followed_up_for_three_days() {
+    for (days, origin) in [(2, "call_followup"), (4, "inbound")] {
+        let room = Room::open().await;
+        let app = &room.kit.app;
+        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+        let caller =
+            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(200);
+        let placed =
+            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
+        let (tenant, id) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+        channel::speaking::during_call(app.app(), tenant, id, Some(template), String::new())
+            .await
+            .expect("it is taken");
+        let summary = "update calls set summary = 'Asha pays on Friday.'";
+        app.app().store.tx(move |tx| tx.exec(summary, &[])).await.expect("a summary");
+        app.advance(5).await;
+        assert_eq!(room.sent("voice_tool").await, ["Hello Asha, it is due."]);
+        app.advance(days * 24 * 3_600).await;
+        room.writes("I have paid").await;
+        room.reply().await;
+        let shown = room.only().await;
+        assert_eq!(shown["origin"], origin);
+        let started = room.kit.events("chat.started").await;
+        let linked = if origin == "inbound" { Value::Null } else { json!(call) };
+        assert_eq!((started.len(), &started[0]["data"]["linkedCallId"]), (1, &linked));
+        let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+        let known = "The customer answers this message of the business: Hello Asha, it is due.\n\
+            Summary of the call during which it was sent: Asha pays on Friday.";
+        assert_eq!(prompt.ends_with(known), origin == "call_followup", "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn replies_wait_while_agents_pause_on_a_number() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    let (tenant, number) = (room.kit.workspace.id.parse().unwrap(), room.number.clone());
+    let app = room.kit.app.app().clone();
+    let context = app.context();
+    let limited = app.store.tx(move |tx| {
+        let number = store::channel_accounts::number_at_provider(tx, tenant, &number)?.expect("a number");
+        channel::numbers::spam_limited(tx, &context, tenant, number.id)
+    });
+    limited.await.expect("a pause");
+    room.reply().await;
+    room.kit.app.advance(59 * 60).await;
+    assert_eq!(room.kit.model.asked(), 0);
+    room.kit.app.advance(60).await;
+    assert_eq!(room.kit.model.asked(), 1);
+    assert_eq!(room.sent("agent").await, ["You said: Hi"]);
+}
