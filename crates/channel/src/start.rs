@@ -162,9 +162,7 @@ pub async fn start(
     match begun {
         Begun::Given(answer) => Ok(answer),
         Begun::Refused(failure) => Err(failure),
-        Begun::Send(claim, started) => {
-            deliver(app, *claim, once, *started).await
-        }
+        Begun::Send(claim, started) => deliver(app, *claim, once, *started).await,
     }
 }
 

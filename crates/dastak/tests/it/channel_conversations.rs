@@ -118,6 +118,12 @@ impl Room {
         texts
     }
 
+    /// Gives the agent these tools.
+    async fn tools(&self, ids: Value) {
+        let path = format!("/v1/agents/{}", self.kit.agent);
+        self.kit.app.put(self.kit.live(), &path, &json!({"toolIds": ids})).await.expect(200);
+    }
+
     async fn member(&self, email: &str, role: &str) -> String {
         let body = json!({"email": email, "name": "Ravi", "role": role});
         let made = self.kit.operator("POST", "/members", body).await.expect(201);
@@ -557,6 +563,7 @@ async fn a_teammate_is_given_a_conversation() {
 #[tokio::test]
 async fn an_agent_that_cannot_go_on_waits_in_the_inbox() {
     let room = Room::open().await;
+    room.tools(json!(["transfer_to_human"])).await;
     room.kit.model.will((0..3).map(|_| Turn::Fail(ProviderFault::Unreachable)));
     room.writes("Hi").await;
     room.reply().await;
@@ -699,7 +706,7 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     body["template"]["params"] = json!({"body": ["Asha", "twice"]});
     let refused = room.post(&body).await.refused(422, "template_params_invalid");
     let issue = refused["meta"]["issues"][0].as_object().unwrap();
-    assert_eq!(issue.keys().collect::<Vec<_>>(), ["code", "field", "message"], "{refused}");
+    assert_eq!(issue.keys().collect::<Vec<_>>(), ["field", "code", "message"], "{refused}");
     body = room.body();
     body["from"] = json!("+918047199999");
     let refused = room.post(&body).await.refused(409, "agent_number_mismatch");
@@ -745,11 +752,12 @@ async fn what_the_channel_refuses_ends_the_conversation_unbilled() {
 
 #[tokio::test]
 async fn who_takes_no_conversation_and_why() {
-    // A Monday, 10:00 in India; it opens at noon.
+    // It is noon in India; the agent comes an hour later.
     let room = Room::open().await;
-    room.kit.app.set_clock("2031-01-06T04:30:00.000Z").await;
+    let noon = crate::call_simulation::noon_after(&room.kit.app.now().await);
+    room.kit.app.set_clock(&noon.to_string()).await;
     let path = format!("/agents/{}/business-hours", room.kit.agent);
-    let hours = json!([{"days": [0, 1, 2, 3, 4], "from": "12:00", "to": "18:00"}]);
+    let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "13:00", "to": "18:00"}]);
     room.kit.operator("PUT", &path, json!({"timezone": "Asia/Kolkata", "hours": hours})).await.expect(200);
     room.writes("Hi").await;
     room.reply().await;
@@ -779,6 +787,7 @@ async fn who_takes_no_conversation_and_why() {
 #[tokio::test]
 async fn silence_and_length_end_a_conversation() {
     let room = Room::open().await;
+    room.tools(json!(["transfer_to_human"])).await;
     room.writes("Hi").await;
     room.reply().await;
     room.kit.app.advance(24 * 3_600).await;
@@ -828,6 +837,7 @@ async fn a_teammate_ends_what_another_one_was_given() {
 #[tokio::test]
 async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
     let room = Room::open().await;
+    room.tools(json!(["chatapp_message"])).await;
     let named = json!({"template": {"name": "none", "language": "en"}});
     room.kit.model.will([tool("", "chatapp_message", named)]);
     room.writes("Hi").await;
@@ -845,7 +855,7 @@ async fn a_message_of_a_call_is_followed_up_for_three_days() {
         app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
         let caller =
             crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(200);
+        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
         let placed =
             app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
         let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
