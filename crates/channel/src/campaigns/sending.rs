@@ -106,7 +106,8 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let rate = Rate::of(block.rate);
     let (count, used, next) = rate.take(block.used, context.now, most.max(0));
     let list = campaign.list;
-    let rows = lists::to_call(tx, tenant, id, list, RowState::Queued, 0, count.max(1))?;
+    // One more than it takes now: whether anybody is left.
+    let rows = lists::to_call(tx, tenant, id, list, RowState::Queued, 0, count + 1)?;
     if rows.is_empty() {
         if waiting == 0 {
             return end(app.mailer.is_some(), tx, &context, &mut campaign, block, Some(Reason::ListComplete));
@@ -115,6 +116,7 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
         return Ok(channel_campaigns::save(tx, &block)?);
     }
     let mapping = people::mapping(&block)?;
+    let last = rows.len() as i64 <= count;
     let mut sent = 0;
     for row in rows.into_iter().take(usize::try_from(count).unwrap_or(0)) {
         let shared = Shared {
@@ -135,6 +137,10 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     block.next_at = Some(if count > sent && most > 0 { context.now } else { next.max(context.now.plus(1)) });
     if most <= 0 {
         block.next_at = Some(context.now.plus(AGAIN));
+    }
+    if last {
+        // Its end waits for its messages, not for its pace.
+        block.next_at = block.next_at.min(Some(context.now.plus(AGAIN)));
     }
     if sent > 0 {
         tx.wake(topics::CHANNEL_SENDS);

@@ -214,7 +214,11 @@ fn apply(
 ) -> Result<(), Failure> {
     if given.template_id.is_some() {
         let template = template_of(tx, tenant, given)?;
-        if block.launched_at.is_some() && template.id != block.template {
+        // One that is gone, with the account that had it, may be replaced: otherwise the campaign could not go on.
+        if block.launched_at.is_some()
+            && template.id != block.template
+            && store::channel_templates::get(tx, tenant, block.template)?.is_some()
+        {
             return Err(
                 Failure::plain(codes::CAMPAIGN_LAUNCHED).with_meta(json!({"field": "chatapp.templateId"}))
             );

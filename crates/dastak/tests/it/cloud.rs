@@ -221,6 +221,11 @@ impl System for Cloud {
     }
 }
 
+/// The fake alone, for a service that is started several times.
+pub async fn alone() -> Fake<Cloud> {
+    Fake::start(Cloud::new).await
+}
+
 /// A service whose Cloud API is a fake one.
 pub async fn start() -> (TestApp, Fake<Cloud>) {
     start_with(|_| ()).await
