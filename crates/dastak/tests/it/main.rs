@@ -23,6 +23,7 @@ mod campaign_import;
 mod campaign_lists;
 mod campaigns;
 mod channel_accounts;
+mod channel_campaign_stops;
 mod channel_campaigns;
 mod channel_conversations;
 mod channel_messages;
