@@ -225,7 +225,7 @@ struct Ready {
 }
 
 /// Every check that reads only.
-fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, wanted: &Wanted) -> Result<Ready, Failure> {
+fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, wanted: &Wanted) -> Result<Ready, Failure> {
     let workspace = access::workspace(tx, tenant)?;
     if !access::feature_on(&workspace, "chatappChannel") {
         return Err(Failure::plain(codes::CHATAPP_DISABLED));
@@ -233,9 +233,13 @@ fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, wanted: &Wanted) -> Result<
     if !access::feature_on(&workspace, "chatappAgents") {
         return Err(Failure::plain(codes::CHATAPP_AGENTS_OFF));
     }
-    // Kept from changing, so that the flow is still there when the chat is stored.
-    let agent = agents::get_shared(tx, tenant, wanted.agent)?
-        .ok_or_else(|| Failure::plain(codes::AGENT_NOT_FOUND))?;
+    let agent = match mode {
+        // Kept from changing, so that the flow is still there when the chat is stored.
+        Mode::Live => agents::get_shared(tx, tenant, wanted.agent)?,
+        // What only reads holds nothing.
+        Mode::Test => agents::get(tx, tenant, wanted.agent)?,
+    };
+    let agent = agent.ok_or_else(|| Failure::plain(codes::AGENT_NOT_FOUND))?;
     if agent.channel != AgentChannel::Chat {
         return Err(Failure::plain(codes::AGENT_NOT_CHATAPP));
     }
@@ -372,7 +376,7 @@ fn simulate(
     tenant: Tenant,
     wanted: &Wanted,
 ) -> Result<Begun, Failure> {
-    let ready = ready(tx, env, tenant, wanted)?;
+    let ready = ready(tx, env, tenant, Mode::Test, wanted)?;
     let chat = ready.open.unwrap_or_else(|| env.context.ids.make());
     let new = message(tx, tenant, wanted, &ready, chat)?;
     if ready.open.is_none() {
@@ -405,7 +409,7 @@ fn begin(
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
     }
-    let mut ready = ready(tx, env, tenant, wanted)?;
+    let mut ready = ready(tx, env, tenant, Mode::Live, wanted)?;
     let held = match ready.open {
         Some(chat) => {
             channel_conversations::hold_thread(tx, tenant, chat)?;
