@@ -282,6 +282,12 @@ fn message() -> Value {
         "status": "sent",
         "timestamp": "2026-01-15T10:00:00.000Z",
         "statuses": {"sentAt": "2026-01-15T10:00:00.000Z", "deliveredAt": null, "readAt": null, "failedAt": null},
+        // What a message has beside its words comes with messages that have it.
+        "reaction": null,
+        "interactive": null,
+        "location": null,
+        "content": null,
+        "replyTo": null,
     })
 }
 

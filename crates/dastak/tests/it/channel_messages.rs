@@ -218,6 +218,7 @@ async fn what_the_body_must_not_be_names_its_field() {
         json!({"to": ASHA, "text": "a", "replyTo": "wamid.in0"}),
     ] {
         desk.send(&body).await.expect(201);
+        desk.app.advance(1).await;
     }
     assert_eq!(desk.fake.system.sent().len(), 5);
     assert_eq!(desk.fake.system.sent()[4]["context"]["message_id"], "wamid.in0");
