@@ -8,6 +8,7 @@
 mod callee;
 mod calls;
 mod campaigns;
+mod channel;
 mod chats;
 mod compare;
 mod dialling;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("campaigns") => runtime.block_on(campaigns::run()),
+        Some("channel") => runtime.block_on(channel::run(&arguments[1..])),
         Some("chats") => runtime.block_on(chats::run(&arguments[1..])),
         Some("dialling") => runtime.block_on(dialling::run()),
         Some("extract") => extract::run(),
@@ -63,7 +65,7 @@ fn main() -> ExitCode {
         Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, chats, webhooks, nudges, lines, streams, knowledge, extract, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nudges, lines, streams, knowledge, extract, phone, soak, compare"
         )),
     };
     match outcome {

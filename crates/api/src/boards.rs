@@ -1,12 +1,16 @@
 //! Outcome boards of campaigns and of agents that answer calls (docs/contract/boards.md).
 
+use std::collections::BTreeMap;
+
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
+use domain::channel::campaign::MAX_MAPPED;
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::campaigns::MappedParam;
 use crate::error_codes::{COLUMN_NOT_ON_BOARD, CONFLICT, PLAN_FEATURE_LOCKED};
 use crate::operation::Method::{GET, PATCH, PUT};
 use crate::operation::{Access, Operation, operation};
@@ -202,7 +206,7 @@ struct ConditionValue(Value);
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardAutomation {
-    /// What is done. `message` is refused until the service has a chat-app channel.
+    /// What is done.
     pub r#type: ActionKind,
     /// `nudge`: who talks, an agent that can place calls.
     #[schemars(with = "Option<Id<ids::Agent>>")]
@@ -220,6 +224,14 @@ pub struct BoardAutomation {
     #[schemars(length(min = 1, max = 200))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// `message`: an approved template of the messaging channel.
+    #[schemars(with = "Option<Id<ids::ChannelTemplate>>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_id: Option<String>,
+    /// `message`: where its values come from, as in a campaign; a column is a variable of the contact.
+    #[schemars(with = "Option<BTreeMap<String, MappedParam>>", extend("maxProperties" = MAX_MAPPED))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub param_mapping: Option<Value>,
 }
 
 /// A card with what became of the automations of its moves.

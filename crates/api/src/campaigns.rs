@@ -19,11 +19,12 @@ use domain::campaign::settings::{
     MAX_CALLER_IDS, MAX_CONCURRENT, MAX_COOLDOWN, MAX_DAILY_CAP, MAX_EMAIL, MAX_EMAILS, MAX_NAME, MAX_RETRIES,
 };
 use domain::campaign::{RunSource, RunStatus, Status};
+use domain::channel::campaign::{MAX_MAPPED, MAX_RATE, MAX_VALUE, OptInPolicy, ParamSource, PauseReason};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::envelope::{Deleted, Removed};
 use crate::error_codes as codes;
@@ -34,8 +35,6 @@ use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
 
 /// Longest reference of a registered template, characters.
 const MAX_TEMPLATE_REF: usize = 200;
-/// Bytes of the settings of another channel, which are read only to be refused.
-const MAX_CHATAPP: usize = 64 * 1024;
 
 /// What the conversations of a campaign are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,6 +147,106 @@ pub struct Settings {
     pub max_concurrent_calls: Option<i64>,
 }
 
+/// Where a value of a template comes from.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CampaignParam")]
+pub struct MappedParam {
+    /// `column`: a variable of the list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`:
+    /// the text itself.
+    pub source: ParamSource,
+    /// The variable, the field, or the text.
+    #[schemars(length(min = 1, max = MAX_VALUE))]
+    pub value: String,
+}
+
+/// What a campaign on the messaging channel sends; what is absent stays, or has its default in a new campaign.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignChatappSettings")]
+pub struct ChatappSettings {
+    /// An approved template; fixed once the campaign is published.
+    #[schemars(length(min = 1, max = 200))]
+    pub template_id: Option<String>,
+    /// Values of the template: `header`, `header_media` (an https link), `body.<number or name>`, `button.<index>`.
+    /// Who lacks one is passed over.
+    #[schemars(extend("maxProperties" = MAX_MAPPED))]
+    pub param_mapping: Option<BTreeMap<String, MappedParam>>,
+    /// The number to send from; null: the default one.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 1, max = 200), extend("x-nullable" = true))]
+    pub phone_number_id: Option<Option<String>>,
+    /// Most messages a minute; 60 in a new campaign.
+    #[schemars(range(min = 1, max = MAX_RATE))]
+    pub rate_per_minute: Option<i64>,
+    /// Who of the list receives it: `require` for marketing templates unless you say otherwise, else `skip_check`.
+    pub opt_in_policy: Option<OptInPolicy>,
+}
+
+/// What a campaign on the messaging channel sends.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignChatapp")]
+pub struct Chatapp {
+    /// The template.
+    pub template_id: Id<ids::ChannelTemplate>,
+    /// Where its values come from.
+    #[schemars(with = "BTreeMap<String, MappedParam>")]
+    pub param_mapping: Value,
+    /// Who of the list receives it.
+    pub opt_in_policy: OptInPolicy,
+    /// The number to send from; null: the default one.
+    pub phone_number_id: Option<String>,
+    /// Most messages a minute.
+    pub rate_per_minute: i64,
+    /// Why it was paused by itself.
+    pub paused_reason: Option<PauseReason>,
+    /// When it was published first.
+    pub launched_at: Option<Timestamp>,
+    /// When it was over.
+    pub finished_at: Option<Timestamp>,
+    /// How far its people came; with a single campaign only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<ChatappStats>,
+}
+
+/// How far the people of a campaign on the messaging channel came. `pending`, `sent`, `failed`, `frequencyCapped`,
+/// `skipped` and `deliveryUnknown` never overlap and add up to `total`; `delivered`, `read` and `replied` are steps of
+/// `sent`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignChatappStats")]
+pub struct ChatappStats {
+    /// All rows of the list.
+    pub total: i64,
+    /// Not messaged yet.
+    pub pending: i64,
+    /// Messaged.
+    pub sent: i64,
+    /// Of these, whose message arrived.
+    pub delivered: i64,
+    /// Of these, who read it.
+    pub read: i64,
+    /// Of these, who replied.
+    pub replied: i64,
+    /// Whose message failed.
+    pub failed: i64,
+    /// Held back by the provider, since they get much marketing. No failure.
+    pub frequency_capped: i64,
+    /// Passed over.
+    pub skipped: i64,
+    /// Of whom nobody knows whether their message was sent.
+    pub delivery_unknown: i64,
+    /// How many were passed over for which reason: `invalid_phone`, `duplicate`, `opted_out`, `no_opt_in`,
+    /// `missing_params`, …
+    pub skipped_by_reason: BTreeMap<String, i64>,
+    /// How many messages failed with which code of the provider.
+    pub failed_by_code: BTreeMap<String, i64>,
+    /// Cards in a won column of the campaign's board.
+    pub converted: i64,
+    /// Who said STOP after the message.
+    pub opted_out_after: i64,
+}
+
 /// What a campaign is made with.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -158,9 +257,8 @@ pub struct NewCampaign {
     /// `voice`; `chatapp` where the workspace has campaigns on the chat-app channel.
     #[schemars(length(max = 40), extend("default" = "voice"))]
     pub channel: String,
-    /// Settings of a campaign on the chat-app channel.
-    #[schemars(extend("maxProperties" = 50, "x-maxBytes" = MAX_CHATAPP))]
-    pub chatapp: Option<Map<String, Value>>,
+    /// What a campaign on the messaging channel sends; other campaigns have none.
+    pub chatapp: Option<ChatappSettings>,
     /// What its conversations are about.
     #[schemars(extend("default" = "collections"))]
     pub workflow_type: WorkflowType,
@@ -185,9 +283,8 @@ pub struct CampaignChange {
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub agent_id: Option<Option<String>>,
-    /// Settings of a campaign on the chat-app channel.
-    #[schemars(extend("maxProperties" = 50, "x-maxBytes" = MAX_CHATAPP))]
-    pub chatapp: Option<Map<String, Value>>,
+    /// What a campaign on the messaging channel sends; other campaigns have none.
+    pub chatapp: Option<ChatappSettings>,
     /// Your reference of the registered template that it follows.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = MAX_TEMPLATE_REF), extend("x-nullable" = true))]
@@ -198,10 +295,18 @@ pub struct CampaignChange {
 
 /// What a campaign is to become.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct CampaignStatusChange {
     /// `active` publishes it, `paused` stops it, `draft` takes a paused one back, `completed` ends it, `archived`
     /// puts it away.
     pub status: Status,
+    /// On the messaging channel: send although the quality of the number is `RED`.
+    #[serde(default)]
+    pub acknowledge_quality: bool,
+    /// On the messaging channel: go on although the template became marketing. Only people with a recorded opt-in
+    /// receive it then.
+    #[serde(default)]
+    pub acknowledge_recategorisation: bool,
 }
 
 /// A published agent, a calling list, and the hours in which it is called.
@@ -212,7 +317,7 @@ pub struct Campaign {
     pub id: Id<ids::Campaign>,
     /// Its name.
     pub name: String,
-    /// `voice`.
+    /// `voice` or `chatapp`.
     pub channel: String,
     /// What its conversations are about.
     #[schemars(with = "WorkflowType")]
@@ -227,6 +332,12 @@ pub struct Campaign {
     pub settings: Settings,
     /// Its calling list; null before the first one.
     pub calling_list: Option<CallingList>,
+    /// What it sends on the messaging channel; keys without `chatapp:read` do not see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chatapp: Option<Chatapp>,
+    /// `false` in what a test key was told: nothing was stored or sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub livemode: Option<bool>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed.
@@ -406,7 +517,6 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<Campaign>))]),
     row(POST, "/v1/campaigns", "createCampaign", "Create a campaign as a draft")
         .scope(CAMPAIGNS_WRITE)
-        .live_only()
         .body(request::<NewCampaign>)
         .answers(&[(201, Some(data::<Campaign>))])
         .errors(&[
@@ -415,6 +525,10 @@ pub const OPERATIONS: &[Operation] = &[
             codes::FEATURE_DISABLED,
             codes::CAMPAIGN_LIMIT,
             codes::CHATAPP_CONFIG_UNEXPECTED,
+            codes::CHATAPP_NOT_CONNECTED,
+            codes::TEMPLATE_NOT_FOUND,
+            codes::PHONE_NUMBER_REQUIRED,
+            codes::TEST_MODE_READ_ONLY,
             codes::AGENT_NOT_PUBLISHED,
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,
@@ -424,14 +538,25 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .body(request::<CampaignChange>)
         .answers(&[(200, Some(data::<Campaign>))])
-        .errors(&[codes::FROM_NUMBER_NOT_OWNED, codes::CONFLICT, codes::CHATAPP_CONFIG_UNEXPECTED]),
+        .errors(&[
+            codes::FROM_NUMBER_NOT_OWNED,
+            codes::CONFLICT,
+            codes::CAMPAIGN_LAUNCHED,
+            codes::CHATAPP_CONFIG_UNEXPECTED,
+            codes::CHATAPP_NOT_CONNECTED,
+            codes::TEMPLATE_NOT_FOUND,
+            codes::PHONE_NUMBER_REQUIRED,
+        ]),
     row(POST, "/v1/campaigns/{id}/status", "setCampaignStatus", "Publish, pause, complete or archive a campaign")
         .scope(CAMPAIGNS_WRITE)
-        .live_only()
         .body(request::<CampaignStatusChange>)
         .answers(&[(200, Some(data::<Campaign>))])
         .errors(&[
             codes::CONFLICT,
+            codes::FEATURE_DISABLED,
+            codes::PREFLIGHT_BLOCKED,
+            codes::PHONE_NUMBER_REQUIRED,
+            codes::TEST_MODE_READ_ONLY,
             codes::AGENT_NOT_PUBLISHED,
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,
@@ -452,6 +577,7 @@ pub const OPERATIONS: &[Operation] = &[
             codes::INVALID_VARIABLES,
             codes::LIST_MISSES_VARIABLES,
             codes::CONFLICT,
+            codes::CAMPAIGN_LAUNCHED,
             codes::STREAM_ATTACHED,
         ]),
     row(GET, "/v1/campaigns/{id}/contacts", "listCampaignContacts", "Rows of the calling list, with counts by state")
@@ -463,7 +589,7 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .rate(RateClass::CampaignWrites)
         .answers(&[(202, Some(data::<RunStarted>))])
-        .errors(&[codes::CONFLICT]),
+        .errors(&[codes::CONFLICT, codes::CHATAPP_CAMPAIGN]),
     row(GET, "/v1/campaigns/{id}/runs", "listCampaignRuns", "Runs of a campaign, newest first")
         .scope(CAMPAIGNS_READ)
         .query(runs_query)
@@ -473,7 +599,8 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<Run>))]),
     row(GET, "/v1/campaigns/{id}/summary", "getCampaignSummary", "How far a campaign has come")
         .scope(CAMPAIGNS_READ)
-        .answers(&[(200, Some(data::<CampaignSummary>))]),
+        .answers(&[(200, Some(data::<CampaignSummary>))])
+        .errors(&[codes::CHATAPP_CAMPAIGN]),
     row(
         POST,
         "/v1/campaigns/{id}/preflight",
@@ -481,7 +608,8 @@ pub const OPERATIONS: &[Operation] = &[
         "Who would be called, when it would be done and what it would cost; nothing is stored",
     )
     .scope(CAMPAIGNS_READ)
-    .answers(&[(200, Some(data::<Preflight>))]),
+    .answers(&[(200, Some(data::<Preflight>))])
+    .errors(&[codes::CHATAPP_CAMPAIGN]),
     operation(
         POST,
         "/v1/nudges/preflight-batch",
@@ -502,7 +630,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Start a calling list that will replace the one in force",
     )
     .answers(&[(201, Some(data::<ListImport>))])
-    .errors(&[codes::CONFLICT, codes::STREAM_ATTACHED]),
+    .errors(&[codes::CONFLICT, codes::CAMPAIGN_LAUNCHED, codes::STREAM_ATTACHED]),
     import(
         POST,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/rows",
@@ -519,7 +647,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Put a staged calling list in force, in one moment",
     )
     .answers(&[(200, Some(data::<ListImport>))])
-    .errors(&[codes::CONFLICT, codes::STREAM_ATTACHED]),
+    .errors(&[codes::CONFLICT, codes::CAMPAIGN_LAUNCHED, codes::STREAM_ATTACHED]),
     import(
         DELETE,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}",

@@ -73,6 +73,26 @@ pub struct ContactDetail {
     /// The recorded basis for calling, for compliance packs that require one.
     #[schemars(with = "Option<Consent>")]
     pub consent: Option<Value>,
+    /// What the person said on the messaging channel.
+    pub chatapp: ChannelConsent,
+}
+
+/// What a person said on the messaging channel.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChannelConsent {
+    /// Whether messages may be sent: false after a STOP, on the do-not-call list, and after an opt-out.
+    pub messages_allowed: bool,
+    /// Since when the person wants no messages.
+    pub stopped_at: Option<Timestamp>,
+    /// Who said so: `chatapp`.
+    pub stop_source: Option<String>,
+    /// Since when the person wants no marketing, said to the channel's provider.
+    pub marketing_stopped_at: Option<Timestamp>,
+    /// When the person allowed marketing.
+    pub opted_in_at: Option<Timestamp>,
+    /// How.
+    pub opt_in_source: Option<String>,
 }
 
 /// A recorded basis for calling.

@@ -213,7 +213,15 @@ fn nudge_finished() -> Value {
 }
 
 fn contact_opted_out() -> Value {
-    json!({"contactId": CONTACT, "externalRef": "cust_1042", "phone": PHONE, "source": "call", "callId": CALL})
+    // `callId` comes with an opt-out on a call, `channel` with one on the messaging channel.
+    json!({
+        "contactId": CONTACT,
+        "externalRef": "cust_1042",
+        "phone": PHONE,
+        "source": "call",
+        "callId": CALL,
+        "channel": null,
+    })
 }
 
 fn campaign_finished() -> Value {
@@ -223,6 +231,9 @@ fn campaign_finished() -> Value {
         "agentId": AGENT,
         "reason": "list_complete",
         "finishedAt": "2026-01-15T12:00:00.000Z",
+        // A campaign on the messaging channel says so, and how far its messages came.
+        "channel": null,
+        "stats": null,
     })
 }
 
@@ -271,6 +282,12 @@ fn message() -> Value {
         "status": "sent",
         "timestamp": "2026-01-15T10:00:00.000Z",
         "statuses": {"sentAt": "2026-01-15T10:00:00.000Z", "deliveredAt": null, "readAt": null, "failedAt": null},
+        // What a message has beside its words comes with messages that have it.
+        "reaction": null,
+        "interactive": null,
+        "location": null,
+        "content": null,
+        "replyTo": null,
     })
 }
 

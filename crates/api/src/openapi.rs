@@ -142,7 +142,7 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
         "responses": responses(operation, shared),
     });
     match operation.access {
-        Access::Public => out["security"] = json!([]),
+        Access::Public | Access::Signed => out["security"] = json!([]),
         Access::StreamToken => {
             out["security"] = json!([{"bearer": []}]);
             out["description"] = json!("Bearer: the stream's token, `dsk_…`, or the parameter `token`.");

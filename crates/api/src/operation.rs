@@ -46,6 +46,8 @@ pub enum Access {
     Scopes(Scope, Scope),
     /// The token of the stream in the path.
     StreamToken,
+    /// Whoever has signed the body for the connection in the path.
+    Signed,
     /// The operator's token.
     Operator,
     /// Anybody may ask. The figures are shown only with the operator's token, with `metrics_token`, or to an
@@ -73,6 +75,8 @@ pub enum RateClass {
     CampaignWrites,
     /// Messages of customers in chat sessions.
     ChatMessages,
+    /// `POST /v1/chatapp/messages` and `POST /v1/chatapp/conversations`.
+    ChannelMessages,
 }
 
 /// What `Idempotency-Key` does for an operation.
@@ -241,7 +245,7 @@ impl Operation {
         }
         match self.access {
             // Its own errors are in its row.
-            Access::Public | Access::StreamToken => {}
+            Access::Public | Access::StreamToken | Access::Signed => {}
             Access::Operator | Access::Figures => {
                 errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED])
             }

@@ -38,6 +38,7 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("campaignWritesPerMinute", 60),
     ("nudgesPerMinute", 60),
     ("chatMessagesPerMinute", 120),
+    ("channelMessagesPerMinute", 300),
     ("pendingNudges", 10_000),
     ("concurrentCalls", 100),
 ];

@@ -212,6 +212,18 @@ impl App {
         }
     }
 
+    /// Counts a look for a connection of the messaging channel that brought nothing, like an invalid key, and says
+    /// what its sender is told.
+    pub fn hook_refused(&self, address: IpAddr, failure: Failure) -> Failure {
+        if failure.error.status >= 500 {
+            return failure;
+        }
+        match self.throttle.invalid_key(address, self.clock.now()) {
+            Some(wait) => too_many(wait),
+            None => failure,
+        }
+    }
+
     /// The caller behind a bearer value; `None` for a missing, unknown, expired or revoked key.
     pub async fn authenticate(&self, bearer: &str) -> Result<Option<Caller>, Failure> {
         self.authenticate_hash(self.keyring.hash(bearer)).await

@@ -380,7 +380,7 @@ pub async fn set_status(
 const NAMED: i64 = 20;
 
 /// What still uses an agent, so that it cannot be deleted: the campaigns that are not over, and the numbers that
-/// it answers. The agent's row
+/// it answers, by voice and on the messaging channel. The agent's row
 /// is locked by the caller, and everything that attaches an agent to something locks it, too.
 ///
 /// # Errors
@@ -391,6 +391,11 @@ pub fn agent_in_use(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<()
         let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
         let message = format!("the agent talks in the campaign {}; complete or delete that first", first.id);
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"campaignIds": ids})));
+    }
+    if let Some(number) = store::channel_accounts::number_of_agent(tx, tenant, id)? {
+        let message =
+            format!("the agent answers messages to {}; bind another agent there first", number.number);
+        return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": [number.id]})));
     }
     let answered = numbers::answered_by(tx, tenant, id)?;
     let Some(first) = answered.first() else { return Ok(()) };

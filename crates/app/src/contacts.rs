@@ -1,8 +1,8 @@
 //! People: reading, upserting one or many, changing and deleting them (docs/contract/contacts.md).
 
 use api::contacts::{
-    self as wire, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES,
-    MAX_ATTRIBUTES_BYTES,
+    self as wire, ChannelConsent, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME,
+    MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES,
 };
 use api::error_codes;
 use domain::decision_log::Decision;
@@ -16,7 +16,7 @@ use store::{DbError, Tx, erasure};
 
 use super::contact_view::{present, view};
 use super::do_not_call::{self, Source};
-use super::{App, Context, Failure};
+use super::{App, Context, Failure, contact_policy};
 
 /// Time zone of a new contact.
 const TIME_ZONE: &str = "Asia/Kolkata";
@@ -56,9 +56,18 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Resu
     app.store
         .read(move |tx| {
             let row = present(visible(contacts::get(tx, tenant, id)?, mode))?;
-            let do_not_call = do_not_call::is_blocked(tx, &context, tenant, &row)?;
+            let standing = contact_policy::standing(tx, &context, tenant, Some(&row), None)?;
             let consent = row.consent.clone();
-            Ok(ContactDetail { contact: view(tx, row)?, do_not_call, consent })
+            let chatapp = ChannelConsent {
+                messages_allowed: standing.bars_messages(false).is_none(),
+                stopped_at: standing.consent.stopped_at,
+                stop_source: standing.consent.stop_source.clone(),
+                marketing_stopped_at: standing.consent.marketing_stopped_at,
+                opted_in_at: standing.consent.opted_in_at,
+                opt_in_source: standing.consent.opt_in_source.clone(),
+            };
+            let do_not_call = standing.do_not_call;
+            Ok(ContactDetail { contact: view(tx, row)?, do_not_call, consent, chatapp })
         })
         .await
 }

@@ -136,7 +136,7 @@ fn mark(
 }
 
 /// Adds a row to the chain `consent`. `about` names no person.
-pub(super) fn record_consent(
+pub fn record_consent(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,

@@ -8,9 +8,13 @@ pub mod agents;
 pub mod analytics;
 pub mod api_documents;
 pub mod audit;
+pub mod board_messages;
 pub mod call_env;
 pub mod calls;
+pub mod chat_ends;
+pub mod chat_words;
 pub mod compliance_packs;
+pub mod contact_policy;
 pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;
@@ -95,6 +99,12 @@ pub mod topics {
     pub const KNOWLEDGE: WakeSet = WakeSet(1 << 17);
     /// A chat waits for its agent, or for its end.
     pub const CHATS: WakeSet = WakeSet(1 << 18);
+    /// A message on the messaging channel is to be sent.
+    pub const CHANNEL_SENDS: WakeSet = WakeSet(1 << 19);
+    /// The messaging channel has sent a notification.
+    pub const CHANNEL_NOTIFICATIONS: WakeSet = WakeSet(1 << 20);
+    /// A campaign on the messaging channel has to be looked at.
+    pub const CHANNEL_CAMPAIGNS: WakeSet = WakeSet(1 << 21);
 }
 
 /// What rooms above this one take part in; the binary fills it in.
@@ -110,6 +120,12 @@ pub struct Hooks {
     pub choices: &'static [after_call::ChoicesHook],
     /// What goes on from an analysis, in this order.
     pub analysed: &'static [after_call::AnalysedHook],
+    /// What carries the words of chats on the messaging channel.
+    pub chat_words: Option<chat_words::ChatWordsHook>,
+    /// What goes on from conversations on the messaging channel that are over, in this order.
+    pub chat_ends: &'static [chat_ends::ChatEndHook],
+    /// What sends the messages of boards.
+    pub board_messages: Option<board_messages::BoardMessageHook>,
     /// What rooms above end when a workspace is suspended.
     pub suspensions: &'static [workspaces::SuspensionHook],
 }

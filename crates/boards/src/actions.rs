@@ -2,7 +2,9 @@
 //! either done or still owed: it is done once (docs/contract/boards.md#automations).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use app::board_messages::{BoardMessage, Sent};
 use app::call_env::Env;
 use app::do_not_call::{self, Source};
 use app::events::{self, NewEvent};
@@ -79,9 +81,9 @@ pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
 ///
 /// # Errors
 /// Those of the store: the action is still owed.
-pub async fn carry_out(app: &App, due: Due) -> Result<(), Failure> {
-    let env = app.call_env();
-    let Err(failure) = app.store.tx(move |tx| act(tx, &env, due)).await else { return Ok(()) };
+pub async fn carry_out(app: &Arc<App>, due: Due) -> Result<(), Failure> {
+    let (env, keeper) = (app.call_env(), app.clone());
+    let Err(failure) = app.store.tx(move |tx| act(&keeper, tx, &env, due)).await else { return Ok(()) };
     if failure.of_store {
         return Err(failure);
     }
@@ -137,12 +139,12 @@ enum Outcome {
     Skipped(&'static str),
 }
 
-fn act(tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
+fn act(app: &App, tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
     let now = env.context.now;
     let Some(mut action) = boards::take_due(tx, due.tenant, due.movement, due.position, now)? else {
         return Ok(());
     };
-    let outcome = perform(tx, env, &action)?;
+    let outcome = perform(app, tx, env, &action)?;
     action.attempts += 1;
     match outcome {
         Outcome::Done => end(&mut action, ActionState::Done, None, now),
@@ -152,7 +154,7 @@ fn act(tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
 }
 
 /// Does what an automation says. What forbids it is asked now, not when the card was moved.
-fn perform(tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Failure> {
+fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Failure> {
     let (tenant, context) = (action.workspace, &env.context);
     let workspace = access::workspace(tx, tenant)?;
     if !access::feature_on(&workspace, "boards") {
@@ -215,6 +217,17 @@ fn perform(tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Fa
                     Ok(Outcome::Done)
                 }
                 None => Ok(Outcome::Skipped("not_added")),
+            }
+        }
+        Automation::Message { template, mapping } => {
+            let Some(hook) = app.hooks.board_messages else {
+                return Ok(Outcome::Skipped("chatapp_not_connected"));
+            };
+            let name = name(tx, action, &contact)?;
+            let message = BoardMessage { tenant, contact: &contact, name, template, mapping };
+            match hook(app, tx, &message)? {
+                Sent::Queued => Ok(Outcome::Done),
+                Sent::Refused(why) => Ok(Outcome::Skipped(why)),
             }
         }
         Automation::Event => {

@@ -76,6 +76,7 @@ fn due_at(automation: &Automation, now: Timestamp) -> Timestamp {
         Automation::OptOut
         | Automation::DoNotCall { .. }
         | Automation::AddToCampaign { .. }
+        | Automation::Message { .. }
         | Automation::Event => now,
     }
 }

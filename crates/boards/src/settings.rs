@@ -200,6 +200,14 @@ fn check_automations(
                         ));
                     }
                 }
+                Automation::Message { template, .. } => {
+                    if store::channel_templates::get(tx, tenant, *template)?.is_none() {
+                        return Err(Failure::field(
+                            &field("templateId"),
+                            "must name a template of the messaging channel",
+                        ));
+                    }
+                }
                 Automation::OptOut | Automation::DoNotCall { .. } | Automation::Event => {}
             }
         }

@@ -2,18 +2,20 @@
 //! its sorting loses nothing, since the one is not stored without the other. Where a conversation is still to
 //! be analysed, the card waits for that step, which the call owes (docs/contract/boards.md#sorting).
 
-use app::Failure;
 use app::call_env::Env;
+use app::{Context, Failure};
 use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
 use domain::call::{Direction, Fact, Stage};
+use domain::chat::EndCause;
 use domain::ids::{Contact, Id};
 use domain::ports::{Choice, Chosen};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::boards::{self, CardRow, RowOfCall, WholeBoard, WordsOfCall};
+use store::boards::{self, CardRow, Entrance, RowOfCall, WholeBoard, WordsOfCall};
 use store::calls::CallRow;
+use store::chats::ChatRow;
 
 use crate::board::{Owner, ensure, part_of_one, thousandths};
 use crate::moves::{Reason, relocate};
@@ -96,8 +98,16 @@ fn enter(
     let Some(entrance) = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none()) else {
         return Ok(());
     };
-    let card = CardRow {
-        id: env.context.ids.make(),
+    let card = fresh(&env.context, tenant, contact, entrance);
+    let card = CardRow { last_call: Some(call.id), last_call_at: Some(call.started_at), ..card };
+    boards::insert_card(tx, &card)?;
+    Ok(())
+}
+
+/// The card of somebody who comes onto a board.
+fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entrance) -> CardRow {
+    CardRow {
+        id: context.ids.make(),
         workspace: tenant,
         board: entrance.board,
         contact,
@@ -106,20 +116,90 @@ fn enter(
         confidence: None,
         suggested: None,
         attention: None,
-        entered_at: env.context.now,
+        entered_at: context.now,
         name: entrance.name,
         reached: false,
-        last_call: Some(call.id),
-        last_call_at: Some(call.started_at),
+        last_call: None,
+        last_call_at: None,
         summary: None,
         sorted_at: None,
         moved_at: None,
         last_move: None,
-        created_at: env.context.now,
+        created_at: context.now,
         version: 0,
-    };
-    boards::insert_card(tx, &card)?;
-    Ok(())
+    }
+}
+
+/// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
+/// and is sorted as after a call.
+///
+/// # Errors
+/// Those of the store.
+pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &ChatRow) -> Result<(), Failure> {
+    if chat.customer_messages == 0 {
+        return Ok(());
+    }
+    let Some(row) = boards::row_of_chat(tx, tenant, chat.id)? else { return Ok(()) };
+    let owner = Owner::Campaign(row.campaign);
+    let Some(board) = ensure(tx, context, tenant, owner)? else { return Ok(()) };
+    let mut found = boards::card_of(tx, tenant, board.board.id, row.contact)?;
+    if found.is_none() {
+        let entrance = boards::entrance_of_row(tx, tenant, &owner.text(), row.contact, row.list_row)?;
+        let Some(entrance) = entrance.filter(|found| found.erased_at.is_none()) else { return Ok(()) };
+        boards::insert_card(tx, &fresh(context, tenant, row.contact, entrance))?;
+        found = boards::card_of(tx, tenant, board.board.id, row.contact)?;
+    }
+    let Some(mut card) = found else { return Ok(()) };
+    let before = (card.column, card.reached);
+    card.reached = true;
+    // Neither what a later one has sorted nor what a person did meanwhile is undone.
+    if card.sorted_at.is_none_or(|at| at <= chat.created_at) {
+        if chat.summary.is_some() {
+            card.summary.clone_from(&chat.summary);
+        }
+        if card.moved_at.is_none_or(|at| at < chat.created_at) {
+            let columns = rules_of(&board)?;
+            let values = values_of_chat(chat, &row.variables);
+            let heard = Heard {
+                opted_out: chat.end_cause == Some(EndCause::OptedOut),
+                reached: true,
+                ever_reached: true,
+                exhausted: false,
+                outcome: chat.outcome.as_deref(),
+                values: &values,
+                advice: None,
+            };
+            let reason = Reason { by: MovedBy::Sorting, call: card.last_call, depth: 0 };
+            if put(tx, context, &board, &mut card, (&columns, &heard), reason)? {
+                card.sorted_at = Some(chat.created_at);
+            }
+        }
+    }
+    Ok(boards::save_card(tx, &card, before)?)
+}
+
+/// What rules compare after a conversation (docs/contract/boards.md#rules).
+fn values_of_chat(chat: &ChatRow, variables: &Map<String, Value>) -> Map<String, Value> {
+    let mut values = Map::new();
+    values.insert("outcome".into(), json!(chat.outcome));
+    values.insert("endCause".into(), json!(chat.end_cause));
+    values.insert("sentiment".into(), json!(chat.sentiment));
+    values.insert("answered".into(), json!(true));
+    values.insert("direction".into(), json!(Direction::Inbound));
+    with_words(&mut values, variables, chat.extracted.as_ref());
+    values
+}
+
+/// The values of a conversation's variables, and what was found in it.
+fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, extracted: Option<&Value>) {
+    for (name, value) in variables {
+        values.insert(format!("variables.{name}"), value.clone());
+    }
+    if let Some(Value::Object(extracted)) = extracted {
+        for (key, value) in extracted {
+            values.insert(format!("extracted.{key}"), value.clone());
+        }
+    }
 }
 
 /// How much is known of a call.
@@ -213,8 +293,25 @@ fn place(
             Step::Analysed(chosen) => chosen,
         },
     };
-    match sort(&columns, card.column, &heard, part_of_one(board.board.review_below)) {
-        Verdict::Stay => return Ok(()),
+    let depth = row.and_then(|row| row.depth).unwrap_or(0);
+    let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth };
+    if put(tx, &env.context, board, card, (&columns, &heard), reason)? {
+        card.sorted_at = Some(call.started_at);
+    }
+    Ok(())
+}
+
+/// Puts a card where it belongs after what was heard; whether that says anything.
+fn put(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    board: &WholeBoard,
+    card: &mut CardRow,
+    (columns, heard): (&[Column], &Heard<'_>),
+    reason: Reason,
+) -> Result<bool, Failure> {
+    match sort(columns, card.column, heard, part_of_one(board.board.review_below)) {
+        Verdict::Stay => return Ok(false),
         Verdict::Place { column, confidence } => {
             (card.status, card.suggested) = (CardStatus::Placed, None);
             card.confidence = Some(thousandths(confidence));
@@ -223,9 +320,7 @@ fn place(
                 let to = board
                     .column(column)
                     .ok_or_else(|| Failure::internal("a card was sorted into another board"))?;
-                let depth = row.and_then(|row| row.depth).unwrap_or(0);
-                let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth };
-                relocate(tx, &env.context, board, card, to, reason)?;
+                relocate(tx, context, board, card, to, reason)?;
             }
         }
         Verdict::Review { column, confidence } => {
@@ -234,8 +329,7 @@ fn place(
             card.attention = Some(Attention::LowConfidence);
         }
     }
-    card.sorted_at = Some(call.started_at);
-    Ok(())
+    Ok(true)
 }
 
 fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
@@ -260,13 +354,6 @@ fn values(call: &CallRow, words: Option<&WordsOfCall>) -> Map<String, Value> {
     values.insert("answered".into(), json!(reached(call)));
     values.insert("talkSeconds".into(), json!(call.progress.talk_ms.map(talk_seconds)));
     values.insert("direction".into(), json!(call.direction));
-    for (name, value) in &call.variables {
-        values.insert(format!("variables.{name}"), value.clone());
-    }
-    if let Some(Value::Object(extracted)) = words.and_then(|words| words.extracted.as_ref()) {
-        for (key, value) in extracted {
-            values.insert(format!("extracted.{key}"), value.clone());
-        }
-    }
+    with_words(&mut values, &call.variables, words.and_then(|words| words.extracted.as_ref()));
     values
 }

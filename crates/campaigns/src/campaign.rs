@@ -7,10 +7,10 @@ use api::campaigns::{
     NewCampaign, Settings as SettingsView, SettingsChange,
 };
 use api::error_codes as codes;
-use app::access::{self, feature_on};
 use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
 use app::calls::{OwnNumber, own_number};
 use app::{App, Context, Failure, topics};
+use domain::agent::Status as AgentStatus;
 use domain::campaign::settings::{Move, change_status, is_email};
 use domain::campaign::{CallerId, DayTime, Settings, Status, Tally};
 use domain::ids::{Agent, Campaign, Id};
@@ -20,7 +20,6 @@ use serde_json::json;
 use store::campaigns::list::{self as lists, ListState};
 use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
-use store::workspaces::WorkspaceRow;
 use store::{Tx, numbers};
 
 use super::{find, find_for_update, finish, run};
@@ -33,7 +32,8 @@ pub(crate) fn totals(rows: &Tally) -> CallingList {
     CallingList { total: rows.total, valid: rows.total - rows.invalid, invalid: rows.invalid }
 }
 
-fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
+/// A campaign as clients see it, without what another room adds.
+pub fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
     let settings = row.settings;
     let caller_ids = settings
         .caller_ids
@@ -61,13 +61,19 @@ fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
             caller_ids,
             max_concurrent_calls: settings.max_concurrent_calls,
         },
+        chatapp: None,
+        livemode: None,
         calling_list: progress.filter(|known| known.list > 0).map(|known| totals(&known.rows)),
         created_at: row.created_at,
         updated_at: row.updated_at,
     }
 }
 
-fn told(tx: &mut Tx<'_>, row: CampaignRow) -> Result<CampaignView, Failure> {
+/// The same with its counters.
+///
+/// # Errors
+/// Those of the store.
+pub fn told(tx: &mut Tx<'_>, row: CampaignRow) -> Result<CampaignView, Failure> {
     let known = progress::get(tx, row.workspace, row.id)?;
     Ok(view(row, known.as_ref()))
 }
@@ -110,65 +116,85 @@ pub async fn create(app: &App, tenant: Tenant, body: NewCampaign) -> Result<Camp
     let context = app.context();
     app.store
         .tx(move |tx| {
-            check_channel(&access::workspace(tx, tenant)?, &body)?;
-            if campaigns::at_least(tx, tenant, MAX_CAMPAIGNS)? {
-                return Err(Failure::plain(codes::CAMPAIGN_LIMIT));
-            }
-            let agent = match &body.agent_id {
-                Some(agent) => Some(callable(tx, tenant, agent)?),
-                None => None,
-            };
-            let mut settings = Settings::default();
-            if let Some(change) = &body.settings {
-                apply(tx, tenant, &mut settings, change)?;
-            }
-            let row = CampaignRow {
-                id: context.ids.make(),
-                workspace: tenant,
-                name: body.name.clone(),
-                channel: body.channel.clone(),
-                workflow_type: body.workflow_type.as_str().into(),
-                dlt_template_ref: body.dlt_template_ref.clone(),
-                agent,
-                status: Status::Draft,
-                settings,
-                list: 0,
-                newest_list: 0,
-                streams: 0,
-                created_at: context.now,
-                updated_at: context.now,
-                started_at: None,
-                completed_at: None,
-                version: 0,
-            };
+            check_channel(&body)?;
+            let row = draft(tx, &context, tenant, &body, Settings::default())?;
             campaigns::insert(tx, &row)?;
             Ok(view(row, None))
         })
         .await
 }
 
-/// The channel of a new campaign, and the settings that only another channel has.
-fn check_channel(workspace: &WorkspaceRow, body: &NewCampaign) -> Result<(), Failure> {
+/// A new campaign on any channel, checked and not stored. `settings` are those that it has before the body's.
+///
+/// # Errors
+/// 409 `campaign_limit`, and what is wrong with the body.
+pub fn draft(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    body: &NewCampaign,
+    mut settings: Settings,
+) -> Result<CampaignRow, Failure> {
+    if campaigns::at_least(tx, tenant, MAX_CAMPAIGNS)? {
+        return Err(Failure::plain(codes::CAMPAIGN_LIMIT));
+    }
+    let agent = match &body.agent_id {
+        Some(agent) => Some(usable(tx, tenant, agent, &body.channel)?),
+        None => None,
+    };
+    if let Some(change) = &body.settings {
+        apply(tx, tenant, &mut settings, change)?;
+    }
+    Ok(CampaignRow {
+        id: context.ids.make(),
+        workspace: tenant,
+        name: body.name.clone(),
+        channel: body.channel.clone(),
+        workflow_type: body.workflow_type.as_str().into(),
+        dlt_template_ref: body.dlt_template_ref.clone(),
+        agent,
+        status: Status::Draft,
+        settings,
+        list: 0,
+        newest_list: 0,
+        streams: 0,
+        created_at: context.now,
+        updated_at: context.now,
+        started_at: None,
+        completed_at: None,
+        version: 0,
+    })
+}
+
+/// The channel of a new campaign, and the settings that only another channel has. Campaigns on the messaging channel are
+/// made by the room of that channel.
+fn check_channel(body: &NewCampaign) -> Result<(), Failure> {
     match body.channel.as_str() {
         "voice" if body.chatapp.is_none() => Ok(()),
-        "voice" => {
-            Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"})))
-        }
-        "chatapp" => {
-            // The channel cannot be connected yet, so no workspace has it, whether or not its plan does.
-            let why = if feature_on(workspace, "chatappCampaigns") {
-                "the chat-app channel is not connected"
-            } else {
-                "campaigns on the chat-app channel are off for this workspace"
-            };
-            Err(Failure::new(codes::FEATURE_DISABLED, why))
-        }
+        "voice" => Err(unexpected()),
         _ => Err(Failure::plain(codes::CHANNEL_NOT_SUPPORTED).with_meta(json!({"field": "channel"}))),
     }
 }
 
-/// An agent that can talk in a campaign, held until the transaction ends.
-fn callable(tx: &mut Tx<'_>, tenant: Tenant, text: &str) -> Result<Id<Agent>, Failure> {
+fn unexpected() -> Failure {
+    Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
+}
+
+/// Whether a campaign sends messages; it calls otherwise.
+pub fn sends_messages(row: &CampaignRow) -> bool {
+    row.channel == "chatapp"
+}
+
+/// Refuses what only a campaign that calls has.
+///
+/// # Errors
+/// 409 `chatapp_campaign`.
+pub(crate) fn need_voice(row: &CampaignRow) -> Result<(), Failure> {
+    if sends_messages(row) { Err(Failure::plain(codes::CHATAPP_CAMPAIGN)) } else { Ok(()) }
+}
+
+/// An agent that can talk in a campaign on a channel, held until the transaction ends.
+fn usable(tx: &mut Tx<'_>, tenant: Tenant, text: &str, channel: &str) -> Result<Id<Agent>, Failure> {
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
@@ -180,11 +206,15 @@ fn callable(tx: &mut Tx<'_>, tenant: Tenant, text: &str) -> Result<Id<Agent>, Fa
         Err(failure) if failure.error == codes::NOT_FOUND => return Err(none()),
         found => found?,
     };
-    check_outbound(&row)?;
+    if channel == "voice" {
+        check_outbound(&row)?;
+    } else if row.status != AgentStatus::Active {
+        return Err(none());
+    }
     Ok(id)
 }
 
-/// `PUT /v1/campaigns/{id}`: changes what the body names.
+/// `PUT /v1/campaigns/{id}`: changes what the body names of a campaign that calls.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -196,27 +226,9 @@ pub async fn update(
         .tx(move |tx| {
             let mut row = find_for_update(tx, tenant, id)?;
             if body.chatapp.is_some() {
-                return Err(
-                    Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
-                );
+                return Err(unexpected());
             }
-            if let Some(asked) = &body.agent_id
-                && *asked != row.agent.map(|agent| agent.to_string())
-            {
-                let message =
-                    "the agent of a campaign is fixed once the campaign is created; create another campaign";
-                return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
-            }
-            if let Some(change) = &body.settings {
-                apply(tx, tenant, &mut row.settings, change)?;
-            }
-            if let Some(name) = &body.name {
-                row.name.clone_from(name);
-            }
-            if let Some(reference) = &body.dlt_template_ref {
-                row.dlt_template_ref.clone_from(reference);
-            }
-            row.updated_at = context.now;
+            change(tx, &context, &mut row, &body)?;
             save(tx, &row)?;
             if row.status == Status::Active {
                 // Its hours, its ceiling or its numbers may be others now.
@@ -227,8 +239,41 @@ pub async fn update(
         .await
 }
 
+/// Writes what a body names into a row that is held, whatever its channel; the caller saves it.
+///
+/// # Errors
+/// What is wrong with the body.
+pub fn change(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: &mut CampaignRow,
+    body: &CampaignChange,
+) -> Result<(), Failure> {
+    if let Some(asked) = &body.agent_id
+        && *asked != row.agent.map(|agent| agent.to_string())
+    {
+        let message =
+            "the agent of a campaign is fixed once the campaign is created; create another campaign";
+        return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
+    }
+    if let Some(change) = &body.settings {
+        apply(tx, row.workspace, &mut row.settings, change)?;
+    }
+    if let Some(name) = &body.name {
+        row.name.clone_from(name);
+    }
+    if let Some(reference) = &body.dlt_template_ref {
+        row.dlt_template_ref.clone_from(reference);
+    }
+    row.updated_at = context.now;
+    Ok(())
+}
+
 /// Writes a row that is held.
-pub(crate) fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
+///
+/// # Errors
+/// Those of the store.
+pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     if campaigns::save(tx, row)? {
         Ok(())
     } else {

@@ -5,7 +5,7 @@ use app::{Context, Failure};
 use domain::campaign::Status;
 use domain::ids::{CampaignRun, Id};
 use domain::tenant::Mode;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 
@@ -14,7 +14,7 @@ use crate::mail::{self, About};
 
 /// Why a campaign is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub enum Reason {
     /// Nobody on its list could still be reached.
     ListComplete,
     /// Its end date has come.
@@ -22,7 +22,8 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    fn as_str(self) -> &'static str {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
         match self {
             Reason::ListComplete => "list_complete",
             Reason::EndDate => "end_date",
@@ -45,7 +46,7 @@ pub(crate) fn complete(
     campaign.updated_at = context.now;
     campaign::save(tx, campaign)?;
     campaign.version += 1;
-    tell(tx, context, campaign, reason.as_str())?;
+    tell(tx, context, campaign, reason.as_str(), Map::new())?;
     let about = match reason {
         Reason::ListComplete => About::ListComplete,
         Reason::EndDate => About::EndDate,
@@ -61,24 +62,61 @@ pub(crate) fn on_request(
 ) -> Result<(), Failure> {
     campaign.completed_at = Some(context.now);
     progress::rest(tx, campaign.workspace, campaign.id)?;
-    tell(tx, context, campaign, "requested")
+    tell(tx, context, campaign, "requested", Map::new())
+}
+
+/// Completes a campaign of another channel, which the caller holds: it is saved, and its mails are owed. What its event
+/// tells besides is `more`; `None` as the reason: its owner ends it.
+///
+/// # Errors
+/// Those of the store.
+pub fn over(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    mails: bool,
+    campaign: &mut CampaignRow,
+    reason: Option<Reason>,
+    more: Map<String, Value>,
+) -> Result<(), Failure> {
+    campaign.status = Status::Completed;
+    campaign.completed_at = Some(context.now);
+    campaign.updated_at = context.now;
+    campaign::save(tx, campaign)?;
+    campaign.version += 1;
+    tell(tx, context, campaign, reason.map_or("requested", Reason::as_str), more)?;
+    let about = match reason {
+        Some(Reason::ListComplete) => About::ListComplete,
+        Some(Reason::EndDate) => About::EndDate,
+        None => return Ok(()),
+    };
+    mail::owe(tx, context, mails, campaign, None, about)
 }
 
 /// Tells of the end of a campaign.
-fn tell(tx: &mut Tx<'_>, context: &Context, campaign: &CampaignRow, reason: &str) -> Result<(), Failure> {
+fn tell(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    campaign: &CampaignRow,
+    reason: &str,
+    more: Map<String, Value>,
+) -> Result<(), Failure> {
+    let mut data = json!({
+        "campaignId": campaign.id,
+        "name": campaign.name,
+        "agentId": campaign.agent,
+        "reason": reason,
+        "finishedAt": context.now,
+    });
+    if let Some(data) = data.as_object_mut() {
+        data.extend(more);
+    }
     let agent = campaign.agent.map(|agent| agent.to_string());
     let event = NewEvent {
         kind: "campaign.finished",
         mode: Mode::Live,
         agent: agent.as_deref(),
         contact: None,
-        data: json!({
-            "campaignId": campaign.id,
-            "name": campaign.name,
-            "agentId": campaign.agent,
-            "reason": reason,
-            "finishedAt": context.now,
-        }),
+        data,
     };
     events::emit(tx, context, campaign.workspace, event)?;
     Ok(())

@@ -7,7 +7,7 @@ pub mod campaign;
 pub mod dial;
 pub mod erasure;
 mod facts;
-mod finish;
+pub mod finish;
 pub mod import;
 pub mod list;
 pub mod mail;
@@ -26,17 +26,26 @@ use store::campaigns::CampaignRow;
 use store::campaigns::progress::ProgressRow;
 
 /// A campaign.
-fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+///
+/// # Errors
+/// There is none.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
     store::campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
 /// A campaign, held against other writers until the transaction ends.
-fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+///
+/// # Errors
+/// There is none.
+pub fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
     store::campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
 /// Its progress.
-fn progress(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
+///
+/// # Errors
+/// Those of the store.
+pub fn progress(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
     store::campaigns::progress::get(tx, tenant, id)?
         .ok_or_else(|| Failure::internal(format!("{id} has no progress")))
 }

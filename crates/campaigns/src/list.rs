@@ -10,7 +10,7 @@ use app::{App, Context, Failure, topics};
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
 use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
 use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
-use domain::phone::Phone;
+use domain::phone::{E164, Phone};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use store::campaigns::progress::{self as counters, Delta};
 use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
 use store::{DbError, Tx, contacts, do_not_call};
 
-use super::campaign::{retire, totals};
+use super::campaign::{retire, sends_messages, totals};
 use super::{board, find, find_for_update, progress};
 
 /// A person to be put on a list.
@@ -51,19 +51,37 @@ pub struct Added {
 
 /// Whether people can be put on its list: it is not over.
 fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
+    // The list of a campaign that sends messages is set by its owner alone.
+    if sends_messages(row) {
+        return false;
+    }
     match row.status {
         Status::Draft | Status::Active | Status::Paused => !row.settings.is_past(now),
         Status::Completed | Status::Archived => false,
     }
 }
 
-/// A row as it enters a list; `seen` are the numbers before it.
-pub(crate) fn fresh(context: &Context, row: NewRow, seen: &mut HashSet<Phone>) -> Result<FreshRow, Failure> {
-    let read = read_phone(&row.phone);
-    let hash = read.ok().map(|phone| context.keyring.hash_phone(&phone));
+/// The keyed hash by which a number on a list is found.
+pub(crate) fn hash_of(context: &Context, number: E164) -> String {
+    match Phone::from_u64(number.as_u64()) {
+        Some(phone) => context.keyring.hash_phone(&phone),
+        None => context.keyring.hash(&format!("phone:{number}")),
+    }
+}
+
+/// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
+pub(crate) fn fresh(
+    context: &Context,
+    row: NewRow,
+    anywhere: bool,
+    seen: &mut HashSet<E164>,
+) -> Result<FreshRow, Failure> {
+    let read =
+        if anywhere { rules::read_any_phone(&row.phone) } else { read_phone(&row.phone).map(E164::from) };
+    let hash = read.ok().map(|number| hash_of(context, number));
     let invalid_reason = match &read {
         Err(why) => Some(*why),
-        Ok(phone) if !seen.insert(*phone) => Some(InvalidReason::Duplicate),
+        Ok(number) if !seen.insert(*number) => Some(InvalidReason::Duplicate),
         Ok(_) => None,
     };
     let valid = invalid_reason.is_none();
@@ -156,7 +174,7 @@ fn new_people(
     for (place, mut row) in rows.into_iter().enumerate() {
         row.name = row.name.map(|name| name.chars().take(rules::MAX_NAME).collect());
         within_ceilings(&mut row.variables);
-        let row = fresh(context, row, &mut seen)?;
+        let row = fresh(context, row, false, &mut seen)?;
         if row.valid {
             made.push((row, place));
         }
@@ -183,6 +201,8 @@ pub(crate) struct Needed {
     pub flow: Option<String>,
     /// Names that every row must have a value for.
     pub names: Vec<String>,
+    /// Whether numbers of any country can be reached.
+    pub anywhere: bool,
 }
 
 /// What every row of the list of a campaign needs.
@@ -191,8 +211,9 @@ pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Resu
         Some(agent) => store::agents::get(tx, tenant, agent)?,
         None => None,
     };
-    let Some(agent) = agent else { return Ok(Needed::default()) };
-    Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow) })
+    let anywhere = sends_messages(row);
+    let Some(agent) = agent else { return Ok(Needed { anywhere, ..Needed::default() }) };
+    Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow), anywhere })
 }
 
 /// Rows of a request as they enter a list: each is held against its ceilings, and each that can be dialled must
@@ -219,7 +240,7 @@ pub(crate) fn read_rows(
             .map(String::as_str)
             .filter(|name| !row.variables.contains_key(*name))
             .collect();
-        let row = fresh(context, row, &mut seen)?;
+        let row = fresh(context, row, needed.anywhere, &mut seen)?;
         if row.valid && !lacking.is_empty() {
             first_missing.get_or_insert(place);
             let new: Vec<&str> = lacking.into_iter().filter(|name| !missing.contains(name)).collect();
@@ -242,8 +263,11 @@ fn misses(names: &[&str], row: usize) -> Failure {
 /// Whether the list of a campaign can be replaced now.
 ///
 /// # Errors
-/// 409 while it dials, when it is over, and `stream_attached`.
+/// 409 while it dials, when it is over, `campaign_launched` and `stream_attached`.
 pub(crate) fn check_replaceable(row: &CampaignRow) -> Result<(), Failure> {
+    if sends_messages(row) && row.started_at.is_some() {
+        return Err(Failure::plain(codes::CAMPAIGN_LAUNCHED));
+    }
     match row.status {
         Status::Draft | Status::Paused => {}
         Status::Active => {
@@ -321,6 +345,9 @@ pub(crate) fn put_in_force(
     retire(tx, row, now)?;
     tx.wake(topics::LISTS);
     campaigns::set_list(tx, row.workspace, row.id, list, newest, now)?;
+    if sends_messages(row) {
+        store::channel_campaigns::list_set(tx, row.workspace, row.id, now)?;
+    }
     counters::start_list(tx, row.workspace, row.id, list, counts)?;
     Ok(())
 }

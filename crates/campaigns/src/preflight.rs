@@ -128,6 +128,7 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
 
 fn look_at_campaign(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Campaign>) -> Result<Seen, Failure> {
     let row = find(tx, tenant, id)?;
+    crate::campaign::need_voice(&row)?;
     let known = progress(tx, tenant, id)?;
     let workspace = access::workspace(tx, tenant)?;
     let mut report = Report::default();

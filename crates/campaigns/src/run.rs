@@ -267,6 +267,7 @@ pub async fn start(app: &Arc<App>, tenant: Tenant, id: Id<Campaign>) -> Result<I
             if access::workspace(tx, tenant)?.suspended {
                 return Err(Failure::plain(codes::WORKSPACE_SUSPENDED));
             }
+            crate::campaign::need_voice(&campaign)?;
             if campaign.status != Status::Active {
                 return Err(Failure::conflict("the campaign must be published before it can run"));
             }

@@ -7,6 +7,7 @@ use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 use store::campaigns::progress::{self as counters, Calls};
 
+use super::campaign::need_voice;
 use super::{board, find, progress};
 
 /// `GET /v1/campaigns/{id}/summary`.
@@ -14,6 +15,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Campaign
     app.store
         .read(move |tx| {
             let row = find(tx, tenant, id)?;
+            need_voice(&row)?;
             let known = progress(tx, tenant, id)?;
             let held = counters::held(tx, tenant, id, known.list)?;
             let (funnel, win_metric) = board::funnel(tx, tenant, id)?;

@@ -1,5 +1,7 @@
 //! What the language model reads out of a chat that is over, as out of a call (docs/contract/chats.md#analysis).
 
+use std::sync::Arc;
+
 use app::{App, Failure};
 use domain::call::after::{self, AfterCallStep, Findings, LEASE};
 use domain::chat::{Reading, Role as ChatRole};
@@ -11,7 +13,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::{DbError, Tx, agents, chats};
 
-use crate::session::{Env, emit, save};
+use crate::session::{Env, emit, is_over, save};
 
 /// Analyses that a node makes at once.
 pub const AT_ONCE: usize = 16;
@@ -44,14 +46,14 @@ pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Makes one analysis that was taken, and puts it off or gives it up when it fails.
-pub async fn analyse(app: &App, owed: Owed) {
+pub async fn analyse(app: &Arc<App>, owed: Owed) {
     if let Err(failure) = analyse_once(app, owed).await {
         // Its lease ends, and it is taken again.
         failure.warn_about(owed.chat, "the analysis of a chat waits for its lease");
     }
 }
 
-async fn analyse_once(app: &App, owed: Owed) -> Result<(), Failure> {
+async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
     let order = app.store.read(move |tx| order(tx, owed)).await?;
     let Some(order) = order else { return Ok(()) };
     let env = Env::of(app);
@@ -135,7 +137,10 @@ fn settle(
     let Some(mut row) = hold(tx, owed)? else { return Ok(()) };
     row.analysis = Some(reading);
     row.analysis_at = None;
-    let Some((analysis, schema)) = found else { return save(tx, env, &mut row) };
+    let Some((analysis, schema)) = found else {
+        save(tx, env, &mut row)?;
+        return is_over(tx, env, &row);
+    };
     let Findings { summary, extracted, outcome, sentiment } =
         after::judge(analysis, &schema, captured(row.extracted.take()), row.outcome.take());
     row.summary = summary;
@@ -149,5 +154,6 @@ fn settle(
         "sentiment": row.sentiment,
         "outcome": row.outcome,
     });
-    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))
+    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))?;
+    is_over(tx, env, &row)
 }

@@ -4,16 +4,18 @@
 use std::sync::Arc;
 
 use api::chats::InboxChat;
+use app::chat_words::{Carried, Writer};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
-use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Move, Role, State, TurnKind, step};
+use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Move, Role, State, TurnKind, step};
 use domain::ids::{Chat, Id, User};
 use domain::tenant::Tenant;
 use serde_json::json;
 use store::chats::{self, ChatRow};
 use store::members::{self, MemberRow};
-use store::{DbError, Tx};
+use store::{DbError, Tx, channel_conversations};
 
+use crate::carried::carry;
 use crate::feed::Feed;
 use crate::read::view;
 use crate::reply;
@@ -21,10 +23,17 @@ use crate::session::{
     Claim, Env, begin_turn, close_turn, emit, end as end_chat, find, read_state, refusal, save, unanswered,
     write as add_message,
 };
-use crate::turn::handed_back;
+use crate::turn::{Line, handed_back};
 
 fn log(tx: &mut Tx<'_>, env: &Env, trace: &Trace, row: &ChatRow) -> Result<(), DbError> {
     operator_log::append(tx, &env.context, trace, Some(row.workspace), &row.id.to_string())
+}
+
+fn held_by_helpdesk(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
+    if row.channel != Channel::Chatapp {
+        return Ok(false);
+    }
+    Ok(channel_conversations::get(tx, row.workspace, row.id)?.is_some_and(|carried| carried.helpdesk))
 }
 
 /// A member who may write in the inbox.
@@ -39,7 +48,7 @@ fn teammate(tx: &mut Tx<'_>, tenant: Tenant, user: &str) -> Result<MemberRow, Fa
 /// # Errors
 /// 404; 400 for somebody who may not; 409 `session_ended`, and `conflict` while another teammate has it.
 pub async fn take_over(
-    app: &App,
+    app: &Arc<App>,
     trace: Trace,
     tenant: Tenant,
     id: Id<Chat>,
@@ -52,14 +61,18 @@ pub async fn take_over(
             let mut row = find(tx, tenant, id)?;
             let member = teammate(tx, tenant, &user)?;
             let state = step(row.state, Move::TakeOver).map_err(refusal)?;
-            if row.state == State::Human {
+            if row.state == State::Human && row.teammate.is_some() {
                 return if row.teammate == Some(member.id) {
                     Ok(view(row))
                 } else {
                     Err(Failure::conflict("another teammate has this chat"))
                 };
             }
+            if held_by_helpdesk(tx, &row)? {
+                return Err(Failure::conflict("a helpdesk holds this chat"));
+            }
             row.state = state;
+            row.reply_at = None;
             row.teammate = Some(member.id);
             row.taken_from = Some(row.messages);
             close_turn(tx, &mut row, &unanswered(state))?;
@@ -80,7 +93,7 @@ pub async fn take_over(
 /// # Errors
 /// 404; 409 `session_ended`, and `conflict` while no teammate has it, or it is as long as it may get.
 pub async fn write(
-    app: &App,
+    app: &Arc<App>,
     trace: Trace,
     tenant: Tenant,
     id: Id<Chat>,
@@ -93,6 +106,8 @@ pub async fn write(
     app.store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
+            // Before the chat: a message of the customer holds them in this order.
+            channel_conversations::hold_thread(tx, tenant, id)?;
             let mut row = find(tx, tenant, id)?;
             match row.state {
                 State::Human => {}
@@ -106,7 +121,23 @@ pub async fn write(
                 return Err(Failure::conflict("the chat is as long as it may get; end it"));
             }
             let author = row.teammate;
-            add_message(tx, &env, &mut row, Role::Human, &text, author)?;
+            if held_by_helpdesk(tx, &row)? {
+                return Err(Failure::conflict("a helpdesk holds this chat"));
+            }
+            if row.channel == Channel::Chatapp {
+                let line = [Line::Words(text.clone())];
+                if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
+                    return Err(Failure::conflict(match refused {
+                        Carried::WindowClosed => {
+                            "the customer has not written within 24 hours; send a template"
+                        }
+                        Carried::OptedOut => "the customer does not want to be written to",
+                        _ => "the channel does not take the message now",
+                    }));
+                }
+            } else {
+                add_message(tx, &env, &mut row, Role::Human, &text, author)?;
+            }
             save(tx, &env, &mut row)?;
             log(tx, &env, &trace, &row)?;
             Ok(view(row))
@@ -145,6 +176,9 @@ fn hand_back_in(
     access::workspace(tx, tenant)?;
     let mut row = find(tx, tenant, id)?;
     row.state = step(row.state, Move::HandBack).map_err(refusal)?;
+    if held_by_helpdesk(tx, &row)? {
+        return Err(Failure::conflict("a helpdesk holds this chat"));
+    }
     let taken_from = row.taken_from.take();
     row.teammate = None;
     row.failures = 0;
@@ -157,6 +191,8 @@ fn hand_back_in(
     emit(tx, env, &row, "chat.handed_back", json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
     let kind = match chats::state(tx, tenant, id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
+        // On the messaging channel the customer's words open it.
+        None if row.channel == Channel::Chatapp => None,
         // It was taken over before the agent had said anything.
         None => Some(TurnKind::Opening),
     };
@@ -173,7 +209,7 @@ fn hand_back_in(
 ///
 /// # Errors
 /// 404.
-pub async fn end(app: &App, trace: Trace, tenant: Tenant, id: Id<Chat>) -> Result<InboxChat, Failure> {
+pub async fn end(app: &Arc<App>, trace: Trace, tenant: Tenant, id: Id<Chat>) -> Result<InboxChat, Failure> {
     let env = Env::of(app);
     app.store
         .tx(move |tx| {

@@ -88,7 +88,7 @@ pub async fn hand_in(
 
 /// Stores the files, has them read, and writes down what that means; the right to write the agent's reply to it.
 async fn check(
-    app: &App,
+    app: &Arc<App>,
     tenant: Tenant,
     id: Id<Chat>,
     parts: Vec<Part>,

@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use app::{App, Failure};
-use domain::chat::times_out;
+use domain::chat::{Channel, EndCause, State, TurnKind, times_out};
 use domain::ids::{Chat, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use store::{DbError, Tx, chats};
+use store::chats::ChatRow;
+use store::{DbError, Tx, channel_accounts, channel_conversations, chats};
 
 use crate::feed::Feed;
 use crate::reply::{self, NO_ROOM, try_again};
-use crate::session::{Claim, Env, end, save, standing};
+use crate::session::{Claim, Env, begin_turn, end, hand_off, read_state, save, standing};
+use crate::turn::handed_back;
 
 /// Chats that are looked at in one round.
 pub const BATCH: i64 = 256;
@@ -59,6 +61,50 @@ pub async fn look_after(app: &Arc<App>, tenant: Tenant, id: Id<Chat>) -> Result<
     Ok(())
 }
 
+/// Why a chat on the messaging channel ends in which the customer never wrote.
+fn silent(row: &ChatRow, cause: EndCause) -> EndCause {
+    let timed_out = matches!(cause, EndCause::IdleTimeout | EndCause::MaxDuration);
+    if row.channel == Channel::Chatapp && row.customer_messages == 0 && timed_out {
+        return EndCause::NoReply;
+    }
+    cause
+}
+
+/// Begins the agent's reply to what has come in on the messaging channel. On a number on which agents pause it waits
+/// for the end of the pause.
+fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result<Option<Claim>, Failure> {
+    let now = env.context.now;
+    let carried = channel_conversations::get(tx, row.workspace, row.id)?;
+    let number = match &carried {
+        Some(carried) => channel_accounts::number(tx, row.workspace, carried.number)?,
+        None => None,
+    };
+    let Some(number) = number else {
+        row.reply_at = None;
+        hand_off(tx, env, &mut row, Some("number_unavailable"))?;
+        save(tx, env, &mut row)?;
+        return Ok(None);
+    };
+    let paused = number.ai_paused_until.filter(|until| *until > now);
+    if paused.is_some() || !has_room {
+        row.reply_at = Some(paused.unwrap_or_else(|| now.plus(NO_ROOM)));
+        save(tx, env, &mut row)?;
+        return Ok(None);
+    }
+    row.reply_at = None;
+    row.unanswered_at = None;
+    let kind = match chats::state(tx, row.workspace, row.id)?.conversation {
+        Some(text) if row.heard >= row.messages || handed_back(&read_state(&text)?).is_some() => {
+            TurnKind::Handback
+        }
+        Some(_) => TurnKind::Message,
+        None => TurnKind::Opening,
+    };
+    let claim = begin_turn(env, &mut row, kind);
+    save(tx, env, &mut row)?;
+    Ok(Some(claim))
+}
+
 fn look_after_in(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -69,7 +115,8 @@ fn look_after_in(
     let now = env.context.now;
     let row = chats::get_for_update(tx, tenant, id)?;
     let Some(mut row) = row.filter(|row| row.next_at.is_some_and(|due| due <= now)) else { return Ok(None) };
-    if let Some(cause) = row.wish.or_else(|| times_out(&standing(&row), env.limits, now)) {
+    if let Some(cause) = row.wish.or_else(|| times_out(&standing(&row), env.limits(row.channel), now)) {
+        let cause = silent(&row, cause);
         end(tx, env, &mut row, cause)?;
         return Ok(None);
     }
@@ -79,6 +126,9 @@ fn look_after_in(
                 return try_again(tx, env, &mut row, kind, true);
             }
             row.turn_until = Some(now.plus(NO_ROOM));
+        }
+        None if row.reply_at.is_some_and(|due| due <= now) && row.state == State::Ai => {
+            return begin(tx, env, row, has_room);
         }
         Some(_) | None => {}
     }

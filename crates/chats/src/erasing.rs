@@ -3,11 +3,11 @@
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure, topics};
-use domain::chat::{EndCause, Limits, Reading, State};
+use domain::chat::{Channel, EndCause, Limits, Reading, State};
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
 use serde_json::Map;
-use store::{DbError, Tx, chats};
+use store::{DbError, Tx, channel_conversations, chats};
 
 use crate::session::{Env, end, save};
 
@@ -25,13 +25,17 @@ pub fn erase(
     person: &ErasedPerson,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    let env = Env { context: context.clone(), limits: Limits::default(), node: "".into(), model: false };
+    let env =
+        Env { context: context.clone(), limits: Limits::default(), node: "".into(), model: false, ends: &[], app: None };
     for mut row in chats::of_contacts(tx, tenant, &person.contacts)? {
         let messages = chats::erase_words(tx, tenant, row.id)?;
         erased.messages += messages;
         erased.transcripts += u64::from(messages > 0);
         row.metadata = Map::new();
         row.external_ref = None;
+        if let Some(contact) = row.contact.filter(|_| row.channel == Channel::Chatapp) {
+            channel_conversations::erase(tx, tenant, contact)?;
+        }
         if row.state != State::Ended {
             end(tx, &env, &mut row, EndCause::Erased)?;
         }
@@ -69,5 +73,6 @@ pub async fn sweep(app: &App) -> Result<(), DbError> {
     }
     let before = app.clock.now().plus(-days * DAY);
     while app.store.tx(move |tx| chats::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}
+    app.store.tx(channel_conversations::sweep).await?;
     Ok(())
 }

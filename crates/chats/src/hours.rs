@@ -25,12 +25,7 @@ fn spans(row: &HoursRow) -> Result<Vec<OpenHours>, Failure> {
 }
 
 /// Whether an agent takes new chats at this moment.
-pub(crate) fn are_open(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    agent: Id<Agent>,
-    now: Timestamp,
-) -> Result<bool, Failure> {
+pub fn are_open(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, now: Timestamp) -> Result<bool, Failure> {
     let Some(row) = chats::hours(tx, tenant, agent)? else { return Ok(true) };
     let hours = read(&row.timezone, &spans(&row)?)
         .map_err(|why| Failure::internal(format!("stored business hours: {why:?}")))?;

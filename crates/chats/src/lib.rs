@@ -26,6 +26,7 @@
 //! Transactions lock in this order: the agent or the chat, the workspace's wallet, the head of the decision log.
 
 mod analysis;
+mod carried;
 mod desk;
 mod document_desk;
 mod document_drops;
@@ -39,10 +40,11 @@ mod passages;
 mod read;
 mod reply;
 mod send;
-mod session;
+pub mod session;
 mod turn;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
+pub use carried::{Heard, heard, started};
 pub use desk::{end as end_for, hand_back, take_over, write};
 pub use document_desk::{
     OpenedFile, file as document_file, get as document, list as documents, review as review_document,
@@ -52,7 +54,8 @@ pub use documents::{SentFile, hand_in};
 pub use due::{BATCH, adopt, due, look_after, next_due};
 pub use erasing::{erase, suspend, sweep};
 pub use feed::{Feed, Piece, Watch};
-pub use hours::{get as hours, remove as remove_hours, set as set_hours};
-pub use open::open;
+pub use hours::{are_open, get as hours, remove as remove_hours, set as set_hours};
+pub use open::{check_runs, fresh, open, prove};
 pub use read::{detail, list, session};
 pub use send::{Accepted, end, send};
+pub use turn::waits_for_return;

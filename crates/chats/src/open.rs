@@ -72,11 +72,31 @@ fn begin(
             "the wallet cannot cover a chat, calls and chats in progress counted",
         ));
     }
-    let mut row = ChatRow {
+    let mut row = fresh(env, tenant, id, &agent, Channel::Api, price);
+    let claim = begin_turn(env, &mut row, TurnKind::Opening);
+    row.next_at = domain::chat::look_at(&standing(&row), env.limits);
+    chats::insert(tx, &row)?;
+    tx.wake(app::topics::CHATS);
+    emit(tx, env, &row, "chat.started", Value::Null)?;
+    // The newest rows of the log are held from here on.
+    prove(tx, env, &row)?;
+    Ok(claim)
+}
+
+/// A chat with an agent that begins now.
+pub fn fresh(
+    env: &Env,
+    tenant: Tenant,
+    id: Id<Chat>,
+    agent: &AgentRow,
+    channel: Channel,
+    price: i64,
+) -> ChatRow {
+    ChatRow {
         id,
         workspace: tenant,
         agent: agent.id,
-        channel: Channel::Api,
+        channel,
         contact: None,
         external_ref: None,
         metadata: Map::new(),
@@ -84,8 +104,8 @@ fn begin(
         end_cause: None,
         outcome: None,
         extracted: None,
-        flow: agent.published_flow,
-        language: agent.language,
+        flow: agent.published_flow.clone(),
+        language: agent.language.clone(),
         messages: 0,
         customer_messages: 0,
         characters: 0,
@@ -102,8 +122,8 @@ fn begin(
         taken_from: None,
         handoff_reason: None,
         handoff_at: None,
-        created_at: now,
-        last_at: now,
+        created_at: env.context.now,
+        last_at: env.context.now,
         ended_at: None,
         next_at: None,
         wish: None,
@@ -112,16 +132,10 @@ fn begin(
         analysis_at: None,
         summary: None,
         sentiment: None,
+        reply_at: None,
+        unanswered_at: None,
         version: 0,
-    };
-    let claim = begin_turn(env, &mut row, TurnKind::Opening);
-    row.next_at = domain::chat::look_at(&standing(&row), env.limits);
-    chats::insert(tx, &row)?;
-    tx.wake(app::topics::CHATS);
-    emit(tx, env, &row, "chat.started", Value::Null)?;
-    // The newest rows of the log are held from here on.
-    prove(tx, env, &row)?;
-    Ok(claim)
+    }
 }
 
 /// Whether the agent's flow can run in a chat that brings no variables.
@@ -129,11 +143,26 @@ fn begin(
 /// # Errors
 /// 422 `brain_unavailable`; `meta` says what is missing.
 fn check_flow(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, agent: &AgentRow) -> Result<(), Failure> {
+    check_runs(tx, env, tenant, agent, &Map::new())
+}
+
+/// Whether the agent's flow can run in a chat that brings these variables.
+///
+/// # Errors
+/// 422 `brain_unavailable`; `meta` says what is missing.
+pub fn check_runs(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    agent: &AgentRow,
+    variables: &Map<String, Value>,
+) -> Result<(), Failure> {
     let cannot = |message: &str, meta: Value| Failure::new(codes::BRAIN_UNAVAILABLE, message).with_meta(meta);
-    let missing = published_flows::required_variables(tx, tenant, agent)?;
+    let mut missing = published_flows::required_variables(tx, tenant, agent)?;
+    missing.retain(|name| variables.get(name).is_none_or(Value::is_null));
     if !missing.is_empty() {
         return Err(cannot(
-            "the agent's flow needs variables, which a chat session cannot be given",
+            "the agent's flow needs variables that the chat does not bring",
             json!({"missing": missing}),
         ));
     }
@@ -156,7 +185,10 @@ fn check_flow(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, agent: &AgentRow) -> R
 }
 
 /// A chat that was let in stands in the decision log like a call.
-fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
+///
+/// # Errors
+/// Those of the store.
+pub fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: row.id.to_string(),

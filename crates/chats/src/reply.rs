@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use api::chats::ChatReply;
 use api::error_codes as codes;
+use app::chat_words::Writer;
 use app::{App, Failure};
-use domain::chat::{EndCause, MAX_ATTEMPTS, MAX_FAILURES, Role, TurnKind};
+use domain::chat::{Channel, EndCause, MAX_ATTEMPTS, MAX_FAILURES, Role, TurnKind};
 use domain::conversation::EndCause as TalkEnd;
 use domain::tenant::Tenant;
 use domain::time::SECOND;
 use serde_json::Value;
 use store::Tx;
+use store::channel_conversations;
 use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
+use crate::carried::{carry, in_one, not_carried};
 use crate::feed::Feed;
 use crate::session::{
     Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
@@ -80,7 +83,7 @@ enum Next {
     Over(Result<ChatReply, Failure>),
 }
 
-async fn write_reply(app: &App, mut claim: Claim, feed: &Feed) -> Result<ChatReply, Failure> {
+async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<ChatReply, Failure> {
     loop {
         // An opening, a document and a return to the agent do not fail: in the end the interpreter speaks for itself.
         let alone = claim.kind != TurnKind::Message && claim.attempt > MAX_ATTEMPTS;
@@ -123,18 +126,34 @@ fn answer_now(row: Option<&ChatRow>) -> ChatReply {
 
 /// Stores the reply, the new state of the conversation and its events, if the try still holds.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
+    if claim.carried {
+        channel_conversations::hold_thread(tx, claim.tenant, claim.chat)?;
+    }
     let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         let row = chats::get(tx, claim.tenant, claim.chat)?;
         return Ok(answer_now(row.as_ref()));
     };
-    let texts: Vec<&str> =
-        written.words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-    let reply = Some(texts.join("\n\n")).filter(|reply| !reply.is_empty());
-    if let Some(text) = &reply {
-        write(tx, env, &mut row, Role::Agent, text, None)?;
+    // On the messaging channel more may have come while the reply was written; it is for the next one.
+    let more = row.messages > written.heard;
+    let reply = match row.channel {
+        Channel::Chatapp => match carry(tx, env, &mut row, &written.words, Writer::Agent)? {
+            Ok(reply) => reply,
+            Err(refused) => return not_carried(tx, env, row, &refused),
+        },
+        Channel::Api | Channel::Web => {
+            let reply = in_one(&written.words);
+            if let Some(text) = &reply {
+                write(tx, env, &mut row, Role::Agent, text, None)?;
+            }
+            reply
+        }
+    };
+    row.heard = if more { written.heard } else { row.messages };
+    if !more {
+        row.reply_at = None;
+        row.unanswered_at = None;
     }
-    row.heard = row.messages;
     row.failures = 0;
     chats::save_state(tx, claim.tenant, claim.chat, &written.state)?;
     match &written.then {
@@ -195,7 +214,7 @@ pub(crate) fn try_again(
     again: bool,
 ) -> Result<Option<Claim>, Failure> {
     let over = !again || row.turn_attempt >= MAX_ATTEMPTS;
-    if over && kind == TurnKind::Message {
+    if over && (kind == TurnKind::Message || row.channel == Channel::Chatapp) {
         give_up(tx, env, row)?;
         return Ok(None);
     }
@@ -213,7 +232,8 @@ pub(crate) fn try_again(
 fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     row.failures += 1;
     tracing::error!(chat = %row.id, failures = row.failures, "a reply in a chat was given up");
-    if row.failures >= MAX_FAILURES {
+    // On the messaging channel nothing is taken back: the customer has sent it.
+    if row.failures >= MAX_FAILURES || row.channel == Channel::Chatapp {
         hand_off(tx, env, row, Some("ai_error"))?;
         let answer = unanswered(row.state);
         close_turn(tx, row, &answer)?;

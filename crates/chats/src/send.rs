@@ -116,7 +116,7 @@ fn accept(
 ///
 /// # Errors
 /// 404.
-pub async fn end(app: &App, tenant: Tenant, id: Id<Chat>) -> Result<ChatSession, Failure> {
+pub async fn end(app: &Arc<App>, tenant: Tenant, id: Id<Chat>) -> Result<ChatSession, Failure> {
     let env = Env::of(app);
     app.store
         .tx(move |tx| {

@@ -8,22 +8,24 @@ use app::events::{self, NewEvent};
 use app::idempotency::Once;
 use app::{App, Context, Failure, topics, wallet};
 use domain::chat::{
-    Channel, EndCause, LEASE, Limits, Move, Reading, Role, Standing, State, Stuck, TurnKind, look_at, step,
+    Channel, EndCause, LEASE, Limits, Move, Origin, Reading, Role, Standing, State, Stuck, TurnKind, look_at,
+    step,
 };
 use domain::conversation;
 use domain::ids::{Chat, Id, User};
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Value, json};
 use store::Tx;
+use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
 use store::wallet::Floor;
 
 /// Name of the operation whose answers are kept with their `Idempotency-Key`.
-pub(crate) const SEND: &str = "sendChatMessage";
+pub const SEND: &str = "sendChatMessage";
 
 /// What the transactions of chats need beside the store; cheap to copy.
 #[derive(Clone)]
-pub(crate) struct Env {
+pub struct Env {
     /// The moment, new ids and keys.
     pub context: Context,
     /// How long chats last.
@@ -32,15 +34,35 @@ pub(crate) struct Env {
     pub node: Arc<str>,
     /// Whether there is a language model.
     pub model: bool,
+    /// What goes on from conversations on the messaging channel that are over; nothing from those that are erased.
+    pub ends: &'static [app::chat_ends::ChatEndHook],
+    /// The service; none in an erasure, which writes to nobody.
+    pub app: Option<Arc<App>>,
 }
 
 impl Env {
-    pub fn of(app: &App) -> Self {
+    /// As things are now.
+    pub fn of(app: &Arc<App>) -> Self {
+        Self { app: Some(app.clone()), ..Self::within(app) }
+    }
+
+    /// For who writes to nobody.
+    pub fn within(app: &App) -> Self {
         Self {
+            app: None,
             context: app.context(),
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),
             model: app.ports.language_model.is_some(),
+            ends: app.hooks.chat_ends,
+        }
+    }
+
+    /// How long a chat lasts.
+    pub fn limits(&self, channel: Channel) -> Limits {
+        match channel {
+            Channel::Chatapp => Limits::CHANNEL,
+            Channel::Api | Channel::Web => self.limits,
         }
     }
 }
@@ -49,7 +71,7 @@ impl Env {
 ///
 /// # Errors
 /// 404.
-pub(crate) fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
     chats::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))
 }
 
@@ -57,42 +79,52 @@ pub(crate) fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Chat
 ///
 /// # Errors
 /// 404, for chats of other channels, too.
-pub(crate) fn find_session(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
+pub fn find_session(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
     chats::get_for_update(tx, tenant, id)?
         .filter(|row| row.channel == Channel::Api)
         .ok_or_else(|| Failure::not_found("chat session"))
 }
 
 /// Why a chat does not move, for the caller.
-pub(crate) fn refusal(stuck: Stuck) -> Failure {
+pub fn refusal(stuck: Stuck) -> Failure {
     match stuck {
         Stuck::Over => Failure::plain(codes::SESSION_ENDED),
         Stuck::WithAgent => Failure::conflict("the agent has this chat; a teammate takes it over first"),
     }
 }
 
-pub(crate) fn standing(row: &ChatRow) -> Standing {
+pub fn standing(row: &ChatRow) -> Standing {
     Standing {
         state: row.state,
         opened: row.created_at,
         last: row.last_at,
         reply_until: row.turn_kind.and(row.turn_until),
+        reply_at: row.reply_at,
         wished: row.wish.is_some(),
     }
 }
 
+/// Works out when a chat is looked at next.
+pub fn look_again(env: &Env, row: &mut ChatRow) {
+    row.next_at = look_at(&standing(row), env.limits(row.channel));
+}
+
 /// Stores the chat as it is now.
-pub(crate) fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
-    row.next_at = look_at(&standing(row), env.limits);
+pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
+    look_again(env, row);
     if !chats::save(tx, row)? {
         return Err(Failure::internal("a chat was changed by somebody who did not hold it"));
     }
     row.version += 1;
+    if row.turn_kind.is_none() && row.reply_at.is_some() {
+        // More came while a reply was written: its time is before that of the next look.
+        tx.wake(topics::CHATS);
+    }
     Ok(())
 }
 
 /// Adds a message.
-pub(crate) fn write(
+pub fn write(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &mut ChatRow,
@@ -110,10 +142,12 @@ pub(crate) fn write(
 
 /// The right to write one reply: only the holder of the last try of a turn may store it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Claim {
+pub struct Claim {
     pub tenant: Tenant,
     pub chat: Id<Chat>,
     pub kind: TurnKind,
+    /// Whether the messaging channel carries the words.
+    pub carried: bool,
     turn: i64,
     pub attempt: i64,
 }
@@ -131,7 +165,7 @@ impl Claim {
 }
 
 /// Begins a reply. The caller saves the row.
-pub(crate) fn begin_turn(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
+pub fn begin_turn(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
     row.turn += 1;
     row.turn_kind = Some(kind);
     row.turn_attempt = 0;
@@ -139,11 +173,18 @@ pub(crate) fn begin_turn(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim 
 }
 
 /// Begins the next try of a reply. The caller saves the row.
-pub(crate) fn next_attempt(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
+pub fn next_attempt(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
     row.turn_attempt += 1;
     row.turn_node = Some(env.node.to_string());
     row.turn_until = Some(env.context.now.plus(LEASE));
-    Claim { tenant: row.workspace, chat: row.id, kind, turn: row.turn, attempt: row.turn_attempt }
+    Claim {
+        tenant: row.workspace,
+        chat: row.id,
+        kind,
+        carried: row.channel == Channel::Chatapp,
+        turn: row.turn,
+        attempt: row.turn_attempt,
+    }
 }
 
 /// The request that waits for the reply.
@@ -153,7 +194,7 @@ fn waiting(row: &mut ChatRow) -> Option<Once> {
 }
 
 /// No reply is being written any more; the request that waited for one is answered so.
-pub(crate) fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply) -> Result<(), Failure> {
+pub fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply) -> Result<(), Failure> {
     if let Some(once) = waiting(row) {
         let contact = row.contact.map(|contact| contact.to_string());
         once.finish(tx, 200, &json!({"data": answer}), contact.as_deref())?;
@@ -162,7 +203,7 @@ pub(crate) fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply)
 }
 
 /// The same, and the request may be sent again.
-pub(crate) fn drop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
+pub fn drop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
     if let Some(once) = waiting(row) {
         once.free(tx)?;
     }
@@ -179,17 +220,12 @@ fn stop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
 }
 
 /// What a message is answered with when the agent does not reply to it.
-pub(crate) fn unanswered(state: State) -> ChatReply {
+pub fn unanswered(state: State) -> ChatReply {
     ChatReply { reply: None, ended: state == State::Ended, handed_off: state.with_person() }
 }
 
 /// The agent asks for a person, or cannot go on. The caller saves the row.
-pub(crate) fn hand_off(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    row: &mut ChatRow,
-    reason: Option<&str>,
-) -> Result<(), Failure> {
+pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
     row.state = step(row.state, Move::HandOff).map_err(refusal)?;
     row.handoff_reason = reason.map(str::to_owned);
     row.handoff_at = Some(env.context.now);
@@ -198,7 +234,7 @@ pub(crate) fn hand_off(
 
 /// What a conversation leaves behind.
 #[derive(Debug, Default)]
-pub(crate) struct Legacy {
+pub struct Legacy {
     pub outcome: Option<String>,
     pub extracted: Option<Value>,
 }
@@ -216,19 +252,19 @@ fn stored_legacy(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Legacy, Failure> {
 ///
 /// # Errors
 /// Internal only: what was stored can be read.
-pub(crate) fn read_state(text: &str) -> Result<conversation::State, Failure> {
+pub fn read_state(text: &str) -> Result<conversation::State, Failure> {
     serde_json::from_str(text).map_err(|why| Failure::internal(format!("a stored conversation: {why}")))
 }
 
 /// Ends a chat: a request that waits for a reply is answered, the money is settled, `chat.completed` is written, and what
 /// is owed afterwards is written down. One that is over stays as it is.
-pub(crate) fn end(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, cause: EndCause) -> Result<(), Failure> {
+pub fn end(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, cause: EndCause) -> Result<(), Failure> {
     let legacy = stored_legacy(tx, row)?;
     end_with(tx, env, row, cause, legacy)
 }
 
 /// The same with what the conversation leaves behind.
-pub(crate) fn end_with(
+pub fn end_with(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &mut ChatRow,
@@ -256,13 +292,34 @@ pub(crate) fn end_with(
         tx.wake(topics::CHATS);
     }
     save(tx, env, row)?;
+    if row.channel == Channel::Chatapp {
+        channel_conversations::close(tx, row.workspace, row.id)?;
+    }
     chats::drop_state(tx, row.workspace, row.id)?;
     chats::drop_flow(tx, row.workspace, &row.flow)?;
-    emit(tx, env, row, "chat.completed", Value::Null)
+    emit(tx, env, row, "chat.completed", Value::Null)?;
+    // What is still to be read is waited for; an opt-out is not.
+    if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
+        is_over(tx, env, row)?;
+    }
+    Ok(())
+}
+
+/// Tells those who go on from a conversation that it is over.
+pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
+    if row.channel != Channel::Chatapp {
+        return Ok(());
+    }
+    env.ends.iter().try_for_each(|hook| hook(tx, &env.context, row.workspace, row))
+}
+
+/// Who writes in a chat on the messaging channel, as events and conversations show it.
+pub fn customer(row: &ChannelChatRow) -> Value {
+    json!({"phone": row.phone, "name": row.name, "userId": row.user_id, "username": row.username})
 }
 
 /// Writes an event of a chat (docs/contract/chats.md#events), with fields of its own beside the usual ones.
-pub(crate) fn emit(
+pub fn emit(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &ChatRow,
@@ -272,16 +329,20 @@ pub(crate) fn emit(
     let handoff = row
         .handoff_at
         .map(|at| json!({"reason": row.handoff_reason, "requestedAt": at, "userId": row.teammate}));
+    let carried = match row.channel {
+        Channel::Chatapp => channel_conversations::get(tx, row.workspace, row.id)?,
+        Channel::Api | Channel::Web => None,
+    };
     let mut data = json!({
         "chatId": row.id,
         "channel": row.channel,
         "agentId": row.agent,
         "contactId": row.contact,
         "externalRef": row.external_ref,
-        "customer": null,
-        "businessNumber": null,
-        "origin": "inbound",
-        "linkedCallId": null,
+        "customer": carried.as_ref().map(customer),
+        "businessNumber": carried.as_ref().map(|carried| &carried.business),
+        "origin": carried.as_ref().map_or(Origin::Inbound, |carried| carried.origin),
+        "linkedCallId": carried.as_ref().and_then(|carried| carried.linked_call),
         "status": if row.state == State::Ended { "ended" } else { "active" },
         "endCause": row.end_cause,
         "startedAt": row.created_at,
@@ -290,7 +351,7 @@ pub(crate) fn emit(
         "handoff": handoff,
         "isTest": false,
         "metadata": row.metadata,
-        "adReferral": null,
+        "adReferral": carried.as_ref().and_then(|carried| carried.ad_referral.as_ref()),
     });
     if let Value::Object(data) = &mut data {
         if kind != "chat.started" {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use domain::channel::preflight::Prices;
 use providers::guarded_client::Policy;
-use providers::settings::Integrations;
+use providers::settings::{CloudApi, Integrations};
 
 use super::Values;
 
@@ -32,5 +33,51 @@ pub(super) fn read(values: &Values, dev: bool, manual_clock: bool) -> Result<Int
         shopify: some_address("integrations.shopify.base_url")?,
         google_sheets: address("integrations.google_sheets.base_url")?,
         google_token: address("integrations.google_sheets.token_url")?,
+    })
+}
+
+/// Reads the section `[chatapp.prices]`.
+pub(super) fn channel_prices(values: &Values) -> Result<Prices, String> {
+    let name = "chatapp.prices.currency";
+    let currency = values.text(name)?;
+    if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(format!("{name}: found «{currency}»; it must be a code of three capital letters"));
+    }
+    let price = |name: &str| {
+        let text = values.text(name)?;
+        Prices::read(&text).ok_or_else(|| {
+            format!(
+                "{name}: found «{text}»; it must look like 0.115, with at most four digits behind the point"
+            )
+        })
+    };
+    Ok(Prices {
+        currency,
+        marketing: price("chatapp.prices.marketing")?,
+        utility: price("chatapp.prices.utility")?,
+        authentication: price("chatapp.prices.authentication")?,
+    })
+}
+
+/// Reads the section `[chatapp.cloud]`. What holds for addresses of outside systems holds here, too.
+pub(super) fn cloud_api(values: &Values, allow_insecure: bool) -> Result<CloudApi, String> {
+    let (address, version) = ("chatapp.cloud.base_url", "chatapp.cloud.version");
+    let base_url = values.text(address)?;
+    let policy = Policy { allow_insecure, ..Policy::default() };
+    policy.check_url(&base_url).map_err(|why| format!("{address}: found «{base_url}»; {why}"))?;
+    if base_url.contains('?') {
+        return Err(format!("{address}: found «{base_url}»; it must not have a query"));
+    }
+    let word = values.text(version)?;
+    let number = word.strip_prefix('v').and_then(|number| number.split_once('.'));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !number.is_some_and(|(major, minor)| digits(major) && digits(minor)) {
+        return Err(format!("{version}: found «{word}»; it must look like v25.0"));
+    }
+    Ok(CloudApi {
+        base_url: base_url.trim_end_matches('/').to_owned(),
+        version: word,
+        timeout: Duration::from_millis(values.number("chatapp.cloud.timeout_ms")?.unsigned_abs()),
+        allow_insecure,
     })
 }

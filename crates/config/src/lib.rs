@@ -488,6 +488,43 @@ pub const SETTINGS: &[Setting] = &[
         "https://oauth2.googleapis.com/token",
         "where Google gives access tokens",
     ),
+    setting(
+        "chatapp.cloud.base_url",
+        Kind::Text,
+        "https://graph.facebook.com",
+        "the messaging channel's Cloud API; what integrations.allow_insecure allows holds here, too",
+    ),
+    setting("chatapp.cloud.version", Kind::Text, "v25.0", "version of the Cloud API"),
+    setting(
+        "chatapp.cloud.timeout_ms",
+        Kind::Number(100, 120_000),
+        "20000",
+        "longest wait for one answer of the Cloud API",
+    ),
+    setting(
+        "chatapp.prices.currency",
+        Kind::Text,
+        "INR",
+        "currency of the prices in the preflight of campaigns on the messaging channel",
+    ),
+    setting(
+        "chatapp.prices.marketing",
+        Kind::Text,
+        "0.8631",
+        "what the provider is expected to charge for a marketing template; not verified",
+    ),
+    setting(
+        "chatapp.prices.utility",
+        Kind::Text,
+        "0.115",
+        "what the provider is expected to charge for a utility template; not verified",
+    ),
+    setting(
+        "chatapp.prices.authentication",
+        Kind::Text,
+        "0.115",
+        "what the provider is expected to charge for an authentication template; not verified",
+    ),
 ];
 
 /// Effective settings.
@@ -547,6 +584,10 @@ pub struct Config {
     pub allow_insecure_webhooks: bool,
     /// Where outside systems are.
     pub integrations: ::providers::settings::Integrations,
+    /// Where the messaging channel's Cloud API is.
+    pub cloud_api: ::providers::settings::CloudApi,
+    /// What the provider of the messaging channel is expected to charge.
+    pub channel_prices: domain::channel::preflight::Prices,
     /// Whether this is `dastak dev`.
     pub dev: bool,
     /// The program that reads documents when it is called with `extract`: this one. Tests, which are another
@@ -613,6 +654,7 @@ impl Values {
                 "operator_token: found a value that is too short; allowed: 16 characters and more".into()
             );
         }
+        let connected = integrations::read(self, dev, self.text("clock")? == "manual")?;
         Ok(Config {
             listen: self.text("listen")?,
             data: self.text("data")?.into(),
@@ -640,7 +682,9 @@ impl Values {
             chats: chats::read(self)?,
             smtp: smtp::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
-            integrations: integrations::read(self, dev, self.text("clock")? == "manual")?,
+            cloud_api: integrations::cloud_api(self, connected.allow_insecure)?,
+            channel_prices: integrations::channel_prices(self)?,
+            integrations: connected,
             dev,
             extract_program: this_program(),
         })

@@ -69,4 +69,4 @@ pub use state::{
     ConversationSettings, EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, State,
     Turn,
 };
-pub use template::{fill, has_stray_braces, is_name, names, text_of};
+pub use template::{fill, fill_value, has_stray_braces, is_name, names, text_of};

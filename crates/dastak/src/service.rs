@@ -15,7 +15,7 @@ use crate::app::{
 };
 use crate::config::Config;
 use crate::http::router::Router;
-use crate::http::{dev, operator, server, system, v1};
+use crate::http::{channel_hook, dev, operator, server, system, v1};
 use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
@@ -86,6 +86,7 @@ pub fn router() -> Result<Router, String> {
     handlers.extend(v1::handlers());
     handlers.extend(operator::handlers());
     handlers.extend(dev::handlers());
+    handlers.extend(channel_hook::handlers());
     Router::new(handlers)
 }
 
@@ -279,9 +280,14 @@ const HOOKS: Hooks = Hooks {
         integrations::erasure::erase,
         chats::erase,
         chats::erase_documents,
+        channel::inbox::erase,
+        channel::erasing::erase,
     ],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
+    chat_words: Some(channel::speaking::carry),
+    chat_ends: &[boards::chat_over],
+    board_messages: Some(channel::board_messages::send),
     suspensions: &[chats::suspend],
 };
 
@@ -365,6 +371,11 @@ pub fn start_jobs(
     jobs::after_calls::start(app, wakes);
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::chats::start(app, wakes);
+    jobs::channel_inbox::start(app, wakes);
+    jobs::start(app, wakes, topics::CHANNEL_CAMPAIGNS, jobs::channel_campaigns::look);
+    jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look);
+    jobs::channel_media::start(app, wakes);
+    jobs::start(app, wakes, topics::CHANNEL_NOTIFICATIONS, jobs::channel_upkeep::look);
     jobs::start(app, wakes, topics::CHATS, jobs::documents::look);
     jobs::start(app, wakes, topics::KNOWLEDGE, jobs::knowledge::look);
     if app.speech.embeddings.is_some() {

@@ -86,8 +86,22 @@ kinds! {
     KnowledgeDocument = "kdoc",
     /// A conversation in writing.
     Chat = "chatsess",
+    /// A label that a team puts on chats.
+    ChatLabel = "lbl",
     /// A document that a customer handed in.
     Document = "doc",
+    /// A message on the messaging channel.
+    ChannelMessage = "camsg",
+    /// All messages between a business number and a person.
+    ChannelThread = "cathr",
+    /// A template of the messaging channel.
+    ChannelTemplate = "catpl",
+    /// A workspace's account with the messaging channel.
+    ChannelConnection = "cacon",
+    /// A business number on the messaging channel.
+    ChannelNumber = "canum",
+    /// A notification that the messaging channel sent.
+    ChannelNotification = "canot",
 }
 
 /// An id of one kind. It is cheap to copy. Its text form is `prefix_` and 26 characters.

@@ -6,6 +6,7 @@ pub mod analytics;
 pub mod board;
 pub mod call;
 pub mod campaign;
+pub mod channel;
 pub mod chat;
 pub mod compliance;
 pub mod decision_log;

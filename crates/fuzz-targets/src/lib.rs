@@ -7,6 +7,7 @@
 mod draw;
 
 pub mod bodies;
+pub mod channel;
 pub mod csv;
 pub mod documents;
 pub mod files;
@@ -59,6 +60,8 @@ pub const TARGETS: &[Target] = &[
     ("model_request", providers_answers::model_request),
     ("speech_messages", providers_answers::speech_messages),
     ("speech_answer", providers_answers::speech_answer),
+    ("channel_webhook", channel::webhook),
+    ("channel_template", channel::template),
 ];
 
 /// The function of a target.

@@ -116,6 +116,19 @@ pub struct Integrations {
     pub google_token: String,
 }
 
+/// Section `[chatapp.cloud]`: where the messaging channel's Cloud API is (docs/channel.md).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloudApi {
+    /// Its address, without a slash at the end.
+    pub base_url: String,
+    /// The version of its interface: `v25.0`.
+    pub version: String,
+    /// Longest wait for one answer.
+    pub timeout: Duration,
+    /// Accept http:// and private addresses.
+    pub allow_insecure: bool,
+}
+
 // Written by hand: none of them shows a key.
 
 impl fmt::Debug for Speech {

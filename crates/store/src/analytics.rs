@@ -1,6 +1,9 @@
 //! Live calls packed by the hour, for figures over many of them (`domain::analytics`). Every change of a live
 //! call makes its hour stale in the same transaction; a packed body is kept only if nothing changed since it
 //! was read.
+//!
+//! Changes are counted beside the hours. Calls of an hour end at the same moment, and a row that all of them count in is
+//! held by each until its commit; on PostgreSQL they therefore count in one of [`SHARDS`] rows.
 
 use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
@@ -11,8 +14,11 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, any_of};
 use crate::params;
+
+/// Rows that the changes of an hour are counted in, on PostgreSQL.
+const SHARDS: u128 = 64;
 
 row! {
     /// An hour of a workspace.
@@ -22,8 +28,10 @@ row! {
         workspace: Tenant,
         /// The hour, of India time.
         hour: i64,
-        /// Grows with every change of a call of it.
-        version: i64,
+        /// How often it was packed.
+        built: i64,
+        /// Changes since it was packed last.
+        changes: i64,
     }
 }
 
@@ -31,19 +39,22 @@ row! {
 pub(crate) fn touch(
     tx: &mut Tx<'_>,
     tenant: Tenant,
+    call: Id<Call>,
     started_at: Timestamp,
     changed_at: Timestamp,
 ) -> Result<(), DbError> {
+    let shard = if tx.shared() { (call.bits() % SHARDS) as i64 } else { 0 };
     tx.later(
-        "insert into call_hours (workspace, hour, version, changed_at, built) values (?1, ?2, 1, ?3, 0) \
-         on conflict (workspace, hour) do update set version = call_hours.version + 1, changed_at = excluded.changed_at",
-        params![tenant, hour_of(started_at), changed_at],
+        "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) values (?1, ?2, ?3, 1, ?4) \
+         on conflict (workspace, hour, shard) do update set changes = call_hour_changes.changes + 1, changed_at = excluded.changed_at",
+        params![tenant, hour_of(started_at), shard, changed_at],
     )
 }
 
 /// The hours of a workspace in which calls began, in order.
 pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, first: i64, last: i64) -> Result<Vec<i64>, DbError> {
-    let sql = "select hour from call_hours where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
+    let sql = "select hour from call_hours where workspace = ?1 and hour >= ?2 and hour <= ?3 \
+               union select hour from call_hour_changes where workspace = ?1 and hour >= ?2 and hour <= ?3 order by 1";
     tx.all(sql, params![tenant, first, last])
 }
 
@@ -56,10 +67,18 @@ pub fn packed(
     last: i64,
     mut visit: impl FnMut(HourRow, Option<Vec<u8>>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
-    let sql = "select hour, version, case when built = version then body end from call_hours \
-               where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
-    tx.each(sql, params![tenant, first, last], |(hour, version, body)| {
-        visit(HourRow { workspace: tenant, hour, version }, body)
+    let sql = "with changed as (
+            select hour, cast(sum(changes) as bigint) as changes from call_hour_changes
+            where workspace = ?1 and hour >= ?2 and hour <= ?3 group by hour
+        )
+        select h.hour, h.built, coalesce(c.changes, 0), case when c.hour is null then h.body end
+            from call_hours h left join changed c on c.hour = h.hour
+            where h.workspace = ?1 and h.hour >= ?2 and h.hour <= ?3
+        union all select c.hour, 0, c.changes, null from changed c
+            where not exists (select 1 from call_hours h where h.workspace = ?1 and h.hour = c.hour)
+        order by 1";
+    tx.each(sql, params![tenant, first, last], |(hour, built, changes, body)| {
+        visit(HourRow { workspace: tenant, hour, built, changes }, body)
     })
 }
 
@@ -139,20 +158,96 @@ impl FactRow {
 
 /// Stores the body of an hour, unless the hour has changed since it was read. Returns whether it was stored.
 pub fn keep(tx: &mut Tx<'_>, row: HourRow, body: &[u8]) -> Result<bool, DbError> {
-    let sql = "update call_hours set body = ?4, built = version where workspace = ?1 and hour = ?2 and version = ?3";
-    Ok(tx.exec(sql, params![row.workspace, row.hour, row.version, body])? > 0)
+    let seen: Vec<(i64, i64)> = tx.all(
+        "select shard, changes from call_hour_changes where workspace = ?1 and hour = ?2 order by shard /*pg for update*/",
+        params![row.workspace, row.hour],
+    )?;
+    let built: Option<i64> = tx.one(
+        "select built from call_hours where workspace = ?1 and hour = ?2",
+        params![row.workspace, row.hour],
+    )?;
+    // Another node may have packed it meanwhile, and as many changes may have come since.
+    let changes: i64 = seen.iter().map(|(_, changes)| changes).sum();
+    if changes != row.changes || built.unwrap_or(0) != row.built {
+        return Ok(false);
+    }
+    // Only the rows that were seen: a call may count in another one at this moment.
+    let mut values = params![row.workspace, row.hour].to_vec();
+    let shards = any_of(&mut values, seen.into_iter().map(|(shard, _)| shard.into()));
+    tx.later(
+        &format!("delete from call_hour_changes where workspace = ?1 and hour = ?2 and shard in {shards}"),
+        &values,
+    )?;
+    tx.later(
+        "insert into call_hours (workspace, hour, built, body) values (?1, ?2, ?3, ?4) \
+         on conflict (workspace, hour) do update set built = excluded.built, body = excluded.body",
+        params![row.workspace, row.hour, row.built + 1, body],
+    )?;
+    Ok(true)
 }
 
 /// Across workspaces: stale hours that have not changed since `quiet_since`, those that wait longest first.
 pub fn to_build(tx: &mut Tx<'_>, quiet_since: Timestamp, limit: i64) -> Result<Vec<HourRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from call_hours where built <> version and changed_at <= ?1 order by changed_at limit ?2",
-        HourRow::COLUMNS
-    );
-    tx.all(SQL, params![quiet_since, limit])
+    let sql = "select c.workspace, c.hour, coalesce(h.built, 0), c.changes from (
+            select workspace, hour, cast(sum(changes) as bigint) as changes, max(changed_at) as changed_at
+            from call_hour_changes group by workspace, hour having max(changed_at) <= ?1 order by 4 limit ?2
+        ) c left join call_hours h on h.workspace = c.workspace and h.hour = c.hour order by c.changed_at";
+    tx.all(sql, params![quiet_since, limit])
 }
 
 /// Across workspaces: when the stale hour that waits longest was last changed.
 pub fn oldest_change(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(changed_at) from call_hours where built <> version", &[])?.flatten())
+    let sql = "select min(changed_at) from (
+            select max(changed_at) as changed_at from call_hour_changes group by workspace, hour
+        ) as hours";
+    Ok(tx.one(sql, &[])?.flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::ids::Id;
+
+    use super::*;
+    use crate::db::{Settings, Store};
+
+    /// What was read before an hour was packed by somebody else is not kept, even when as many changes came since.
+    #[test]
+    fn a_body_is_kept_only_if_nothing_changed_since_it_was_read() {
+        let file = std::env::temp_dir().join(format!("dastak-hours-{}.db", std::process::id()));
+        let store = Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
+        let (tenant, at): (Tenant, _) = (Id::new(1, 1), Timestamp(7_200_000));
+        let stale = move |tx: &mut Tx<'_>| touch(tx, tenant, Id::new(1, 5), at, at);
+        let read = move |tx: &mut Tx<'_>| {
+            let mut found = Vec::new();
+            packed(tx, tenant, i64::MIN, i64::MAX, |row, body| {
+                found.push((row, body));
+                Ok(())
+            })?;
+            Ok::<_, DbError>(found)
+        };
+        let run = |work: fn(&mut Tx<'_>, HourRow) -> Result<bool, DbError>, row| {
+            runtime.block_on(store.tx(move |tx| work(tx, row))).unwrap()
+        };
+        runtime.block_on(store.tx(stale)).unwrap();
+        let first = runtime.block_on(store.read(read)).unwrap();
+        assert_eq!(first, [(HourRow { workspace: tenant, hour: hour_of(at), built: 0, changes: 1 }, None)]);
+        assert!(run(|tx, row| keep(tx, row, b"one"), first[0].0));
+        let packed = runtime.block_on(store.read(read)).unwrap();
+        assert_eq!(packed[0].1.as_deref(), Some(&b"one"[..]));
+        assert_eq!(runtime.block_on(store.read(oldest_change)).unwrap(), None);
+        runtime.block_on(store.tx(stale)).unwrap();
+        assert!(!run(|tx, row| keep(tx, row, b"late"), first[0].0));
+        let again = runtime.block_on(store.read(read)).unwrap();
+        assert_eq!(again, [(HourRow { built: 1, ..first[0].0 }, None)]);
+        let due = move |tx: &mut Tx<'_>| to_build(tx, at, 10);
+        assert_eq!(runtime.block_on(store.read(due)).unwrap(), [again[0].0]);
+        drop(store);
+        for end in ["db", "db-wal", "db-shm", "lock"] {
+            let _ = std::fs::remove_file(file.with_extension(end));
+        }
+    }
 }

@@ -11,10 +11,10 @@ pub use actions::{
 use const_format::formatcp;
 use domain::board::{Attention, CardStatus, ColumnType, defaults};
 use domain::campaign::RowState;
-use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Contact, Id, ListRow};
+use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
 use crate::db::{DbError, Must, Tx, Value, any_of};
@@ -397,6 +397,50 @@ pub fn entrance(
         Entrance::COLUMNS
     );
     tx.one(SQL, params![tenant, owner, contact, call])
+}
+
+/// What the person of a row of a calling list needs to come onto the board of `owner`; otherwise as [`entrance`].
+pub fn entrance_of_row(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    owner: &str,
+    contact: Id<Contact>,
+    list_row: Id<ListRow>,
+) -> Result<Option<Entrance>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \
+         join contacts t on t.workspace = b.workspace and t.id = ?3 \
+         left join board_cards k on k.board = b.id and k.contact = t.id \
+         left join campaign_rows r on r.workspace = b.workspace and r.id = ?4 \
+         where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
+        Entrance::COLUMNS
+    );
+    tx.one(SQL, params![tenant, owner, contact, list_row])
+}
+
+row! {
+    /// The row of a campaign's list whose message a conversation answers.
+    #[derive(Debug, Clone)]
+    pub struct RowOfChat {
+        /// The campaign.
+        campaign: Id<Campaign> as "r.campaign",
+        /// The row.
+        list_row: Id<ListRow> as "r.id",
+        /// Its values.
+        variables: Map<String, Json> as "r.variables",
+        /// Who answers.
+        contact: Id<Contact> as "c.contact",
+    }
+}
+
+/// The row of a campaign's list whose message a conversation answers.
+pub fn row_of_chat(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<RowOfChat>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from channel_chats c join campaign_rows r on r.workspace = c.workspace and r.id = c.list_row \
+         where c.workspace = ?1 and c.chat = ?2",
+        RowOfChat::COLUMNS
+    );
+    tx.one(SQL, params![tenant, chat])
 }
 
 /// Adds a card, unless the person has one on this board. Returns whether it was added.

@@ -184,7 +184,7 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
         return Ok(());
     }
     let latest = row.progress.ended_at.or(row.progress.answered_at).unwrap_or(row.started_at);
-    analytics::touch(tx, row.workspace, row.started_at, latest)
+    analytics::touch(tx, row.workspace, row.id, row.started_at, latest)
 }
 
 /// Writes what changes in the life of a call, unless it was changed since it was read. Returns whether it was

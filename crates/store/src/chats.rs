@@ -99,6 +99,10 @@ row! {
         summary: Option<String>,
         /// How the customer felt.
         sentiment: Option<String>,
+        /// When the agent begins its reply to what has come in on the messaging channel.
+        reply_at: Option<Timestamp>,
+        /// When the first message came that the agent has not replied to there.
+        unanswered_at: Option<Timestamp>,
         /// Grows with every save.
         version: i64,
     }
@@ -204,6 +208,8 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             analysis_at: row.analysis_at,
             summary: row.summary.as_deref(),
             sentiment: row.sentiment.as_deref(),
+            reply_at: row.reply_at,
+            unanswered_at: row.unanswered_at,
         }
         and "version = version + 1"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version

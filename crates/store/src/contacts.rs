@@ -133,6 +133,36 @@ pub fn find_by_phone(
     )
 }
 
+/// The contact with this id on the messaging channel.
+pub fn find_by_channel_user(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    user: &str,
+) -> Result<Option<ContactRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id = ?3"
+        ),
+        params![tenant, mode, user],
+    )
+}
+
+/// Writes what the messaging channel tells of a person: number, name there, id.
+pub fn set_channel(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Contact>,
+    phone: Option<&str>,
+    user: Option<&str>,
+    username: Option<&str>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update contacts set phone = ?3, chatapp_user_id = ?4, chatapp_username = ?5, updated_at = ?6
+        where workspace = ?1 and id = ?2 and erased_at is null";
+    tx.exec(sql, params![tenant, id, phone, user, username, now]).map(|_| ())
+}
+
 /// The contacts with these numbers (E.164).
 pub fn find_by_phones(
     tx: &mut Tx<'_>,
@@ -146,6 +176,17 @@ pub fn find_by_phones(
         &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"),
         &params,
     )
+}
+
+/// The references of some contacts.
+pub fn references(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<Contact>],
+) -> Result<Vec<(Id<Contact>, Option<String>)>, DbError> {
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    tx.all(&format!("select id, external_ref from contacts where workspace = ?1 and id in {list}"), &params)
 }
 
 /// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).

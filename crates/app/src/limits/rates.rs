@@ -59,6 +59,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
         RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
         RateClass::ChatMessages => ("chat_messages", "chatMessagesPerMinute"),
+        RateClass::ChannelMessages => ("channel_messages", "channelMessagesPerMinute"),
     }
 }
 

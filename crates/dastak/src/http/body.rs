@@ -157,6 +157,7 @@ where
         let limit = match operation.access {
             _ if operation.upload => UPLOAD_LIMIT,
             Access::Public | Access::Figures => SMALL_LIMIT,
+            Access::Signed => api::channel_accounts::MAX_NOTIFICATION,
             _ if operation.body.is_none() => SMALL_LIMIT,
             _ => BODY_LIMIT,
         };

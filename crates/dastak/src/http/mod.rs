@@ -2,6 +2,7 @@
 //! make one `app` call, encode.
 
 pub mod body;
+pub mod channel_hook;
 pub mod connection;
 pub mod dev;
 pub mod handler;

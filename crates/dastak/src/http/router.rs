@@ -163,10 +163,17 @@ impl Router {
             Access::StreamToken => Some(admit_sender(app, &path, &head.headers, &query, client, seen).await?),
             _ => None,
         };
+        let hook = match operation.access {
+            Access::Signed => Some(admit_provider(app, &path, client).await?),
+            _ => None,
+        };
         let sender = match (operation.access, &caller) {
             (_, Some(caller)) => Client::Workspace(caller.tenant()),
             (Access::StreamToken, None) => {
                 entrance.map_or(Client::Stranger, |entrance| Client::Workspace(entrance.tenant))
+            }
+            (Access::Signed, None) => {
+                hook.as_ref().map_or(Client::Stranger, |hook| Client::Workspace(hook.tenant()))
             }
             (Access::Operator, None) => Client::Operator,
             (_, None) => Client::Stranger,
@@ -195,6 +202,7 @@ impl Router {
             client,
             once,
             entrance,
+            hook,
             is_head,
             held,
         };
@@ -216,6 +224,16 @@ async fn admit_sender(
     let (budget, admitted) = streams::ingest::admit(app, id, token, client).await;
     seen.budget = budget;
     admitted
+}
+
+/// Finds the connection whose provider sends a notification; its signature is checked once the body is read.
+async fn admit_provider(
+    app: &Arc<App>,
+    path: &[(&'static str, String)],
+    client: IpAddr,
+) -> Result<channel::inbox::Entrance, Failure> {
+    let id = path.first().map_or("", |(_, id)| id.as_str());
+    channel::inbox::entrance(app, id).await.map_err(|failure| app.hook_refused(client, failure))
 }
 
 /// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
@@ -274,7 +292,7 @@ async fn authorize(
     let token = bearer(headers);
     match operation.access {
         // The token of a stream is looked at once the query is read.
-        Access::Public | Access::StreamToken => return Ok(None),
+        Access::Public | Access::StreamToken | Access::Signed => return Ok(None),
         Access::Operator => {
             return match token {
                 Some(token) if app.is_operator(token) => Ok(None),
@@ -308,7 +326,12 @@ async fn authorize(
             caller.need(one)?;
             caller.need(other)?;
         }
-        Access::Public | Access::StreamToken | Access::Operator | Access::Figures | Access::AnyKey => {}
+        Access::Public
+        | Access::StreamToken
+        | Access::Signed
+        | Access::Operator
+        | Access::Figures
+        | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
         return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));

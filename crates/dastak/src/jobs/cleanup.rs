@@ -1,6 +1,6 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
 //! days, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
-//! 400 days, boards of campaigns and agents that are gone, old chats.
+//! 400 days, boards of campaigns and agents that are gone, old chats, old messages of the channel.
 
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     campaigns::runs::sweep(app).await?;
     boards::sweep(app).await?;
     chats::sweep(app).await?;
+    channel::media::sweep(app).await?;
     while chats::sweep_documents(app).await? {}
     let files_left = super::after_calls::sweep(app).await;
     super::streams::sweep(app).await;

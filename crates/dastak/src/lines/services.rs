@@ -169,9 +169,13 @@ impl voice::CallServices for LineServices {
         Box::pin(self.passages.find(question.to_owned()))
     }
 
-    fn send_message(&self, template: Option<Value>, _: String) -> Answer<'_, ()> {
-        tracing::warn!(call = %self.id, template = template.is_some(), "a message was not sent: the chat-app channel is not connected");
-        Box::pin(std::future::ready(()))
+    fn send_message(&self, template: Option<Value>, text: String) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let sent = channel::speaking::during_call(&self.app, self.tenant, self.id, template, text).await;
+            if let Err(failure) = sent {
+                failure.warn_about(self.id, "a message was not sent during a call");
+            }
+        })
     }
 
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>> {

@@ -21,7 +21,7 @@ fn keyed() -> impl Iterator<Item = (&'static Operation, Vec<&'static str>)> {
         Access::AnyKey => Some((operation, vec![])),
         Access::Scope(scope) => Some((operation, vec![scope.0])),
         Access::Scopes(one, other) => Some((operation, vec![one.0, other.0])),
-        Access::Public | Access::StreamToken | Access::Operator | Access::Figures => None,
+        Access::Public | Access::StreamToken | Access::Signed | Access::Operator | Access::Figures => None,
     })
 }
 

@@ -382,3 +382,51 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
     assert_eq!(traces(kit.app(), &["Zyxwv", "9812300001"]).await, Vec::<String>::new());
     kit.recount().await;
 }
+
+#[tokio::test]
+async fn a_column_sends_a_template_once_and_says_what_refused_it() {
+    let kit = Kit::open().await;
+    let workspace = kit.held.desk.workspace.id.clone();
+    crate::cloud::connect_sandbox(kit.app(), &workspace).await;
+    let template = json!({"name": "thanks", "language": "en", "category": "UTILITY", "components": [
+        {"type": "BODY", "text": "Thank you, {{1}}.", "example": {"body_text": [["Asha"]]}}]});
+    let made = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201);
+    let template = made["data"]["id"].as_str().unwrap().to_owned();
+    kit.app().advance(3).await;
+    let mapping = json!({"body.1": {"source": "contact", "value": "name"}});
+    kit.automate("won", json!([{"type": "message", "templateId": template, "paramMapping": mapping}])).await;
+    let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
+    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+    kit.talked("0001", "paid").await;
+    kit.app().advance(5).await;
+    assert_eq!(kit.actions().await, ["message done -"]);
+    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    let told = |message: &Value| [message["source"].clone(), message["text"].clone(), message["to"].clone()];
+    assert_eq!(
+        sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
+        [[json!("board_action"), json!("Thank you, Asha."), json!("+919812300001")]]
+    );
+    // Somebody without a name, and somebody who must not be written to.
+    kit.talked("0002", "paid").await;
+    kit.missed("0003").await;
+    kit.app().post(kit.live(), "/v1/dnc", &json!({"phones": ["+919812300003"]})).await.expect(200);
+    let cards = kit.cards().await;
+    let card = |phone: &str| cards.iter().find(|card| card["contactPhone"] == phone).unwrap();
+    kit.to_column(card("+919812300003"), "won").await.expect(200);
+    kit.app().advance(5).await;
+    for (phone, line) in
+        [("+919812300002", "message skipped missing_params"), ("+919812300003", "message skipped do_not_call")]
+    {
+        assert_eq!(kit.actions_of(&kit.campaign, card(phone)).await, [line]);
+    }
+    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    assert_eq!(sent.as_array().unwrap().len(), 1);
+    // A template that is not there is refused at once.
+    let board = kit.board().await["boardId"].as_str().unwrap().to_owned();
+    let path = kit.own(&format!("boards/{board}"));
+    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    let gone = "catpl_01k9v5x2m8e6fs4v0q3n7w1y34";
+    settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
+    let refused = kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await;
+    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "columns[0].automations[0].templateId");
+}

@@ -219,7 +219,7 @@ async fn the_channel_is_voice_until_another_is_connected() {
     new(json!({"channel": "sms"})).await.refused(400, "channel_not_supported");
     new(json!({"channel": "chatapp", "chatapp": {"templateId": "tpl_1"}}))
         .await
-        .refused(403, "feature_disabled");
+        .refused(409, "chatapp_not_connected");
     new(json!({"chatapp": {"templateId": "tpl_1"}})).await.refused(422, "chatapp_config_unexpected");
     new(json!({"channel": "voice", "chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
     let path = desk.campaign(json!({})).await;

@@ -52,8 +52,19 @@ pub fn undescribed_event(event: &Value) -> Option<String> {
 }
 
 /// Fields whose content belongs to the workspace or its agents: any field may be in there.
-const THEIRS: [&str; 8] =
-    ["metadata", "extracted", "attributes", "variables", "draft", "published", "graph", "payload"];
+const THEIRS: [&str; 11] = [
+    "metadata",
+    "extracted",
+    "attributes",
+    "variables",
+    "draft",
+    "published",
+    "graph",
+    "payload",
+    "restrictionInfo",
+    "violationInfo",
+    "banInfo",
+];
 
 /// The first field that a sample does not have.
 fn beyond(sample: &Value, value: &Value, at: String) -> Option<String> {

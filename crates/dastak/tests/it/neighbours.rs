@@ -24,11 +24,22 @@ pub struct Ids {
     pub stream: String,
     pub chat: String,
     pub base: String,
+    pub template: String,
+    pub conversation: String,
+    pub channel_number: String,
+    pub message: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
     let listed = desk.app.get(&desk.workspace.live, path).await.expect(200);
     listed["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{path} is empty")).to_owned()
+}
+
+/// The number on the messaging channel.
+async fn channel_number(desk: &Desk) -> String {
+    let path = format!("/workspaces/{}/chatapp/numbers", desk.workspace.id);
+    let listed = desk.app.operator("GET", &path, &Value::Null).await.expect(200);
+    listed["data"][0]["id"].as_str().expect("a number").to_owned()
 }
 
 /// A run of another campaign, which is paused.
@@ -71,6 +82,10 @@ impl Ids {
             stream: desk.stream.clone(),
             chat: desk.chat.clone(),
             base: desk.base.clone(),
+            template: desk.template.clone(),
+            conversation: desk.conversation.clone(),
+            channel_number: channel_number(desk).await,
+            message: desk.message.clone(),
         }
     }
 }
@@ -88,6 +103,7 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
         "moveCampaignCard" | "moveAgentCard" => json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y34"}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
         "sendChatMessage" => json!({"text": "Hello"}),
+        "assignConversation" => json!({"email": "a@example.com"}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
     }
@@ -107,6 +123,9 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "chat" => &ids.chat,
         "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
+        "chatapp" if operation.path.contains("/templates/") => &ids.template,
+        "chatapp" if operation.path.contains("/conversations/") => &ids.conversation,
+        "chatapp" if operation.path.contains("/messages/") => &ids.message,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     let path = operation
@@ -161,6 +180,8 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.card,
                     &ids.stream,
                     &ids.base,
+                    &ids.template,
+                    &ids.conversation,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -214,6 +235,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "deleteTool" => Some(&ids.tool),
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
+        "releaseChannelNumber" => Some(&ids.channel_number),
         "liftOptOut" => Some(&desk.live.contact),
         "getBoard" | "updateBoard" | "getBoardCard" => Some(&ids.board),
         "updateIntegration" | "deleteIntegration" => Some(&ids.integration),
@@ -247,7 +269,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 26);
+    assert_eq!(asked, 27);
     untouched(&desk, &ids).await;
 }
 
@@ -268,6 +290,9 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/chat/sessions/{}", ids.chat)).await["state"], "ai");
     let stream = get(format!("/v1/data-streams/{}", ids.stream)).await;
     assert_eq!((&stream["name"], &stream["campaigns"]), (&json!("OfTheFirst"), &json!([])));
+    let template = get(format!("/v1/chatapp/templates/{}", ids.template)).await;
+    assert_eq!((&template["status"], &template["name"]), (&json!("APPROVED"), &json!("of_the_first")));
+    assert_eq!(get("/v1/chatapp/numbers".into()).await[0]["isDefault"], true);
     let base = get(format!("/v1/knowledge-bases/{}", ids.base)).await;
     assert_eq!(
         (&base["name"], &base["documents"][0]["source"]),

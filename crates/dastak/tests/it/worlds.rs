@@ -91,6 +91,27 @@ fn stand(operation: &Operation) -> Stand {
         | "deleteWebhook"
         | "rotateWebhookSecret"
         | "testWebhook" => Stand::Shared,
+        // Numbers and templates belong to the account; what a test key does with them is only checked.
+        "listChannelNumbers"
+        | "listChannelTemplates"
+        | "createChannelTemplate"
+        | "syncChannelTemplates"
+        | "uploadHeaderSample"
+        | "getChannelTemplate"
+        | "updateChannelTemplate"
+        | "deleteChannelTemplate" => Stand::Shared,
+        // Test keys store no conversations; they read those that there are.
+        "startConversation"
+        | "listConversations"
+        | "getConversation"
+        | "endConversation"
+        | "takeConversationOver"
+        | "handConversationBack"
+        | "assignConversation"
+        | "listAssignees" => Stand::Shared,
+        // A test key sends nothing and stores nothing, so that it has no messages.
+        "sendChannelMessage" => Stand::Makes,
+        "listChannelMessages" | "getChannelMessage" | "getChannelMessageMedia" => Stand::Own,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
         "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
         "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
@@ -124,6 +145,12 @@ pub struct Desk {
     /// Of the live world, the only one that has chats.
     pub chat: String,
     pub base: String,
+    /// A template of the messaging channel.
+    pub template: String,
+    /// A conversation there.
+    pub conversation: String,
+    /// A message of the live world.
+    pub message: String,
     pub live: Things,
     pub test: Things,
 }
@@ -175,11 +202,10 @@ impl Desk {
         let app = TestApp::start().await;
         app.set_clock(&noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        // Nobody listens there: deliveries wait.
-        let endpoint = id(&app
-            .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
-            .await
-            .expect(201));
+        // Nobody listens there: deliveries wait. It takes what only those get who ask for it, too.
+        let all: Vec<&str> = api::events::ALL.iter().map(|kind| kind.name).collect();
+        let hook = json!({"url": "http://127.0.0.1:29099/hook", "events": all});
+        let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &hook).await.expect(201));
         // Its agent is older than the one that calls.
         let chat = chats::a_session(&app, &workspace).await;
         let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
@@ -201,10 +227,34 @@ impl Desk {
             .expect(201));
         let text = json!({"title": "OfTheFirst", "text": "OfTheFirst opens at nine."});
         app.post(&workspace.live, &format!("/v1/knowledge-bases/{base}/documents"), &text).await.expect(200);
+        crate::cloud::connect_sandbox(&app, &workspace.id).await;
+        let conversation = crate::channel_conversations::one(&app, &workspace, &chat).await;
+        let template = json!({"name": "of_the_first", "language": "en", "category": "UTILITY",
+            "components": [{"type": "BODY", "text": "OfTheFirst"}]});
+        let template = id(&app.post(&workspace.live, "/v1/chatapp/templates", &template).await.expect(201));
+        app.advance(2).await;
+        let message = json!({"to": "+919812399997", "template": {"id": template}});
+        let message = app.post(&workspace.live, "/v1/chatapp/messages", &message).await.expect(201);
+        let message = message["data"]["messageId"].as_str().expect("a message").to_owned();
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
-        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, live, test }
+        Self {
+            app,
+            workspace,
+            endpoint,
+            campaign,
+            board,
+            card,
+            stream,
+            chat,
+            base,
+            template,
+            conversation,
+            message,
+            live,
+            test,
+        }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -220,6 +270,11 @@ impl Desk {
             "data-streams" => &self.stream,
             "chat" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
+            "chatapp" if operation.path.contains("/templates/") => &self.template,
+            "chatapp" if operation.path.contains("/conversations/") => &self.conversation,
+            "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => {
+                &self.message
+            }
             _ => "none_00000000000000000000000000",
         };
         let path = operation

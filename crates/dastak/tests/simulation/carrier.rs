@@ -13,6 +13,7 @@ use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFai
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use tokio::sync::{Notify, oneshot};
 
+use crate::cloud::{Cloud, Notification};
 use crate::faults::{Counts, Mood, Side};
 use crate::random::Random;
 use crate::receivers::Post;
@@ -46,6 +47,8 @@ pub enum News {
     Transfer(Id<Call>, Phone),
     /// Something about a second leg.
     Leg(Id<Call>, i64, LegFact),
+    /// The messaging channel tells something.
+    Told(Notification),
     /// The answer to a slow dial.
     Answer(oneshot::Sender<()>),
 }
@@ -79,6 +82,7 @@ pub struct World {
     state: Mutex<State>,
     post: Mutex<Post>,
     sources: Mutex<Sources>,
+    cloud: Mutex<Cloud>,
     crash: Notify,
     fresh: Notify,
     slow: Notify,
@@ -125,6 +129,7 @@ impl World {
             state: Mutex::new(state),
             post: Mutex::default(),
             sources: Mutex::default(),
+            cloud: Mutex::default(),
             crash,
             fresh,
             slow,
@@ -143,6 +148,11 @@ impl World {
     /// The side of the systems that streams are read from.
     pub fn sources(&self) -> MutexGuard<'_, Sources> {
         self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The side of the messaging channel.
+    pub fn cloud(&self) -> MutexGuard<'_, Cloud> {
+        self.cloud.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn seed(&self) -> u64 {

@@ -3,6 +3,7 @@
 
 mod boards;
 mod campaigns;
+pub mod channel;
 mod chats;
 mod legs;
 mod streams;
@@ -179,6 +180,7 @@ pub fn promises(
     court.boards_add_up();
     court.chats_add_up();
     court.streams_add_up(world, sight, &past);
+    court.channel_adds_up(world, customers, sight);
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::campaigns::{self, CampaignAct};
 use crate::carrier::{News, World};
+use crate::channel::{self as messaging, ChannelAct};
 use crate::chats::{self as talks, ChatAct};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
@@ -36,6 +37,8 @@ pub struct Customer {
     pub keys: Vec<(String, Id<ApiKey>)>,
     pub test_key: String,
     pub endpoints: Vec<Endpoint>,
+    /// Where the messaging channel's notifications go.
+    pub hook: String,
 }
 
 /// Something done to the service.
@@ -59,6 +62,7 @@ pub enum Act {
     Campaign { customer: usize, act: CampaignAct },
     Chat { customer: usize, act: ChatAct },
     Stream { customer: usize, act: StreamAct },
+    Channel { customer: usize, act: ChannelAct },
 }
 
 /// What was answered, at its moment: a promise from then on.
@@ -105,6 +109,7 @@ pub struct Log {
     /// With the name that each was made under.
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
     pub chats: talks::Known,
+    pub channel: messaging::Known,
     pub streams: Vec<StreamKnown>,
     /// How many rows the spreadsheet had when a stream was first asked for, by customer and name.
     pub first_rows: HashMap<(usize, String), u64>,
@@ -136,7 +141,7 @@ pub fn transfer_numbers() -> Vec<Phone> {
     [staff(), staff(), people()[..4].to_vec()].concat()
 }
 
-fn trace() -> Trace {
+pub fn trace() -> Trace {
     Trace { operation: "simulation", request_id: "simulation".into() }
 }
 
@@ -172,6 +177,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let made = agents::create(app, tenant, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
     let writer = talks::set_up(app, tenant).await?;
+    let hook = messaging::set_up(app, number, tenant, &live[2].0, writer).await?;
     let mut endpoints = Vec::new();
     for place in 0..3 {
         let host = format!("r{number}{place}.example.com");
@@ -188,7 +194,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         let health = receivers::health(random, place, app.clock.now());
         endpoints.push(Endpoint { tenant, id: made.endpoint.id.to_string(), host, secret, picked, health });
     }
-    Ok(Customer { tenant, agent: made.summary.id, writer, keys: live, test_key, endpoints })
+    Ok(Customer { tenant, agent: made.summary.id, writer, keys: live, test_key, endpoints, hook })
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
@@ -253,6 +259,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     acts.extend(campaigns::plan(seed, from));
     acts.extend(talks::plan(seed, from));
     acts.extend(streams::plan(seed, from));
+    acts.extend(messaging::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -525,6 +532,12 @@ async fn attempt(
             };
             streams::attempt(app, world, (*customer, with(customer)), act, &known, &promise).await?;
         }
+        Act::Channel { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            messaging::attempt(app, world, (*customer, with(customer)), act, &known).await?;
+        }
         Act::Publish { customer, active } => {
             let whose = with(customer);
             if *active {
@@ -650,7 +663,7 @@ pub async fn report_leg(
     Outcome::Done
 }
 
-fn defective(log: &Shared, defect: String) {
+pub fn defective(log: &Shared, defect: String) {
     log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
 }
 

@@ -20,6 +20,7 @@ use store::Store;
 
 use crate::carrier::{Line, World};
 use crate::chats::Writer;
+use crate::cloud::Api;
 use crate::faults::Misfortune;
 use crate::random::Random;
 use crate::receivers::Mail;
@@ -160,6 +161,8 @@ async fn start(
         receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
+    let cloud = cloud_api::Cloud::new(&app.config.cloud_api).with_transport(Arc::new(Api(world.clone())));
+    channel::providers::use_cloud(&app, cloud);
     let systems = providers::connectors::Systems::new(&app.config.integrations).expect("settings");
     let systems = systems.with_transport(Arc::new(Systems(world.clone())));
     start_jobs(&app, &wakes, None, Ok(integrations::Desk::with(&app, systems)));

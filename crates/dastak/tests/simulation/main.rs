@@ -9,9 +9,11 @@
 mod boards;
 mod campaigns;
 mod carrier;
+mod channel;
 mod chats;
 mod check;
 mod clients;
+mod cloud;
 mod faults;
 mod late;
 mod life;

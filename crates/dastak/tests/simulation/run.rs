@@ -10,8 +10,10 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
 use crate::carrier::{News, World};
+use crate::channel::ChannelAct;
 use crate::check;
 use crate::clients::{self, AFTERMATH, Act, Customer, Log, Outcome, Shared};
+use crate::cloud;
 use crate::faults::Counts;
 use crate::life::{self, Life, Passed};
 use crate::random::Random;
@@ -50,6 +52,9 @@ pub struct Figures {
     /// Records that were taken in, and calls that were written back.
     pub records: u64,
     pub notes: u64,
+    /// Messages that the channel was handed, and notifications that it was relieved of.
+    pub messages: u64,
+    pub told: u64,
     pub steps: u64,
     pub boundaries: Counts,
 }
@@ -66,6 +71,8 @@ impl Figures {
         self.scheduled += other.scheduled;
         self.records += other.records;
         self.notes += other.notes;
+        self.messages += other.messages;
+        self.told += other.told;
         self.steps += other.steps;
         for (boundary, count) in &other.boundaries {
             let sum = self.boundaries.entry(boundary.clone()).or_default();
@@ -90,6 +97,8 @@ impl std::fmt::Display for Figures {
             scheduled,
             records,
             notes,
+            messages,
+            told,
             steps,
             boundaries,
             ..
@@ -97,7 +106,7 @@ impl std::fmt::Display for Figures {
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,
-            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back",
+            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back, {messages} messages handed over, {told} notifications",
             boundaries.keys().filter(|(name, _)| !name.starts_with("read ")).count(),
         )
     }
@@ -186,6 +195,10 @@ pub fn run(seed: u64, tell: bool) -> Report {
             println!("{} promised {:?}", kept.at, kept.promise);
         }
     }
+    let (messages, told) = world.cloud().accounts.iter().fold((0, 0), |(messages, told), account| {
+        let news = account.heard.len() + account.told.len();
+        (messages + account.handed.len() as u64, told + news as u64)
+    });
     let figures = Figures {
         runs: 1,
         acts: log.acts,
@@ -197,6 +210,8 @@ pub fn run(seed: u64, tell: bool) -> Report {
         scheduled: log.scheduled.len() as u64,
         records: check::records(&folder.join("dastak.db")),
         notes: world.sources().accounts.iter().map(|account| account.notes.len() as u64).sum(),
+        messages,
+        told,
         steps: stepped,
         boundaries: std::mem::take(&mut world.lock().counts),
     };
@@ -425,6 +440,12 @@ impl Play {
                     });
                 }
                 Due::News(News::Answer(answer)) => drop(answer.send(())),
+                Due::News(News::Told(notification)) => {
+                    self.open.push((Due::News(News::Told(notification.clone())), state));
+                    self.life().spawn(async move {
+                        answered(cloud::report(app, world, customers, log, notification).await)
+                    });
+                }
                 Due::News(News::Fact(call, fact)) => {
                     self.world.tell(format!("{fact:?} of {call}"));
                     let Some(tenant) = self.owner(&mut owners, call) else { continue };
@@ -449,6 +470,7 @@ impl Play {
         for customer in 0..2 {
             for act in [
                 Act::Stream { customer, act: StreamAct::Mend },
+                Act::Channel { customer, act: ChannelAct::Mend },
                 Act::Wallet { customer, amount: 1_000_000 },
                 Act::Lines { customer, lines: 3 },
                 Act::Suspend { customer, suspended: false },
@@ -468,6 +490,7 @@ impl Play {
                 // Streams that stopped go on.
                 for customer in 0..2 {
                     self.acts.push_back((now, Act::Stream { customer, act: StreamAct::Mend }));
+                    self.acts.push_back((now, Act::Channel { customer, act: ChannelAct::Mend }));
                 }
             }
             if now >= end {

@@ -1,12 +1,13 @@
 //! An observer beside the service, while it lives: what an erasure or a later write would hide.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::check::channel::went_back;
 use crate::check::{id, open};
 
 /// The nudge of an event that an erasure of the same moment emptied.
@@ -37,6 +38,10 @@ pub struct Sight {
     pub finished: Vec<String>,
     /// Records that were told to be rejected.
     pub rejected: Vec<String>,
+    /// Type and message of every event of a message, in the order of the outbox.
+    pub messages: Vec<(String, String)>,
+    /// The statuses of messages as they were seen last.
+    statuses: HashMap<String, String>,
     /// What must never be committed, and was.
     pub broken: BTreeSet<String>,
 }
@@ -52,6 +57,8 @@ impl Sight {
             short: HashSet::new(),
             finished: Vec::new(),
             rejected: Vec::new(),
+            messages: Vec::new(),
+            statuses: HashMap::new(),
             broken: BTreeSet::new(),
         }
     }
@@ -65,6 +72,7 @@ impl Sight {
         self.most_lines = self.most_lines.max(lines);
         self.look_at_money();
         self.look_at_lists();
+        self.look_at_messages();
         let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
         let mut statement = self.store.prepare_cached(sql).expect("a query");
         let rows = statement
@@ -86,6 +94,12 @@ impl Sight {
                 let data: serde_json::Value =
                     serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
                 self.rejected.extend(data["data"]["recordId"].as_str().map(str::to_owned));
+            }
+            if kind.starts_with("message.") {
+                let data: serde_json::Value =
+                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
+                self.messages
+                    .push((kind.clone(), data["data"]["messageId"].as_str().unwrap_or(UNSEEN).to_owned()));
             }
             if kind.starts_with("nudge.") {
                 let data: serde_json::Value =
@@ -178,6 +192,26 @@ impl Sight {
             .expect("lists");
         drop(statement);
         self.broken.extend(wrong.into_iter().map(|id| format!("the blocks of {id} did not add up")));
+    }
+
+    /// No status of a message moves back.
+    fn look_at_messages(&mut self) {
+        let mut statement = self
+            .store
+            .prepare_cached("select id, status from channel_messages where direction = 'outbound'")
+            .expect("a query");
+        let rows: Vec<(String, String)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("messages")
+            .collect::<Result<_, _>>()
+            .expect("messages");
+        drop(statement);
+        for (id, status) in rows {
+            let before = self.statuses.insert(id.clone(), status.clone());
+            if before.as_ref().is_some_and(|before| went_back(before, &status)) {
+                self.broken.insert(format!("{id} was {before:?} and is {status}"));
+            }
+        }
     }
 
     /// Whose call it is; `None` when the service knows of no such call.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::codes::{ActionKind, ColumnType};
+use crate::channel::campaign::{MAX_MAPPED, MAX_VALUE, Mapping, check_mapping};
 use crate::conversation::{Op, compares};
-use crate::ids::{Agent, BoardColumn, Campaign, Id, Kind};
+use crate::ids::{Agent, BoardColumn, Campaign, ChannelTemplate, Id, Kind};
 
 /// Columns of a board (docs/contract/boards.md#limits).
 pub const MAX_COLUMNS: usize = 30;
@@ -97,6 +98,13 @@ pub enum Automation {
         /// The campaign.
         campaign: Id<Campaign>,
     },
+    /// Sends a template on the messaging channel.
+    Message {
+        /// Which.
+        template: Id<ChannelTemplate>,
+        /// Where its values come from; a column is a variable of the contact.
+        mapping: Mapping,
+    },
     /// Writes the event `board.card_moved`.
     Event,
 }
@@ -109,6 +117,7 @@ impl Automation {
             Automation::DoNotCall { .. } => ActionKind::DoNotCall,
             Automation::Nudge { .. } => ActionKind::Nudge,
             Automation::AddToCampaign { .. } => ActionKind::AddToCampaign,
+            Automation::Message { .. } => ActionKind::Message,
             Automation::Event => ActionKind::Event,
         }
     }
@@ -201,6 +210,24 @@ fn read_id<K: Kind>(json: &Value, at: &str, name: &str) -> Result<Id<K>, Wrong> 
     }
 }
 
+fn read_mapping(json: &Value, at: &str) -> Result<Mapping, Wrong> {
+    let mapping: Mapping = match json {
+        Value::Null => Mapping::new(),
+        json => match serde_json::from_value(json.clone()) {
+            Ok(mapping) => mapping,
+            Err(_) => return wrong(at, "must have a source and a value for each place of the template"),
+        },
+    };
+    let long = mapping.values().any(|mapped| mapped.value.chars().count() > MAX_VALUE);
+    if mapping.len() > MAX_MAPPED || long {
+        return wrong(at, format!("must have at most {MAX_MAPPED} values of at most {MAX_VALUE} characters"));
+    }
+    match check_mapping(&mapping) {
+        Ok(()) => Ok(mapping),
+        Err((key, must)) => wrong(format!("{at}.{key}"), must),
+    }
+}
+
 fn read_automation(json: &Value, at: &str) -> Result<Automation, Wrong> {
     let Some(kind) = json["type"].as_str().and_then(ActionKind::parse) else {
         let words: Vec<&str> = ActionKind::ALL.iter().map(|kind| kind.as_str()).collect();
@@ -218,10 +245,8 @@ fn read_automation(json: &Value, at: &str) -> Result<Automation, Wrong> {
         }
         ActionKind::AddToCampaign => Automation::AddToCampaign { campaign: read_id(json, at, "campaignId")? },
         ActionKind::Message => {
-            return wrong(
-                format!("{at}.type"),
-                "must not be message: this service has no chat-app channel yet, so nothing could be sent",
-            );
+            let mapping = read_mapping(&json["paramMapping"], &format!("{at}.paramMapping"))?;
+            Automation::Message { template: read_id(json, at, "templateId")?, mapping }
         }
         ActionKind::Event => Automation::Event,
     })

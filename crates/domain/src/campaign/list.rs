@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::codes::{InvalidReason, RowState};
 use crate::call::variables::{CEILING_BYTES, CEILING_COUNT};
-use crate::phone::{Phone, PhoneError};
+use crate::phone::{E164, Phone, PhoneError};
 
 /// Most rows of one request, and of a list that is replaced.
 pub const MAX_ROWS: usize = 50_000;
@@ -34,6 +34,18 @@ pub fn read_phone(text: &str) -> Result<Phone, InvalidReason> {
         PhoneError::NotIndian => InvalidReason::NotIndian,
         PhoneError::Invalid => InvalidReason::InvalidPhone,
     })
+}
+
+/// The same for numbers of any country: what is a number of India in any notation, else an international one.
+///
+/// # Errors
+/// Why the row is never messaged.
+pub fn read_any_phone(text: &str) -> Result<E164, InvalidReason> {
+    match read_phone(text) {
+        Ok(phone) => Ok(E164::from(phone)),
+        Err(InvalidReason::NotIndian) => E164::parse(text).map_err(|_| InvalidReason::InvalidPhone),
+        Err(why) => Err(why),
+    }
 }
 
 /// What is wrong with the variables of a row.
@@ -234,6 +246,14 @@ mod tests {
         for wrong in ["", "98123", "9812345678 / 9812345679", "Asha Rao"] {
             assert_eq!(phone(wrong), Err(InvalidReason::InvalidPhone), "{wrong}");
         }
+    }
+
+    #[test]
+    fn numbers_of_other_countries() {
+        let phone = |text| read_any_phone(text).map(|phone| phone.to_string());
+        assert_eq!(phone("9812345678").as_deref(), Ok("+919812345678"));
+        assert_eq!(phone("+1 415 555 0100").as_deref(), Ok("+14155550100"));
+        assert_eq!(phone("Asha Rao"), Err(InvalidReason::InvalidPhone));
     }
 
     #[test]

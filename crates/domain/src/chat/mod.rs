@@ -1,5 +1,6 @@
 //! Chats: where one stands, who may speak, and when it is looked at again (docs/contract/chats.md).
 
+pub mod background;
 mod hours;
 
 pub use hours::{BusinessHours, MAX_SPANS, OpenSpan, WrongHours};
@@ -90,6 +91,22 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
+    /// How a chat on the messaging channel began (docs/contract/channel-conversations.md#origins).
+    pub enum Origin {
+        /// The customer wrote first.
+        Inbound = "inbound",
+        /// A template that was sent over the API.
+        TemplateStart = "template_start",
+        /// The customer answered a message that was sent during a call.
+        CallFollowup = "call_followup",
+        /// The customer answered a campaign.
+        Campaign = "campaign",
+        /// The customer wrote, and the agent could not take the chat.
+        AiUnavailable = "ai_unavailable",
+    }
+}
+
+closed_sets::words! {
     /// What the agent replies to.
     pub enum TurnKind {
         /// The opening of the chat: the agent writes first.
@@ -169,6 +186,11 @@ pub struct Limits {
     pub longest: i64,
 }
 
+impl Limits {
+    /// Those of the messaging channel, where people answer when they have time.
+    pub const CHANNEL: Self = Self { idle: 24 * HOUR, longest: 7 * 24 * HOUR };
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { idle: 30 * MINUTE, longest: 24 * HOUR }
@@ -186,8 +208,21 @@ pub struct Standing {
     pub last: Timestamp,
     /// The end of the lease of a reply that is being written.
     pub reply_until: Option<Timestamp>,
+    /// When a reply begins to what has come in.
+    pub reply_at: Option<Timestamp>,
     /// Whether somebody wants it to end.
     pub wished: bool,
+}
+
+/// How long the agent waits for more of a customer who writes in pieces.
+pub const QUIET: i64 = 3 * SECOND;
+/// How long it waits at most after the first piece.
+pub const LONGEST_BURST: i64 = 15 * SECOND;
+
+/// When the agent replies to a message of a burst whose first message came at `first`
+/// (docs/contract/channel-conversations.md#bursts).
+pub fn reply_after(first: Timestamp, now: Timestamp) -> Timestamp {
+    now.plus(QUIET).min(first.plus(LONGEST_BURST)).max(now)
 }
 
 /// When a chat is looked at next; `None` once it is over.
@@ -199,7 +234,11 @@ pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
         return Some(standing.opened);
     }
     let longest = standing.opened.plus(limits.longest);
-    let next = standing.reply_until.unwrap_or_else(|| idle_at(standing, limits).unwrap_or(longest));
+    let replies = standing.reply_at.filter(|_| standing.state == State::Ai);
+    let next = standing
+        .reply_until
+        .or_else(|| [replies, idle_at(standing, limits)].into_iter().flatten().min())
+        .unwrap_or(longest);
     Some(next.min(longest))
 }
 
@@ -257,6 +296,15 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_waits_for_quiet_but_not_for_ever() {
+        let first = Timestamp(0);
+        for (now, expected) in [(0, 3), (2, 5), (11, 14), (13, 15), (20, 20)] {
+            let at = reply_after(first, Timestamp(now * SECOND));
+            assert_eq!(at, Timestamp(expected * SECOND), "a message after {now} s");
+        }
+    }
+
+    #[test]
     fn what_ends_by_itself_and_when() {
         let limits = Limits { idle: 30 * MINUTE, longest: 24 * HOUR };
         let at = |state| Standing {
@@ -264,6 +312,7 @@ mod tests {
             opened: Timestamp(0),
             last: Timestamp(HOUR),
             reply_until: None,
+            reply_at: None,
             wished: false,
         };
         let idle = Timestamp(HOUR + 30 * MINUTE);
@@ -281,6 +330,13 @@ mod tests {
         assert_eq!(times_out(&replying, limits, idle), None);
         assert_eq!(times_out(&replying, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
         assert_eq!(look_at(&Standing { wished: true, ..at(State::Human) }, limits), Some(Timestamp(0)));
+        let soon = Standing { reply_at: Some(Timestamp(HOUR + QUIET)), ..at(State::Ai) };
+        assert_eq!(look_at(&soon, limits), soon.reply_at);
+        assert_eq!(
+            look_at(&Standing { state: State::Human, ..soon }, limits),
+            Some(idle),
+            "a person replies"
+        );
         assert_eq!(look_at(&at(State::Ended), limits), None);
         assert_eq!(times_out(&at(State::Ended), limits, Timestamp(i64::MAX)), None);
     }

@@ -106,6 +106,17 @@ impl std::error::Error for PolicyError {}
 #[derive(Clone)]
 pub struct GuardedClient(Arc<Inner>);
 
+/// Whether a request may go over a connection that was kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// It may, and again over a new one when the kept one was dead.
+    Again,
+    /// It may, once.
+    Once,
+    /// It may not.
+    No,
+}
+
 struct Inner {
     reach: Reach,
     user_agent: HeaderValue,
@@ -143,7 +154,17 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
-        self.exchange(request, limits, true).await
+        self.exchange(request, limits, Kept::Again).await
+    }
+
+    /// The same, but a request that may have reached the peer is not sent again: if a kept connection closes
+    /// under it, the outcome is not known. It is for what must not be done twice and is too frequent for a
+    /// connection each.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn send_unrepeated(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
+        self.exchange(request, limits, Kept::Once).await
     }
 
     /// The same on a connection of its own, so that the peer cannot receive the request twice: for what is
@@ -152,10 +173,10 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send_once(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
-        self.exchange(request, limits, false).await
+        self.exchange(request, limits, Kept::No).await
     }
 
-    async fn exchange(&self, request: Request, limits: Limits, kept: bool) -> Result<Response, SendError> {
+    async fn exchange(&self, request: Request, limits: Limits, kept: Kept) -> Result<Response, SendError> {
         let started = Instant::now();
         let mut phase = Phase::Dns;
         let exchange = async {
@@ -177,7 +198,7 @@ impl GuardedClient {
 
     /// Sends the request and waits for the head of the answer: on a kept connection if there is one and it may be
     /// used, and again on a new one if the kept one was dead.
-    async fn open(&self, request: Request, kept: bool, phase: &mut Phase) -> Result<Open, SendError> {
+    async fn open(&self, request: Request, kept: Kept, phase: &mut Phase) -> Result<Open, SendError> {
         let Request { method, target, mut headers, body } = request;
         if method == Method::CONNECT {
             return Err(SendError::RequestRefused("CONNECT"));
@@ -186,13 +207,18 @@ impl GuardedClient {
             return Err(SendError::RequestRefused("not https"));
         }
         self.own_headers(&mut headers, &target);
-        if kept && let Some(mut link) = self.kept(&target).await {
+        if kept != Kept::No
+            && let Some(mut link) = self.kept(&target).await
+        {
             *phase = Phase::Head;
             match link.request(build(method.clone(), &target, headers.clone(), body.clone())).await {
                 Ok(answer) => return Ok(Open::new(answer, link, self.0.pool.clone(), target)),
                 Err(error) if link.heard() || error.is_user() => {
                     return Err(SendError::from_hyper(&error, Phase::Head));
                 }
+                // Nothing of it was written.
+                Err(error) if error.is_canceled() => {}
+                Err(error) if kept == Kept::Once => return Err(SendError::from_hyper(&error, Phase::Head)),
                 Err(_) => {}
             }
         }

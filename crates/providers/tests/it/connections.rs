@@ -90,6 +90,23 @@ async fn a_kept_connection_that_dies_under_the_request_is_replaced_once() {
 }
 
 #[tokio::test]
+async fn a_request_that_must_not_arrive_twice_is_not_repeated() {
+    let (peer, requests) = leaving(|connection| if connection == 0 { 2 } else { 9 }, b"").await;
+    let client = near_client();
+    let send = async || client.send_unrepeated(post(&client, &peer.url(), "hello"), LIMITS).await;
+    for _ in 0..2 {
+        assert_eq!(said(send().await), whole(200, "ok"));
+    }
+    assert_eq!(peer.accepted(), 1, "connections are kept");
+    assert_eq!(said(send().await), Err(SendError::Closed(Phase::Head)));
+    assert_eq!(requests.load(Ordering::SeqCst), 3);
+    // A connection that is known to be closed is replaced.
+    peer.closed(1).await;
+    assert_eq!(said(send().await), whole(200, "ok"));
+    assert_eq!((peer.accepted(), requests.load(Ordering::SeqCst)), (2, 4));
+}
+
+#[tokio::test]
 async fn a_request_is_not_repeated_once_its_answer_has_begun() {
     let (peer, requests) = leaving(|_| 1, b"HTTP/1.1 2").await;
     let client = near_client();

@@ -52,6 +52,11 @@ migrations! {
     25 "documents",
     26 "passage_vectors",
     27 "list_blocks",
+    28 "channel",
+    29 "channel_messages",
+    30 "channel_conversations",
+    31 "channel_campaigns",
+    32 "call_changes",
 }
 
 /// Number of the newest step this program knows.

@@ -106,7 +106,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
+tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) (A, B, C, D, E, F) }
 
 /// Every placeholder that a statement of fixed length may need.
 const PLACES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \

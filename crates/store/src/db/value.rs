@@ -9,8 +9,14 @@ use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
+use domain::channel::provider::ConnectionStatus;
+use domain::channel::{
+    Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource,
+    TemplateStatus,
+};
 use domain::chat::{
-    Channel as ChatChannel, EndCause as ChatEndCause, Reading, Role as ChatRole, State as ChatState, TurnKind,
+    Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole,
+    State as ChatState, TurnKind,
 };
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
@@ -19,6 +25,7 @@ use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::knowledge::SourceKind;
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
+use domain::phone::E164;
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
 use domain::stream::{Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus};
 use domain::tenant::Mode;
@@ -326,6 +333,24 @@ impl Column for Map<String, Json> {
     }
 }
 
+impl From<E164> for Value<'_> {
+    fn from(number: E164) -> Self {
+        Value::Int(number.as_u64() as i64)
+    }
+}
+
+impl Column for E164 {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Int(stored) = field else { return field.wrong("a number") };
+        u64::try_from(stored).ok().and_then(Self::from_u64).ok_or_else(|| "no phone number".to_owned())
+    }
+}
+
 impl Column for RetryOn {
     fn store(&self) -> Value<'_> {
         (*self).into()
@@ -367,8 +392,9 @@ words! {
     InvalidReason, HeldReason, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
-    ChatState, ChatChannel, ChatRole, ChatEndCause, TurnKind, Reading,
+    ChatState, ChatChannel, ChatRole, ChatEndCause, ChatOrigin, TurnKind, Reading,
     SourceKind,
+    ProviderKind, ConnectionStatus, Category, TemplateStatus, MessageDirection, MessageSource, MessageStatus,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is

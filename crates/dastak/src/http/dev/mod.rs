@@ -1,8 +1,9 @@
 //! `/dev`: what exists only for development and tests. `/dev/clock` is there only with `clock = manual`
-//! (docs/contract/sandbox.md#clock).
+//! (docs/contract/sandbox.md#clock), `/dev/chatapp/inbound` also with `dastak dev`.
 
 use std::sync::Arc;
 
+use api::dev::CustomerMessageTaken;
 use api::error_codes;
 use domain::time::{SECOND, Timestamp};
 use serde_json::json;
@@ -13,7 +14,11 @@ use crate::open;
 
 /// The handlers of `/dev` by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
-    vec![("getClock", open!(get_clock)), ("setClock", open!(set_clock))]
+    vec![
+        ("getClock", open!(get_clock)),
+        ("setClock", open!(set_clock)),
+        ("injectCustomerMessage", open!(inject)),
+    ]
 }
 
 fn manual(app: &App) -> Result<(), Failure> {
@@ -23,6 +28,15 @@ fn manual(app: &App) -> Result<(), Failure> {
 async fn get_clock(app: Arc<App>, _: Request) -> Outcome {
     manual(&app)?;
     Reply::json(200, &json!({"now": app.clock.now()}))
+}
+
+/// A customer of the sandbox's messaging channel writes.
+async fn inject(app: Arc<App>, mut request: Request) -> Outcome {
+    if !app.config.dev {
+        manual(&app)?;
+    }
+    let provider_message_id = channel::sandbox::inject(&app, request.body()?).await?;
+    Reply::data(200, &CustomerMessageTaken { provider_message_id })
 }
 
 async fn set_clock(app: Arc<App>, request: Request) -> Outcome {

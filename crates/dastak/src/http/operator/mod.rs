@@ -4,6 +4,8 @@ mod agents;
 mod audit;
 mod boards;
 mod campaigns;
+mod channel;
+mod channel_conversations;
 mod chats;
 mod dnd;
 mod do_not_call;
@@ -58,6 +60,8 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     handlers.extend(campaigns::handlers());
     handlers.extend(knowledge_files::handlers());
     handlers.extend(boards::handlers());
+    handlers.extend(channel::handlers());
+    handlers.extend(channel_conversations::handlers());
     handlers.extend(chats::handlers());
     handlers.extend(documents::handlers());
     handlers

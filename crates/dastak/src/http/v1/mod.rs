@@ -7,6 +7,9 @@ mod audit;
 mod boards;
 mod calls;
 mod campaigns;
+mod channel_conversations;
+mod channel_messages;
+mod channel_templates;
 mod chats;
 mod contacts;
 mod data_streams;
@@ -68,6 +71,26 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listAgentCards", keyed!(boards::agent_cards)),
         ("moveCampaignCard", keyed!(boards::move_campaign_card)),
         ("moveAgentCard", keyed!(boards::move_agent_card)),
+        ("listChannelNumbers", keyed!(channel_templates::numbers)),
+        ("sendChannelMessage", keyed!(channel_messages::send)),
+        ("listChannelMessages", keyed!(channel_messages::list)),
+        ("getChannelMessage", keyed!(channel_messages::get)),
+        ("getChannelMessageMedia", keyed!(channel_messages::file)),
+        ("listChannelTemplates", keyed!(channel_templates::list)),
+        ("createChannelTemplate", keyed!(channel_templates::create)),
+        ("syncChannelTemplates", keyed!(channel_templates::sync)),
+        ("uploadHeaderSample", keyed!(channel_templates::header_sample)),
+        ("getChannelTemplate", keyed!(channel_templates::get)),
+        ("updateChannelTemplate", keyed!(channel_templates::update)),
+        ("deleteChannelTemplate", keyed!(channel_templates::delete)),
+        ("startConversation", keyed!(channel_conversations::start)),
+        ("listConversations", keyed!(channel_conversations::list)),
+        ("getConversation", keyed!(channel_conversations::get)),
+        ("endConversation", keyed!(channel_conversations::end)),
+        ("takeConversationOver", keyed!(channel_conversations::take_over)),
+        ("handConversationBack", keyed!(channel_conversations::hand_back)),
+        ("assignConversation", keyed!(channel_conversations::assign)),
+        ("listAssignees", keyed!(channel_conversations::assignees)),
         ("openChatSession", keyed!(chats::open)),
         ("sendChatMessage", keyed!(chats::send)),
         ("getChatSession", keyed!(chats::get)),

@@ -63,6 +63,8 @@ pub enum Reply {
     Json(u16, Value),
     /// JSON with a header beside it.
     With(u16, &'static str, String, Value),
+    /// A text of this content type.
+    Text(u16, String, String),
     /// Nothing but a status.
     Bare(u16),
     /// No answer at all.
@@ -214,8 +216,13 @@ async fn serve(
         };
         log.lock().unwrap().push(request);
         count.send_modify(|count| *count += 1);
+        let mut kind = "application/json".to_owned();
         let (status, header, body) = match reply {
             Reply::Json(status, body) => (status, String::new(), body.to_string()),
+            Reply::Text(status, content_type, body) => {
+                kind = content_type;
+                (status, String::new(), body)
+            }
             Reply::With(status, name, value, body) => {
                 (status, format!("{name}: {value}\r\n"), body.to_string())
             }
@@ -231,8 +238,7 @@ async fn serve(
         };
         let length =
             if status == 204 { String::new() } else { format!("content-length: {}\r\n", body.len()) };
-        let whole =
-            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{header}{length}\r\n{body}");
+        let whole = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\n{header}{length}\r\n{body}");
         if stream.write_all(whole.as_bytes()).await.is_err() {
             return;
         }

@@ -13,6 +13,8 @@ use crate::sight::Sight;
 /// A campaign as stored.
 struct CampaignSeen {
     id: String,
+    /// Whether it sends messages instead of calling.
+    sends: bool,
     workspace: domain::tenant::Tenant,
     status: String,
     retries: i64,
@@ -27,7 +29,7 @@ impl Court<'_> {
     fn campaigns(&self) -> Vec<CampaignSeen> {
         let sql = "select c.id, c.workspace, c.status, c.retry_count, c.start_at, c.end_at, c.daily_from, c.daily_to, \
              p.dialled, p.answered, p.talk_ms, p.spent_minor, \
-             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run \
+             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run, c.channel = 'chatapp' \
              from campaigns c join campaign_progress p on p.campaign = c.id order by c.id";
         self.rows(sql, |row| {
             let moment = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
@@ -50,6 +52,7 @@ impl Court<'_> {
                 counted: [row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?],
                 exhausted: row.get(12)?,
                 run: row.get(13)?,
+                sends: row.get(14)?,
             })
         })
     }
@@ -57,8 +60,10 @@ impl Court<'_> {
     pub(super) fn campaigns_add_up(&mut self, sight: &Sight) {
         let mut broken = Vec::new();
         for campaign in self.campaigns() {
-            self.dials_of_a_campaign(&campaign, &mut broken);
-            self.counters_of_a_campaign(&campaign, &mut broken);
+            if !campaign.sends {
+                self.dials_of_a_campaign(&campaign, &mut broken);
+                self.counters_of_a_campaign(&campaign, &mut broken);
+            }
             self.end_of_a_campaign(&campaign, sight, &mut broken);
         }
         self.broken.extend(broken);

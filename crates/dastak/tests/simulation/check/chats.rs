@@ -12,6 +12,8 @@ use crate::chats::reply_to;
 struct ChatSeen {
     id: String,
     workspace: Tenant,
+    /// Whether it is on the messaging channel.
+    carried: bool,
     ended: bool,
     writing: bool,
     price: i64,
@@ -31,7 +33,7 @@ impl Court<'_> {
             let chat: String = chat;
             messages.entry(chat).or_default().push(message);
         }
-        let sql = "select id, workspace, state = 'ended', turn_kind is not null, price, messages, handoff_at is not null from chats order by id";
+        let sql = "select id, workspace, state = 'ended', turn_kind is not null, price, messages, handoff_at is not null, channel = 'chatapp' from chats order by id";
         let mut chats = self.rows(sql, |row| {
             Ok(ChatSeen {
                 id: row.get(0)?,
@@ -41,6 +43,7 @@ impl Court<'_> {
                 price: row.get(4)?,
                 counted: row.get(5)?,
                 handed_off: row.get(6)?,
+                carried: row.get(7)?,
                 messages: Vec::new(),
             })
         });
@@ -156,7 +159,9 @@ fn messages_are_in_order(chat: &ChatSeen, broken: &mut Vec<String>) {
         if role != "agent" {
             continue;
         }
-        let before = at.checked_sub(1).and_then(|before| chat.messages.get(before));
+        // What clients send past the agent of the messaging channel stands in between.
+        let past = |role: &str| chat.carried && role == "human";
+        let before = chat.messages[..at].iter().rev().find(|(_, role, _)| !past(role));
         let fits = match before {
             None => !words.starts_with("re: "),
             Some((_, role, said)) => role == "user" && *words == reply_to(said),

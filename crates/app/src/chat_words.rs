@@ -1,0 +1,57 @@
+//! What is written in a chat that a room above carries to the customer.
+
+use std::sync::Arc;
+
+use domain::ids::{ChannelMessage, Chat, Id, User};
+use domain::tenant::Tenant;
+use serde_json::Value;
+use store::Tx;
+
+use super::{App, Failure};
+
+/// Who writes to the customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    /// The agent.
+    Agent,
+    /// A teammate.
+    Teammate(Option<Id<User>>),
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Words<'a> {
+    /// A text.
+    Text(&'a str),
+    /// A template of the messaging channel with its values.
+    Template(&'a Value),
+}
+
+/// Something written in a chat.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatWords<'a> {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// The chat.
+    pub chat: Id<Chat>,
+    /// By whom.
+    pub writer: Writer,
+    /// What.
+    pub words: Words<'a>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carried {
+    /// It is on its way; and what stands in the transcript.
+    Taken(Id<ChannelMessage>, String),
+    /// The customer has not written for 24 hours.
+    WindowClosed,
+    /// The customer may not be written to any more.
+    OptedOut,
+    /// It cannot be sent, for this reason: a code.
+    Refused(String),
+}
+
+/// Takes what is written to the customer, in the transaction that stores it.
+pub type ChatWordsHook = fn(&Arc<App>, &mut Tx<'_>, &ChatWords<'_>) -> Result<Carried, Failure>;

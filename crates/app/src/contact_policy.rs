@@ -1,0 +1,130 @@
+//! Whether a person may be written to on the messaging channel (docs/contract/contacts.md#who-may-be-reached).
+//!
+//! Calls, nudges and campaigns that call obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
+//! messages obey these and what was said on the channel. Whoever says on the channel that calls are not wanted is put
+//! on the do-not-call list, so one rule is enough for both. What is said there is known by keyed hashes, so that an erasure does not undo it.
+
+use domain::channel::Recipient;
+use domain::phone::{E164, Phone};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use runtime::crypto::Keyring;
+use store::channel_consents::{self, ConsentRow};
+use store::contacts::ContactRow;
+use store::{Tx, do_not_call};
+
+use super::{Context, Failure, do_not_call as opting_out};
+
+/// Why a person may not be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bar {
+    /// The contact opted out, or the number is on the do-not-call list.
+    DoNotCall,
+    /// The person stopped messages on the channel.
+    Stopped,
+    /// The person was erased and has not written since.
+    Erased,
+    /// The person stopped marketing with the channel's provider.
+    MarketingStopped,
+}
+
+impl Bar {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DoNotCall => "do_not_call",
+            Self::Stopped => "opted_out",
+            Self::Erased => "erased",
+            Self::MarketingStopped => "marketing_stopped",
+        }
+    }
+}
+
+/// What is known of a person: how calls and messages stand.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    /// Whether the do-not-call list or the opt-out of the contact bars calls.
+    pub do_not_call: bool,
+    /// Whether the contact was erased.
+    pub erased: bool,
+    /// What was said on the channel.
+    pub consent: ConsentRow,
+}
+
+impl Standing {
+    /// Why the person may not be written to.
+    pub fn bars_messages(&self, marketing: bool) -> Option<Bar> {
+        let said = &self.consent;
+        if self.erased || said.erased_at.is_some() {
+            Some(Bar::Erased)
+        } else if self.do_not_call {
+            Some(Bar::DoNotCall)
+        } else if said.stopped_at.is_some() {
+            Some(Bar::Stopped)
+        } else if marketing && said.marketing_stopped_at.is_some() {
+            Some(Bar::MarketingStopped)
+        } else {
+            None
+        }
+    }
+
+    /// When the person allowed marketing.
+    pub fn opted_in_at(&self) -> Option<Timestamp> {
+        self.consent.opted_in_at
+    }
+}
+
+/// Keyed hash by which what a person says on the channel is kept.
+pub fn person_hash(keyring: &Keyring, address: &str) -> String {
+    keyring.hash(&format!("channel:{address}"))
+}
+
+/// The hashes of a contact and of where a message is to go.
+pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recipient>) -> Vec<String> {
+    let mut addresses: Vec<String> = to.map(Recipient::text).into_iter().collect();
+    if let Some(contact) = contact {
+        addresses.extend(contact.phone.clone());
+        addresses.extend(contact.chatapp_user_id.clone());
+    }
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses.iter().map(|address| person_hash(keyring, address)).collect()
+}
+
+/// How a person stands, by the contact, or by where a message is to go when there is none yet.
+///
+/// # Errors
+/// Those of the store.
+pub fn standing(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: Option<&ContactRow>,
+    to: Option<&Recipient>,
+) -> Result<Standing, Failure> {
+    let mut standing = Standing {
+        erased: contact.is_some_and(|contact| contact.erased_at.is_some()),
+        consent: channel_consents::of(tx, tenant, &hashes(&context.keyring, contact, to))?,
+        ..Standing::default()
+    };
+    if let Some(contact) = contact {
+        standing.do_not_call = opting_out::is_blocked(tx, context, tenant, contact)?;
+    }
+    if let Some(phone) = to.and_then(subscriber).filter(|_| !standing.do_not_call) {
+        standing.do_not_call = do_not_call::contains(tx, tenant, &context.keyring.hash_phone(&phone))?;
+    }
+    Ok(standing)
+}
+
+/// The Indian number of a recipient: only such numbers are on the list.
+fn subscriber(to: &Recipient) -> Option<Phone> {
+    match to {
+        Recipient::Phone(number) => indian(*number),
+        Recipient::UserId(_) => None,
+    }
+}
+
+/// The number if calls can go to it.
+pub fn indian(number: E164) -> Option<Phone> {
+    Phone::from_u64(number.as_u64())
+}

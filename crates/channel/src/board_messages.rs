@@ -1,0 +1,68 @@
+//! Messages that the columns of boards send (docs/contract/boards.md#automations).
+
+use app::board_messages::{BoardMessage, Sent};
+use app::{App, Failure, access};
+use domain::channel::campaign::{Known, params};
+use domain::channel::template::{TemplateRef, fill};
+use domain::channel::{LocalError, Recipient, Source};
+use serde_json::{Map, Value};
+use store::Tx;
+
+use crate::messages::{self, New, Placed, Refusal};
+use crate::numbers::{Which, sending_number};
+use crate::templates;
+
+/// Queues the message of a column, from the default number. Consent, window and limit are those of every message.
+///
+/// # Errors
+/// Those of the store.
+pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sent, Failure> {
+    let (tenant, contact) = (wanted.tenant, wanted.contact);
+    if !access::feature_on(&access::workspace(tx, tenant)?, "chatappChannel") {
+        return Ok(Sent::Refused("chatapp_disabled"));
+    }
+    let number = match sending_number(tx, tenant, Which::Default) {
+        Ok(number) => number,
+        Err(failure) if failure.error.status < 500 => return Ok(Sent::Refused(failure.error.code)),
+        Err(failure) => return Err(failure),
+    };
+    let template = match templates::find(tx, tenant, &TemplateRef::Id(wanted.template)) {
+        Ok(template) => template,
+        Err(failure) if failure.error.status < 500 => return Ok(Sent::Refused(failure.error.code)),
+        Err(failure) => return Err(failure),
+    };
+    let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
+    let Some(to) = address.and_then(Recipient::parse) else { return Ok(Sent::Refused("no_number")) };
+    let none = Map::new();
+    let known = Known {
+        variables: contact.variables.as_object().unwrap_or(&none),
+        name: wanted.name.as_deref(),
+        email: contact.email.as_deref(),
+        phone: contact.phone.as_deref(),
+        attributes: Some(&contact.attributes).filter(|known| **known != Value::Null),
+    };
+    let content = params(&template, &wanted.mapping, &known).ok().and_then(|params| fill(&template, &params).ok());
+    let Some(content) = content else { return Ok(Sent::Refused("missing_params")) };
+    let new = New {
+        source: Source::BoardAction,
+        number,
+        contact: Some(contact.clone()),
+        to,
+        content,
+        template: Some(template),
+        reply_to: None,
+        chat: None,
+        agent: None,
+        campaign: None,
+        opt_in: None,
+        at_once: false,
+        keep_refused: false,
+    };
+    Ok(match messages::put(app, tx, tenant, &new)? {
+        Placed::Queued(_) | Placed::Claimed(_) | Placed::Failed(_) => Sent::Queued,
+        Placed::Refused(Refusal::Local(LocalError::ContactOptedOut, why)) => Sent::Refused(why),
+        Placed::Refused(Refusal::Local(error, _)) => Sent::Refused(error.title()),
+        Placed::Refused(Refusal::TierLimit) => Sent::Refused("tier_limit_reached"),
+        Placed::Refused(Refusal::RecipientUnsupported) => Sent::Refused("recipient_unsupported"),
+    })
+}

@@ -1,0 +1,36 @@
+//! Campaigns on the messaging channel (docs/contract/campaigns.md#campaigns-on-the-messaging-channel).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings` | making, changing, publishing and reading them |
+//! | `preflight` | who would receive the message, and what stands in the way |
+//! | `people` | the values and the consent of one person |
+//! | `sending` | handing messages over, at their pace |
+//! | `outcomes` | what becomes of people, and what pauses a campaign |
+//! | `stats` | how far people came |
+
+pub mod outcomes;
+mod people;
+pub mod preflight;
+pub mod sending;
+pub mod settings;
+mod stats;
+
+pub use settings::{create, delete, get, guard, list, set_status, update};
+
+use app::Failure;
+use domain::ids::{Campaign, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::channel_campaigns::{self, BlockRow};
+
+/// The block of a campaign on the channel.
+fn block(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
+    channel_campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id} has no block")))
+}
+
+/// The same, held until the transaction ends; the campaign is held before it.
+fn block_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
+    channel_campaigns::get_for_update(tx, tenant, id)?
+        .ok_or_else(|| Failure::internal(format!("{id} has no block")))
+}

@@ -1,0 +1,206 @@
+//! What becomes of people, and what pauses a campaign (docs/contract/campaigns.md#outcomes, #pauses).
+
+use app::{App, Context, Failure};
+use domain::campaign::{RowState, Standing, Status, Tally};
+use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too_often, verdict};
+use domain::channel::consent::Wish;
+use domain::channel::{Direction, TemplateStatus};
+use domain::ids::{Campaign, Id};
+use domain::tenant::Tenant;
+use domain::time::{DAY, Timestamp};
+use store::campaigns::blocks::{self, Moves};
+use store::campaigns::list::{self as lists, EntryRow};
+use store::campaigns::progress::{self, Delta};
+use store::campaigns::{self as rows, due};
+use store::channel_campaigns::{self, BlockRow, PersonRow};
+use store::channel_messages::MessageRow;
+use store::{Tx, channel_accounts};
+
+use crate::facts::Fact;
+use crate::followers::MessageFact;
+
+/// How long the funnel of a campaign goes on after its end.
+const FUNNEL: i64 = 7 * DAY;
+
+/// Moves a row of a list, with the counters of its list.
+pub(super) fn move_row(
+    tx: &mut Tx<'_>,
+    mut entry: EntryRow,
+    state: RowState,
+    word: Option<&str>,
+) -> Result<(), Failure> {
+    let before = entry.standing;
+    // Who was erased is in no state of sending any more.
+    if before.state == RowState::Invalid {
+        return Ok(());
+    }
+    entry.standing = Standing { state, retryable: false, blocked: false };
+    entry.dial_status = word.map(str::to_owned);
+    entry.look_at = None;
+    let (tenant, campaign, list) = (entry.workspace, entry.campaign, entry.list);
+    let mut moves = Moves::default();
+    due::save_row(tx, &entry, before.state, &mut moves)?;
+    let change = Tally::moved(before, entry.standing);
+    if !change.is_zero() {
+        progress::add(tx, tenant, campaign, &Delta { list, rows: change, ..Delta::default() })?;
+    }
+    Ok(blocks::count(tx, tenant, campaign, list, &moves)?)
+}
+
+/// Called for every message that is stored or moves on.
+///
+/// # Errors
+/// Those of the store.
+pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
+    let context = app.context();
+    match fact.message.direction {
+        Direction::Inbound if fact.before.is_none() => wrote(tx, &context, fact),
+        Direction::Outbound if fact.message.campaign.is_some() => moved(tx, &context, fact.message),
+        Direction::Inbound | Direction::Outbound => Ok(()),
+    }
+}
+
+/// A person writes: it is a reply to the newest campaign message of the last week.
+fn wrote(tx: &mut Tx<'_>, context: &Context, fact: &MessageFact<'_>) -> Result<(), Failure> {
+    let message = fact.message;
+    let since = context.now.plus(-FUNNEL);
+    let Some(mut person) = channel_campaigns::newest_to(tx, message.workspace, message.contact, since)?
+    else {
+        return Ok(());
+    };
+    if is_closed(tx, &person, context.now)? {
+        return Ok(());
+    }
+    person.standing = Outcome::Sent.as_str().to_owned();
+    person.step = 3;
+    person.opted_out |= matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
+    channel_campaigns::save_person(tx, &person)?;
+    if let Some(entry) = lists::get(tx, person.workspace, person.campaign, person.list_row)? {
+        move_row(tx, entry, RowState::Reached, Some("replied"))?;
+    }
+    Ok(())
+}
+
+/// Whether the funnel of a campaign does not move any more.
+fn is_closed(tx: &mut Tx<'_>, person: &PersonRow, now: Timestamp) -> Result<bool, Failure> {
+    let block = channel_campaigns::get(tx, person.workspace, person.campaign)?;
+    Ok(block.is_none_or(|block| block.finished_at.is_some_and(|end| now.0 - end.0 > FUNNEL)))
+}
+
+/// A message of a campaign moves on.
+fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(), Failure> {
+    let tenant = message.workspace;
+    let code = message.error.as_ref().map(|(code, ..)| *code);
+    let verdict = verdict(message.status, code);
+    if verdict == Verdict::Nothing {
+        return Ok(());
+    }
+    let Some(mut person) = channel_campaigns::of_message(tx, tenant, message.id)? else { return Ok(()) };
+    if is_closed(tx, &person, context.now)? {
+        return Ok(());
+    }
+    let entry = lists::get(tx, tenant, person.campaign, person.list_row)?;
+    let (state, word) = match verdict {
+        Verdict::Nothing => return Ok(()),
+        Verdict::Pause(reason) => {
+            // Certainly not sent: the person waits on, and gets it when the campaign is resumed.
+            channel_campaigns::forget_person(tx, tenant, person.list_row)?;
+            if let Some(entry) = entry {
+                move_row(tx, entry, RowState::Queued, None)?;
+            }
+            return pause(tx, context, tenant, person.campaign, reason);
+        }
+        Verdict::Skip(reason) => {
+            person.standing = Outcome::Skipped.as_str().to_owned();
+            person.reason = Some(reason.to_owned());
+            (RowState::Unreached, "skipped")
+        }
+        Verdict::Is(outcome, step) => {
+            person.standing = outcome.as_str().to_owned();
+            person.step = person.step.max(step);
+            person.code = (outcome == Outcome::Failed).then_some(code).flatten();
+            match outcome {
+                Outcome::Sent if person.step >= 3 => (RowState::Reached, "replied"),
+                Outcome::Sent => (RowState::Reached, message.status.as_str()),
+                other => (RowState::Unreached, other.as_str()),
+            }
+        }
+    };
+    channel_campaigns::save_person(tx, &person)?;
+    if let Some(entry) = entry {
+        move_row(tx, entry, state, Some(word))?;
+    }
+    if person.standing == Outcome::Failed.as_str() {
+        let block = super::block(tx, tenant, person.campaign)?;
+        let (messages, failures) =
+            channel_campaigns::recent_failures(tx, tenant, person.campaign, block.counted_from, RECENT)?;
+        if fails_too_often(messages, failures) {
+            pause(tx, context, tenant, person.campaign, PauseReason::HighFailureRate)?;
+        }
+    }
+    Ok(())
+}
+
+/// Pauses a campaign that is sending; another one stays as it is.
+pub(super) fn pause(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    reason: PauseReason,
+) -> Result<(), Failure> {
+    let Some(mut campaign) = rows::get_for_update(tx, tenant, id)? else { return Ok(()) };
+    if campaign.status != Status::Active {
+        return Ok(());
+    }
+    campaign.status = Status::Paused;
+    campaign.updated_at = context.now;
+    ::campaigns::campaign::save(tx, &campaign)?;
+    let mut block = super::block_for_update(tx, tenant, id)?;
+    block.paused_reason = Some(reason.as_str().to_owned());
+    block.next_at = None;
+    Ok(channel_campaigns::save(tx, &block)?)
+}
+
+/// Called for what happens to templates, numbers and the account: pauses the campaigns that it stops.
+///
+/// # Errors
+/// Those of the store.
+pub fn told(app: &App, tx: &mut Tx<'_>, tenant: Tenant, fact: &Fact<'_>) -> Result<(), Failure> {
+    let context = app.context();
+    for block in channel_campaigns::active(tx, tenant)? {
+        if let Some(reason) = stopped(tx, tenant, &block, fact)? {
+            pause(tx, &context, tenant, block.campaign, reason)?;
+        }
+    }
+    Ok(())
+}
+
+fn stopped(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    block: &BlockRow,
+    fact: &Fact<'_>,
+) -> Result<Option<PauseReason>, Failure> {
+    Ok(match fact {
+        Fact::Template { template, became_marketing } if template.id == block.template => {
+            if template.status != TemplateStatus::Approved {
+                Some(PauseReason::TemplateUnavailable)
+            } else {
+                (*became_marketing && !block.marketing_accepted).then_some(PauseReason::TemplateRecategorised)
+            }
+        }
+        Fact::Quality { number, quality: "RED" } if !block.quality_accepted => {
+            let known = channel_accounts::number(tx, tenant, *number)?;
+            let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
+            same.then_some(PauseReason::QualityRed)
+        }
+        Fact::Restricted(true) => Some(PauseReason::AccountRestricted),
+        Fact::Token { accepted: false } => Some(PauseReason::TokenInvalid),
+        Fact::Disconnected => Some(PauseReason::NotConnected),
+        Fact::Template { .. }
+        | Fact::Quality { .. }
+        | Fact::Restricted(false)
+        | Fact::Token { accepted: true } => None,
+    })
+}

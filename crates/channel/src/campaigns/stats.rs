@@ -1,0 +1,61 @@
+//! How far people came (docs/contract/campaigns.md#stats): counted when it is asked for, so that the figures always add up
+//! and no counter is a row that everybody waits for.
+
+use api::campaigns::ChatappStats;
+use app::Failure;
+use domain::channel::campaign::Outcome;
+use domain::ids::{Campaign, Id};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value, json};
+use store::campaigns::list;
+use store::{Tx, boards, channel_campaigns};
+
+/// The figures of a campaign, and how many of those who are pending are being sent to.
+pub(super) fn of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<(ChatappStats, i64), Failure> {
+    let known = ::campaigns::progress(tx, tenant, id)?;
+    let mut stats = ChatappStats { total: known.rows.total, ..ChatappStats::default() };
+    let mut sending = 0;
+    for (standing, step, reason, code, count, opted_out) in channel_campaigns::counts(tx, tenant, id)? {
+        stats.opted_out_after += opted_out;
+        match Outcome::parse(&standing) {
+            Some(Outcome::Sending) | None => sending += count,
+            Some(Outcome::Sent) => {
+                stats.sent += count;
+                stats.delivered += if step >= 1 { count } else { 0 };
+                stats.read += if step >= 2 { count } else { 0 };
+                stats.replied += if step >= 3 { count } else { 0 };
+            }
+            Some(Outcome::Failed) => {
+                stats.failed += count;
+                *stats.failed_by_code.entry(code.unwrap_or(0).to_string()).or_insert(0) += count;
+            }
+            Some(Outcome::FrequencyCapped) => stats.frequency_capped += count,
+            Some(Outcome::DeliveryUnknown) => stats.delivery_unknown += count,
+            Some(Outcome::Skipped) => {
+                stats.skipped += count;
+                *stats.skipped_by_reason.entry(reason.unwrap_or_default()).or_insert(0) += count;
+            }
+        }
+    }
+    for (reason, count) in list::count_invalid(tx, tenant, id, known.list)? {
+        stats.skipped += count;
+        *stats.skipped_by_reason.entry(reason.as_str().to_owned()).or_insert(0) += count;
+    }
+    stats.pending = stats.total
+        - stats.sent
+        - stats.failed
+        - stats.frequency_capped
+        - stats.skipped
+        - stats.delivery_unknown;
+    stats.converted = boards::funnel(tx, tenant, id)?.won;
+    Ok((stats, sending))
+}
+
+/// What the event of the end tells of them: who is being sent to stands apart.
+pub(super) fn told(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Map<String, Value>, Failure> {
+    let (mut stats, sending) = of(tx, tenant, id)?;
+    stats.pending -= sending;
+    let mut stats = serde_json::to_value(&stats).map_err(|why| Failure::internal(why.to_string()))?;
+    stats["sending"] = json!(sending);
+    Ok(Map::from_iter([("channel".to_owned(), json!("chatapp")), ("stats".to_owned(), stats)]))
+}

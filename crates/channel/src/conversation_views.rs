@@ -1,0 +1,278 @@
+//! Conversations as clients see them, and the labels that a team puts on them
+//! (docs/contract/channel-conversations.md#conversation).
+
+use std::collections::HashMap;
+
+use api::channel_conversations::{
+    ChatLabel, Conversation, ConversationAnalysis, ConversationBusiness, ConversationCustomer,
+    ConversationMessage, ConversationOutcome, ConversationStatus, MAX_LABELS, NewChatLabel,
+};
+use app::operator_log::{self, Trace};
+use app::{App, Failure, access};
+use domain::chat::{Channel, Reading, State};
+use domain::ids::{self, Chat, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
+use store::chats::{self, ChatRow};
+
+/// What is shown of a conversation beside the usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Include {
+    /// Its messages.
+    pub messages: bool,
+    /// What was read out of it.
+    pub analysis: bool,
+}
+
+impl Include {
+    /// Reads `messages,analysis`.
+    ///
+    /// # Errors
+    /// 400 for another word.
+    pub fn read(text: &str) -> Result<Self, Failure> {
+        let mut include = Self::default();
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match word {
+                "messages" => include.messages = true,
+                "analysis" => include.analysis = true,
+                _ => return Err(Failure::field("include", "must be messages, analysis, or both")),
+            }
+        }
+        Ok(include)
+    }
+}
+
+/// Conversations, newest first, and the key after which the list goes on.
+///
+/// # Errors
+/// Those of the store.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    filter: Filter,
+    below: Option<String>,
+    limit: i64,
+) -> Result<(Vec<Conversation>, Option<String>), Failure> {
+    app.store
+        .read(move |tx| {
+            let rows = channel_conversations::list(tx, tenant, &filter, below.as_deref(), limit)?;
+            let next =
+                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+            Ok((views(tx, tenant, rows)?, next))
+        })
+        .await
+}
+
+/// One conversation.
+///
+/// # Errors
+/// 404, for chats of other channels, too.
+pub async fn get(app: &App, tenant: Tenant, id: Id<Chat>, include: Include) -> Result<Conversation, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = chats::get(tx, tenant, id)?
+                .filter(|row| row.channel == Channel::Chatapp)
+                .ok_or_else(|| Failure::not_found("conversation"))?;
+            let analysed = row.analysis == Some(Reading::Done);
+            let analysis = ConversationAnalysis {
+                summary: row.summary.clone(),
+                extracted: row.extracted.clone(),
+                disposition: row.outcome.clone(),
+            };
+            let mut shown = one(tx, tenant, row)?;
+            if include.messages {
+                let messages = chats::messages(tx, tenant, id, 0)?;
+                let told = |message: chats::MessageRow| ConversationMessage {
+                    role: message.role,
+                    text: message.text,
+                    timestamp: message.at,
+                };
+                shown.messages = Some(messages.into_iter().map(told).collect());
+            }
+            if include.analysis {
+                shown.analysis = Some(analysed.then_some(analysis));
+            }
+            Ok(shown)
+        })
+        .await
+}
+
+/// A conversation that is known to be one.
+pub(crate) fn one(tx: &mut Tx<'_>, tenant: Tenant, row: ChatRow) -> Result<Conversation, Failure> {
+    views(tx, tenant, vec![row])?.pop().ok_or_else(|| Failure::not_found("conversation"))
+}
+
+fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conversation>, Failure> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<Id<Chat>> = rows.iter().map(|row| row.id).collect();
+    let mut carried: HashMap<Id<Chat>, ChannelChatRow> =
+        channel_conversations::of_chats(tx, tenant, &ids)?.into_iter().map(|row| (row.chat, row)).collect();
+    let mut labels: HashMap<Id<Chat>, Vec<ChatLabel>> = HashMap::new();
+    for (chat, id, name, color) in channel_conversations::labels_of(tx, tenant, &ids)? {
+        labels.entry(chat).or_default().push(ChatLabel { id, name, color });
+    }
+    let agents: Vec<Id<ids::Agent>> = rows.iter().map(|row| row.agent).collect();
+    let people: Vec<Id<ids::Contact>> = carried.values().map(|row| row.contact).collect();
+    let columns: HashMap<(String, Id<ids::Contact>), String> =
+        channel_conversations::board_columns(tx, tenant, &agents, &people)?
+            .into_iter()
+            .map(|(agent, person, column)| ((agent, person), column))
+            .collect();
+    let mut shown = Vec::with_capacity(rows.len());
+    for row in rows {
+        let Some(carried) = carried.remove(&row.id) else { continue };
+        let column = columns.get(&(row.agent.to_string(), carried.contact)).cloned();
+        let labels = labels.remove(&row.id).unwrap_or_default();
+        shown.push(view(row, carried, labels, column));
+    }
+    Ok(shown)
+}
+
+fn view(
+    row: ChatRow,
+    carried: ChannelChatRow,
+    labels: Vec<ChatLabel>,
+    column: Option<String>,
+) -> Conversation {
+    Conversation {
+        id: row.id,
+        agent_id: row.agent,
+        contact_id: carried.contact,
+        external_ref: row.external_ref,
+        customer: ConversationCustomer {
+            phone: carried.phone,
+            name: carried.name,
+            user_id: carried.user_id,
+            username: carried.username,
+        },
+        business: ConversationBusiness { phone: carried.business, phone_number_id: carried.phone_number_id },
+        status: if row.state == State::Ended {
+            ConversationStatus::Ended
+        } else {
+            ConversationStatus::Active
+        },
+        end_cause: row.end_cause,
+        origin: carried.origin,
+        message_count: row.messages,
+        is_test: false,
+        started_at: row.created_at,
+        ended_at: row.ended_at,
+        outcome: ConversationOutcome { disposition: row.outcome, board_column: column },
+        labels,
+        assigned_to: row.teammate,
+        ad_referral: carried.ad_referral,
+        metadata: row.metadata,
+        messages: None,
+        analysis: None,
+    }
+}
+
+fn shown(row: LabelRow) -> ChatLabel {
+    ChatLabel { id: row.id, name: row.name, color: row.color }
+}
+
+/// The labels of a workspace.
+///
+/// # Errors
+/// 404 without the workspace.
+pub async fn labels(app: &App, tenant: Tenant) -> Result<Vec<ChatLabel>, Failure> {
+    app.store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            Ok::<_, Failure>(channel_conversations::labels(tx, tenant)?.into_iter().map(shown).collect())
+        })
+        .await
+}
+
+/// Makes a label.
+///
+/// # Errors
+/// 400 for a colour that is none; 409 when there is one with the name, or too many.
+pub async fn make_label(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    body: NewChatLabel,
+) -> Result<ChatLabel, Failure> {
+    let digits =
+        body.color.strip_prefix('#').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if digits.is_none_or(|digits| digits.len() != 6) {
+        return Err(Failure::field("color", "must be # and six hexadecimal digits"));
+    }
+    let name = body.name.trim().to_owned();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Failure::field("name", "must not be blank"));
+    }
+    let context = app.context();
+    let row = LabelRow { id: context.ids.make(), name, color: body.color.to_ascii_lowercase() };
+    app.store
+        .tx(move |tx| {
+            access::workspace_for_update(tx, tenant)?;
+            if channel_conversations::labels(tx, tenant)?.len() >= MAX_LABELS {
+                return Err(Failure::conflict(format!("the workspace has {MAX_LABELS} labels already")));
+            }
+            if !channel_conversations::insert_label(tx, tenant, &row)? {
+                return Err(Failure::conflict("there is a label with this name"));
+            }
+            operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
+            Ok(shown(row.clone()))
+        })
+        .await
+}
+
+/// Removes a label.
+///
+/// # Errors
+/// 404.
+pub async fn delete_label(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<ids::ChatLabel>,
+) -> Result<(), Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            if !channel_conversations::delete_label(tx, tenant, id)? {
+                return Err(Failure::not_found("label"));
+            }
+            Ok(operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?)
+        })
+        .await
+}
+
+/// Gives a chat these labels and no others.
+///
+/// # Errors
+/// 404 without the chat; 400 for a label that is not there.
+pub async fn set_labels(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Chat>,
+    wanted: Vec<String>,
+) -> Result<Vec<ChatLabel>, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            chats::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))?;
+            let known = channel_conversations::labels(tx, tenant)?;
+            let mut given: Vec<LabelRow> = Vec::new();
+            for (at, text) in wanted.iter().enumerate() {
+                let label = known.iter().find(|label| label.id.to_string() == *text).ok_or_else(|| {
+                    Failure::field(&format!("labelIds[{at}]"), "must be a label of the workspace")
+                })?;
+                if !given.contains(label) {
+                    given.push(label.clone());
+                }
+            }
+            let ids: Vec<Id<ids::ChatLabel>> = given.iter().map(|label| label.id).collect();
+            channel_conversations::set_labels(tx, tenant, id, &ids)?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(given.into_iter().map(shown).collect())
+        })
+        .await
+}

@@ -1,0 +1,382 @@
+//! Conversations with agents on the channel: opened by a customer's message, carried on by what is heard, ended by
+//! what cannot be delivered (docs/contract/channel-conversations.md).
+
+use app::{App, Failure, access, topics};
+use chats::session::{self, Env};
+use domain::agent::{Channel as AgentChannel, Status};
+use domain::channel::notification::{Received, ReceivedContent};
+use domain::channel::{Direction, LocalError, MessageStatus, Source};
+use domain::chat::{Channel, EndCause, Origin, Role, State, background};
+use domain::ids::{Call, ChannelMessage, Id};
+use domain::tenant::Tenant;
+use domain::time::HOUR;
+use serde_json::{Map, Value};
+use store::agents::{self, AgentRow};
+use store::channel_accounts::{self, NumberRow};
+use store::channel_campaigns;
+use store::channel_conversations::{self, ChannelChatRow};
+use store::channel_messages::{self, MessageRow};
+use store::chats::{self as store_chats, ChatRow};
+use store::contacts::{self, ContactRow};
+use store::workspaces::WorkspaceRow;
+use store::{Tx, calls, wallet};
+
+use crate::followers::MessageFact;
+
+/// How long after a message an answer to it belongs to it.
+const ANSWERS: i64 = 72 * HOUR;
+
+/// What follows from a message that was stored or moved on.
+///
+/// # Errors
+/// Those of the store.
+pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
+    let env = Env::within(app);
+    match (fact.before, fact.message.direction) {
+        (None, Direction::Inbound) => inbound(tx, &env, fact),
+        (None, Direction::Outbound) => outbound(tx, &env, fact.message),
+        (Some(_), Direction::Outbound) if fact.message.status == MessageStatus::Failed => {
+            failed(tx, &env, fact.message)
+        }
+        (Some(_), _) => Ok(()),
+    }
+}
+
+/// The number of a message.
+fn number_of(tx: &mut Tx<'_>, message: &MessageRow) -> Result<Option<NumberRow>, Failure> {
+    Ok(channel_accounts::number_at_provider(tx, message.workspace, &message.phone_number_id)?)
+}
+
+/// The open chat with the person of a message on its number, held until the transaction ends.
+fn open_chat(
+    tx: &mut Tx<'_>,
+    message: &MessageRow,
+    number: &NumberRow,
+) -> Result<Option<(ChatRow, ChannelChatRow)>, Failure> {
+    let tenant = message.workspace;
+    let Some(id) = channel_conversations::open_chat(tx, tenant, number.id, message.contact)? else {
+        return Ok(None);
+    };
+    let row = store_chats::get_for_update(tx, tenant, id)?.filter(|row| row.state != State::Ended);
+    let Some(row) = row else { return Ok(None) };
+    Ok(channel_conversations::get(tx, tenant, id)?.map(|carried| (row, carried)))
+}
+
+// --- what customers send
+
+/// What a customer's message says in words; `None` when it is nothing to reply to.
+fn words(message: &MessageRow, received: Option<&Received>) -> Option<String> {
+    let own = message.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let Some(received) = received else { return own.map(str::to_owned) };
+    let with = |what: String| match own {
+        Some(words) => format!("{what} {words}"),
+        None => what,
+    };
+    match &received.what {
+        ReceivedContent::Text { body } => Some(body.trim().to_owned()).filter(|body| !body.is_empty()),
+        ReceivedContent::Media(media) => {
+            let name = media.filename.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
+            let kind = if media.voice { "voice note" } else { media.kind.as_str() };
+            Some(with(format!("[{kind}{name}]")))
+        }
+        ReceivedContent::Location { place, .. } => {
+            let named = [&place.name, &place.address].into_iter().flatten().map(String::as_str);
+            let named = named.collect::<Vec<_>>().join(", ");
+            Some(format!("[location: {named} ({}, {})]", place.latitude, place.longitude))
+        }
+        ReceivedContent::Contacts { cards } => Some(format!("[{} contact card(s)]", cards.len())),
+        ReceivedContent::Button { text, .. } => Some(text.clone()),
+        ReceivedContent::Reply { title, .. } => Some(title.clone()),
+        ReceivedContent::Form { response, .. } => Some(format!("[form: {response}]")),
+        ReceivedContent::Order { order } => Some(format!("[order: {order}]")),
+        ReceivedContent::Reaction { .. }
+        | ReceivedContent::System { .. }
+        | ReceivedContent::Edit { .. }
+        | ReceivedContent::Revoke { .. }
+        | ReceivedContent::Unsupported { .. } => None,
+    }
+}
+
+fn inbound(tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Failure> {
+    use domain::channel::consent::Wish;
+    let message = fact.message;
+    let stops = matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
+    let Some(text) = words(message, fact.received) else { return Ok(()) };
+    let Some(number) = number_of(tx, message)? else { return Ok(()) };
+    let heard =
+        chats::Heard { message: message.id, text: text.chars().filter(|sign| *sign != '\0').collect() };
+    if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
+        refresh(tx, message, fact.received, &mut carried)?;
+        channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+        if stops {
+            chats::started(tx, env, &mut row, Role::User, message.id, &heard.text)?;
+            return session::end(tx, env, &mut row, EndCause::OptedOut);
+        }
+        if chats::heard(tx, env, &mut row, &heard)? {
+            return Ok(());
+        }
+        // It had as much as it may: another one begins.
+    }
+    if stops {
+        return Ok(());
+    }
+    let Some(mut row) = open_for(tx, env, message, fact.received, &number)? else { return Ok(()) };
+    channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+    chats::heard(tx, env, &mut row, &heard)?;
+    Ok(())
+}
+
+/// Writes down what the channel has told of the customer meanwhile.
+fn refresh(
+    tx: &mut Tx<'_>,
+    message: &MessageRow,
+    received: Option<&Received>,
+    carried: &mut ChannelChatRow,
+) -> Result<(), Failure> {
+    let name = received.and_then(|received| received.from.name.clone());
+    let told =
+        (message.customer.clone(), message.customer_user_id.clone(), message.customer_username.clone());
+    let known = (carried.phone.clone(), carried.user_id.clone(), carried.username.clone());
+    if told == known && (carried.name.is_some() || name.is_none()) {
+        return Ok(());
+    }
+    carried.phone = told.0.or(known.0);
+    carried.user_id = told.1.or(known.1);
+    carried.username = told.2.or(known.2);
+    carried.name = carried.name.take().or(name);
+    Ok(channel_conversations::save(tx, carried)?)
+}
+
+/// Whether the agent of a number takes a new chat; otherwise why not.
+enum Taker {
+    Agent { price: i64 },
+    Nobody(&'static str),
+}
+
+/// Opens a chat with the agent of a number for a customer who has written first; `None` where no agent answers.
+fn open_for(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    message: &MessageRow,
+    received: Option<&Received>,
+    number: &NumberRow,
+) -> Result<Option<ChatRow>, Failure> {
+    let tenant = message.workspace;
+    let Some(agent) = number.agent else { return Ok(None) };
+    let workspace = access::workspace(tx, tenant)?;
+    if workspace.suspended
+        || !access::feature_on(&workspace, "chatappChannel")
+        || !access::feature_on(&workspace, "chatappAgents")
+    {
+        return Ok(None);
+    }
+    let Some(agent) = agents::get_shared(tx, tenant, agent)? else { return Ok(None) };
+    if agent.channel != AgentChannel::Chat {
+        return Ok(None);
+    }
+    let Some(contact) = contacts::get(tx, tenant, message.contact)? else { return Ok(None) };
+    let last = last_sent(tx, env, message)?;
+    // Who answers a campaign brings the values of their row of its list.
+    let brought = match &last {
+        Some((id, Source::Campaign, _)) => channel_campaigns::answered(tx, tenant, *id)?,
+        _ => None,
+    };
+    let (list_row, variables) =
+        brought.map_or_else(Default::default, |brought| (Some(brought.list_row), brought.variables));
+    let taker = taker(tx, env, tenant, &workspace, &agent, &variables)?;
+    let price = match taker {
+        Taker::Agent { price } => price,
+        Taker::Nobody(_) => 0,
+    };
+    let (origin, linked_call, before) = origin(tx, tenant, last, &taker)?;
+    let mut row = chats::fresh(env, tenant, env.context.ids.make(), &agent, Channel::Chatapp, price);
+    let carried = ChannelChatRow {
+        thread: Some(message.thread),
+        phone: message.customer.clone(),
+        user_id: message.customer_user_id.clone(),
+        username: message.customer_username.clone(),
+        name: contact.name.clone().or_else(|| received.and_then(|received| received.from.name.clone())),
+        origin,
+        linked_call,
+        ad_referral: received
+            .and_then(|received| received.referral.as_ref())
+            .and_then(|referral| serde_json::to_value(referral).ok()),
+        background: background_of(tx, tenant, linked_call, before)?,
+        variables,
+        list_row,
+        ..carried(&row, &contact, number)
+    };
+    insert(tx, env, &mut row, &carried, &contact)?;
+    if let Taker::Nobody(reason) = taker {
+        session::hand_off(tx, env, &mut row, Some(reason))?;
+        session::save(tx, env, &mut row)?;
+    }
+    Ok(Some(row))
+}
+
+fn taker(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    workspace: &WorkspaceRow,
+    agent: &AgentRow,
+    variables: &Map<String, Value>,
+) -> Result<Taker, Failure> {
+    if agent.status != Status::Active {
+        return Ok(Taker::Nobody("agent_unavailable"));
+    }
+    match chats::check_runs(tx, env, tenant, agent, variables) {
+        Ok(()) => {}
+        Err(failure) if failure.error.status >= 500 => return Err(failure),
+        Err(_) => return Ok(Taker::Nobody("agent_unavailable")),
+    }
+    if !chats::are_open(tx, tenant, agent.id, env.context.now)? {
+        return Ok(Taker::Nobody("outside_business_hours"));
+    }
+    let price = workspace.cost_per_chat;
+    if !wallet::hold(tx, tenant, price, 0)? {
+        return Ok(Taker::Nobody("insufficient_balance"));
+    }
+    Ok(Taker::Agent { price })
+}
+
+/// The last message that the customer got and may answer: its id, who sent it, its words.
+type LastSent = Option<(Id<ChannelMessage>, Source, Option<String>)>;
+
+fn last_sent(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<LastSent, Failure> {
+    let since = env.context.now.plus(-ANSWERS);
+    let number = &message.phone_number_id;
+    Ok(channel_conversations::last_sent(tx, message.workspace, message.contact, number, since)?)
+}
+
+/// How a chat began that a customer's message opens: the call and the words that it answers, if it does.
+fn origin(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    last: LastSent,
+    taker: &Taker,
+) -> Result<(Origin, Option<Id<Call>>, Option<String>), Failure> {
+    let (origin, call, words) = match last {
+        Some((id, Source::VoiceTool, words)) => match channel_conversations::call_of(tx, tenant, id)? {
+            Some(call) => (Origin::CallFollowup, Some(call), words),
+            None => (Origin::Inbound, None, None),
+        },
+        Some((_, Source::Campaign, words)) => (Origin::Campaign, None, words),
+        _ => (Origin::Inbound, None, None),
+    };
+    let words = words.map(|words| background::clean(&words)).filter(|words| !words.is_empty());
+    match taker {
+        Taker::Nobody(_) if origin == Origin::Inbound => Ok((Origin::AiUnavailable, call, words)),
+        _ => Ok((origin, call, words)),
+    }
+}
+
+/// What the agent is told of what the customer answers: the message, and the summary of the call during which it was
+/// sent, if the call has one by then.
+fn background_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    call: Option<Id<Call>>,
+    message: Option<String>,
+) -> Result<Option<String>, Failure> {
+    let summary = match call {
+        Some(call) => calls::content(tx, tenant, call)?.summary,
+        None => None,
+    };
+    let summary = summary.map(|summary| background::clean(&summary)).filter(|summary| !summary.is_empty());
+    let lines = [
+        message.map(|words| format!("The customer answers this message of the business: {words}")),
+        summary.map(|summary| format!("Summary of the call during which it was sent: {summary}")),
+    ];
+    Ok(Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n")).filter(|told| !told.is_empty()))
+}
+
+/// The channel's part of a new chat.
+pub(crate) fn carried(row: &ChatRow, contact: &ContactRow, number: &NumberRow) -> ChannelChatRow {
+    ChannelChatRow {
+        chat: row.id,
+        workspace: row.workspace,
+        number: number.id,
+        phone_number_id: number.phone_number_id.clone(),
+        business: number.number.to_string(),
+        thread: None,
+        contact: contact.id,
+        phone: contact.phone.clone(),
+        user_id: contact.chatapp_user_id.clone(),
+        username: contact.chatapp_username.clone(),
+        name: contact.name.clone(),
+        origin: Origin::Inbound,
+        linked_call: None,
+        ad_referral: None,
+        helpdesk: false,
+        helpdesk_name: None,
+        background: None,
+        variables: Map::new(),
+        opening: None,
+        list_row: None,
+        open: true,
+    }
+}
+
+/// Stores a new chat with the channel's part of it, its event and its row of the decision log.
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    carried: &ChannelChatRow,
+    contact: &ContactRow,
+) -> Result<(), Failure> {
+    row.contact = Some(contact.id);
+    row.external_ref.clone_from(&contact.external_ref);
+    session::look_again(env, row);
+    channel_conversations::insert(tx, carried)?;
+    store_chats::insert(tx, row)?;
+    tx.wake(topics::CHATS);
+    session::emit(tx, env, row, "chat.started", Value::Null)?;
+    chats::prove(tx, env, row)
+}
+
+// --- what goes out
+
+/// A message that was sent past the agent of an open chat stands in its transcript, so that the agent knows of it.
+fn outbound(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Failure> {
+    if message.chat.is_some() || message.status == MessageStatus::Failed || message.source == Source::System {
+        return Ok(());
+    }
+    let Some(number) = number_of(tx, message)? else { return Ok(()) };
+    let Some((mut row, _)) = open_chat(tx, message, &number)? else { return Ok(()) };
+    channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+    let text = message.words.clone().unwrap_or_else(|| format!("[{}]", message.kind));
+    chats::started(tx, env, &mut row, Role::Human, message.id, &text)
+}
+
+/// A message was not delivered: a chat that it was to begin is over, and one whose agent cannot write any more waits
+/// for a person.
+fn failed(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Failure> {
+    let Some(chat) = message.chat else { return Ok(()) };
+    let Some(mut row) = store_chats::get_for_update(tx, message.workspace, chat)? else { return Ok(()) };
+    if row.state == State::Ended {
+        return Ok(());
+    }
+    let carried = channel_conversations::get(tx, message.workspace, chat)?;
+    let opens = carried.is_some_and(|carried| carried.opening == Some(message.id));
+    if opens && row.customer_messages == 0 {
+        return session::end(tx, env, &mut row, EndCause::TemplateFailed);
+    }
+    let code = message.error.as_ref().map(|(code, ..)| *code);
+    if code == Some(LocalError::ContactOptedOut.code()) {
+        return session::end(tx, env, &mut row, EndCause::OptedOut);
+    }
+    if message.source != Source::Agent || row.state != State::Ai {
+        return Ok(());
+    }
+    let closed = [Some(LocalError::WindowClosed.code()), Some(RE_ENGAGEMENT)].contains(&code);
+    let reason = if closed { "window_closed" } else { "number_unavailable" };
+    let answer = session::unanswered(State::AwaitingHuman);
+    session::close_turn(tx, &mut row, &answer)?;
+    session::hand_off(tx, env, &mut row, Some(reason))?;
+    session::save(tx, env, &mut row)
+}
+
+/// The provider's code for a message outside of the customer's 24 hours.
+const RE_ENGAGEMENT: i64 = 131_047;

@@ -1,0 +1,59 @@
+//! What an erasure takes away of a person on the channel: words, files, numbers and ids
+//! (docs/contract/channel-messages.md#erasure). That they stopped messages stays, by keyed hash.
+
+use api::contacts::Erased;
+use app::contact_policy;
+use app::erasure::ErasedPerson;
+use app::{Context, Failure};
+use domain::channel::{MessageStatus, Recipient};
+use domain::tenant::Tenant;
+use store::{Tx, channel_consents, channel_messages, contacts};
+
+use crate::{inbox, media};
+
+/// Messages emptied in one step.
+const STEP: i64 = 500;
+
+/// Erases a person's messages.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    let mut addresses: Vec<String> = person.phones.iter().map(ToString::to_string).collect();
+    for id in &person.contacts {
+        if let Some(row) = contacts::get(tx, tenant, *id)? {
+            addresses.extend(row.phone);
+            addresses.extend(row.chatapp_user_id);
+        }
+    }
+    addresses.sort_unstable();
+    addresses.dedup();
+    let recipients: Vec<Recipient> =
+        addresses.iter().filter_map(|address| Recipient::parse(address)).collect();
+    inbox::forget_people(tx, &context.keyring, tenant, &recipients)?;
+    for address in &addresses {
+        let hash = contact_policy::person_hash(&context.keyring, address);
+        channel_consents::erase(tx, tenant, &hash, context.now)?;
+    }
+    let mut after = String::new();
+    loop {
+        let rows = channel_messages::of_contacts(tx, tenant, &person.contacts, &after, STEP)?;
+        for row in &rows {
+            if row.media.is_some() {
+                media::forget(tx, &mut row.clone(), context.now)?;
+            }
+            erased.messages += u64::from(row.status != MessageStatus::Deleted);
+            channel_messages::erase(tx, tenant, row.id, context.now)?;
+        }
+        match rows.last() {
+            Some(last) if rows.len() as i64 == STEP => after = last.id.to_string(),
+            _ => return Ok(()),
+        }
+    }
+}

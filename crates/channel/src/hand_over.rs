@@ -1,0 +1,263 @@
+//! A helpdesk takes a conversation over and gives it back, a teammate is given one, and a client ends one
+//! (docs/contract/channel-conversations.md#hand-over).
+
+use std::sync::Arc;
+
+use api::channel_conversations::{
+    AssignedConversation, Assignee, Conversation, ConversationAssignment, ConversationHandback,
+    ConversationTakeover, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver, TakenOverConversation,
+    WithAgent,
+};
+use api::error_codes as codes;
+use app::{App, Failure, access, topics};
+use chats::session::{self, Env};
+use domain::chat::{Channel, EndCause, Move, Role, State, background, step};
+use domain::ids::{ApiKey, Chat, Id};
+use domain::tenant::{Mode, Tenant};
+use serde_json::json;
+use store::Tx;
+use store::channel_conversations::{self, ChannelChatRow};
+use store::chats::{self as store_chats, ChatRow};
+use store::members::{self, MemberRow};
+
+use crate::conversation_views::one;
+
+/// A conversation on the channel, held until the transaction ends.
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Chat>,
+) -> Result<(ChatRow, ChannelChatRow), Failure> {
+    let missing = || Failure::not_found("conversation");
+    let row = store_chats::get_for_update(tx, tenant, id)?
+        .filter(|row| row.channel == Channel::Chatapp)
+        .ok_or_else(missing)?;
+    let carried = channel_conversations::get(tx, tenant, id)?.ok_or_else(missing)?;
+    Ok((row, carried))
+}
+
+/// The same, if it is not over.
+fn find_open(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
+    let (row, carried) = find(tx, tenant, id)?;
+    if row.state == State::Ended || row.wish.is_some() {
+        return Err(Failure::plain(codes::CONVERSATION_ENDED));
+    }
+    Ok((row, carried))
+}
+
+/// Whether a teammate has it.
+fn with_teammate(row: &ChatRow) -> bool {
+    row.state == State::Human && row.teammate.is_some()
+}
+
+/// `POST /v1/chatapp/conversations/{id}/end`. A repeat changes nothing; a test key changes nothing either.
+///
+/// # Errors
+/// 404.
+pub async fn end(app: &Arc<App>, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Result<Conversation, Failure> {
+    let env = Env::of(app);
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let (mut row, _) = find(tx, tenant, id)?;
+            if mode == Mode::Live {
+                session::end(tx, &env, &mut row, EndCause::Completed)?;
+            }
+            one(tx, tenant, row)
+        })
+        .await
+}
+
+/// `POST /v1/chatapp/conversations/{id}/takeover`: the agent stops replying.
+///
+/// # Errors
+/// docs/contract/channel-conversations.md#hand-over
+pub async fn take_over(
+    app: &Arc<App>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Chat>,
+    body: ConversationTakeover,
+) -> Result<TakenOverConversation, Failure> {
+    let env = Env::of(app);
+    let already = app
+        .store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let (mut row, mut carried) = find_open(tx, tenant, id)?;
+            if with_teammate(&row) {
+                return Err(Failure::plain(codes::HELD_BY_TEAMMATE));
+            }
+            if carried.helpdesk || mode == Mode::Test {
+                return Ok(carried.helpdesk);
+            }
+            row.state = step(row.state, Move::TakeOver).map_err(session::refusal)?;
+            row.taken_from = Some(row.messages);
+            row.reply_at = None;
+            row.unanswered_at = None;
+            let answer = session::unanswered(row.state);
+            session::close_turn(tx, &mut row, &answer)?;
+            session::save(tx, &env, &mut row)?;
+            carried.helpdesk = true;
+            carried.helpdesk_name.clone_from(&body.agent_name);
+            channel_conversations::save(tx, &carried)?;
+            let told = json!({"by": "helpdesk", "agentName": body.agent_name, "note": body.note});
+            session::emit(tx, &env, &row, "chat.taken_over", told)?;
+            Ok(false)
+        })
+        .await?;
+    Ok(TakenOverConversation {
+        id,
+        status: TakenOver::TakenOver,
+        already_taken_over: already,
+        livemode: mode.livemode(),
+    })
+}
+
+/// `POST /v1/chatapp/conversations/{id}/handback`: what the team wrote is added to the history, and the agent answers
+/// the customer again.
+///
+/// # Errors
+/// docs/contract/channel-conversations.md#hand-over
+pub async fn hand_back(
+    app: &Arc<App>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Chat>,
+    body: ConversationHandback,
+) -> Result<HandedBackConversation, Failure> {
+    let bytes: usize = body.messages.iter().map(|message| message.text.len()).sum();
+    if bytes > MAX_PRIOR_BYTES {
+        return Err(Failure::field("messages", format!("must have at most {} KB", MAX_PRIOR_BYTES / 1024)));
+    }
+    let env = Env::of(app);
+    let already = app.store.tx(move |tx| hand_back_in(tx, &env, tenant, mode, id, &body)).await?;
+    Ok(HandedBackConversation {
+        id,
+        status: WithAgent::WithAgent,
+        already_with_agent: already,
+        livemode: mode.livemode(),
+    })
+}
+
+fn hand_back_in(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Chat>,
+    body: &ConversationHandback,
+) -> Result<bool, Failure> {
+    access::workspace(tx, tenant)?;
+    let (mut row, mut carried) = find_open(tx, tenant, id)?;
+    if with_teammate(&row) {
+        return Err(Failure::plain(codes::HELD_BY_TEAMMATE));
+    }
+    if row.state == State::Ai || mode == Mode::Test {
+        return Ok(row.state == State::Ai);
+    }
+    let mut added = 0;
+    for message in &body.messages {
+        let text = background::clean(&message.text);
+        let room = row.messages < domain::chat::MAX_MESSAGES
+            && row.characters + text.chars().count() as i64 <= domain::chat::MAX_CHARACTERS;
+        if !text.is_empty() && room {
+            session::write(tx, env, &mut row, Role::Human, &text, None)?;
+            added += 1;
+        }
+    }
+    if let Some(note) = body.note.as_deref().map(background::clean).filter(|note| !note.is_empty()) {
+        let note = format!("Note of the team: {note}");
+        carried.background = Some(background::grown(carried.background.as_deref(), &note));
+    }
+    carried.helpdesk = false;
+    carried.helpdesk_name = None;
+    channel_conversations::save(tx, &carried)?;
+    row.state = step(row.state, Move::HandBack).map_err(session::refusal)?;
+    row.taken_from = None;
+    row.teammate = None;
+    row.failures = 0;
+    row.last_at = env.context.now;
+    row.handoff_reason = None;
+    row.handoff_at = None;
+    // A node that waits for the person's return goes on at once.
+    let waits = match store_chats::state(tx, tenant, id)?.conversation {
+        Some(text) => chats::waits_for_return(&session::read_state(&text)?),
+        None => false,
+    };
+    if waits {
+        row.reply_at = Some(env.context.now);
+    }
+    session::save(tx, env, &mut row)?;
+    let told = json!({"by": "helpdesk", "note": body.note, "messagesAdded": added});
+    session::emit(tx, env, &row, "chat.handed_back", told)?;
+    tx.wake(topics::CHATS);
+    Ok(false)
+}
+
+/// Whether a member may write in the inbox.
+fn may_reply(member: &MemberRow) -> bool {
+    member.role != "viewer"
+}
+
+/// `POST /v1/chatapp/conversations/{id}/assign`: a teammate goes on, the agent stops replying.
+///
+/// # Errors
+/// docs/contract/channel-conversations.md#hand-over
+pub async fn assign(
+    app: &Arc<App>,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+    id: Id<Chat>,
+    body: ConversationAssignment,
+) -> Result<AssignedConversation, Failure> {
+    if body.user_id.is_some() == body.email.is_some() {
+        return Err(Failure::field("userId", "or email must be given, and not both"));
+    }
+    let env = Env::of(app);
+    let assigned_to = app
+        .store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let (mut row, carried) = find_open(tx, tenant, id)?;
+            let wanted = |member: &MemberRow| match (&body.user_id, &body.email) {
+                (Some(user), _) => member.id.to_string() == *user,
+                (None, Some(email)) => member.email.eq_ignore_ascii_case(email.trim()),
+                (None, None) => false,
+            };
+            let member = members::list(tx, tenant)?
+                .into_iter()
+                .find(wanted)
+                .filter(may_reply)
+                .ok_or_else(|| Failure::plain(codes::ASSIGNEE_NOT_ALLOWED))?;
+            if carried.helpdesk {
+                return Err(Failure::plain(codes::HELD_BY_HELPDESK));
+            }
+            if row.state != State::Human {
+                row.state = step(row.state, Move::TakeOver).map_err(session::refusal)?;
+                row.taken_from = Some(row.messages);
+            }
+            row.teammate = Some(member.id);
+            row.reply_at = None;
+            row.unanswered_at = None;
+            let answer = session::unanswered(row.state);
+            session::close_turn(tx, &mut row, &answer)?;
+            session::save(tx, &env, &mut row)?;
+            let who = json!({"userId": member.id, "name": member.name});
+            let told = json!({"assignedTo": who, "assignedBy": {"apiKeyId": key}, "reason": "manual"});
+            session::emit(tx, &env, &row, "chat.assigned", told)?;
+            Ok(member.id)
+        })
+        .await?;
+    Ok(AssignedConversation { id, assigned_to })
+}
+
+/// `GET /v1/chatapp/assignees`.
+///
+/// # Errors
+/// 404 without the workspace.
+pub async fn assignees(app: &App, tenant: Tenant) -> Result<Vec<Assignee>, Failure> {
+    let members = app.store.read(move |tx| members::list(tx, tenant)).await?;
+    let shown = |member: MemberRow| Assignee { user_id: member.id, name: member.name, email: member.email };
+    Ok(members.into_iter().filter(may_reply).map(shown).collect())
+}

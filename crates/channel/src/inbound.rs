@@ -1,0 +1,385 @@
+//! What customers write (docs/contract/channel-messages.md#received). Each function runs in the transaction that
+//! marks its notification as worked.
+
+use app::contact_policy;
+use app::events::{self, NewEvent};
+use app::{App, Context, Failure, do_not_call, topics};
+use domain::channel::consent::{self, Wish};
+use domain::channel::notification::{Echo, Preference, Received, ReceivedContent};
+use domain::channel::{Content, Direction, Happened, MessageStatus, Recipient, Source, Times};
+use domain::decision_log::Decision;
+use domain::ids::{Consent, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::json;
+use store::channel_messages::{self, MessageRow, ThreadRow};
+use store::contacts::{self, ContactRow};
+use store::{Tx, channel_consents};
+
+use crate::messages::{self, New};
+use crate::numbers::Number;
+use crate::{media, people};
+
+/// Longest text that is kept of a message, in characters; the channel's own limit is lower.
+const MAX_WORDS: usize = 65_536;
+
+/// Takes a customer's message, once.
+///
+/// # Errors
+/// Those of the store.
+pub fn message(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    received_at: Timestamp,
+    received: &Received,
+) -> Result<(), Failure> {
+    let context = app.context();
+    let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &received.id)?;
+    if known.is_some() {
+        return Ok(());
+    }
+    match &received.what {
+        ReceivedContent::Edit { original, text } => {
+            return edited(tx, &context, tenant, number, original, text.as_deref());
+        }
+        ReceivedContent::Revoke { original } => return revoked(app, tx, &context, tenant, number, original),
+        ReceivedContent::System { phone, user_id, .. } => {
+            if let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? {
+                let phone = phone.map(|phone| phone.to_string());
+                people::moved(tx, &context, tenant, contact.id, phone, user_id.clone())?;
+            }
+            return Ok(());
+        }
+        _ => {}
+    }
+    let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? else { return Ok(()) };
+    let to = received.from.address();
+    for person in contact_policy::hashes(&context.keyring, Some(&contact), to.as_ref()) {
+        channel_consents::came_back(tx, tenant, &person, context.now)?;
+    }
+    // By the provider's clock, but never ahead of ours: it opens the window.
+    let at = received.at.min(received_at);
+    let mut thread = thread(tx, &context, tenant, number, contact.id)?;
+    thread.received_at = thread.received_at.max(Some(at));
+    thread.last_at = context.now;
+    channel_messages::save_thread(tx, tenant, &thread)?;
+    contacts::touch(tx, tenant, contact.id, context.now)?;
+    let row = row_of(&context, tenant, number, &contact, &thread, received, at)?;
+    if !channel_messages::insert(tx, &row)? {
+        return Ok(());
+    }
+    if row.media_at.is_some() {
+        tx.wake(topics::CHANNEL_SENDS);
+    }
+    let wish = said(&received.what).and_then(consent::wish);
+    // Before anybody hears of the message: who follows sees how the person stands now.
+    if let Some(wish) = wish {
+        obey(app, tx, &context, tenant, number, &contact, to.as_ref(), wish)?;
+    }
+    messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some((received, wish)))
+}
+
+/// A message that somebody of the business wrote in the provider's own app.
+///
+/// # Errors
+/// Those of the store.
+pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &Echo) -> Result<(), Failure> {
+    let context = app.context();
+    let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &echo.id)?;
+    if known.is_some() {
+        return Ok(());
+    }
+    let Some(contact) = people::who_wrote(tx, &context, tenant, &echo.to)? else { return Ok(()) };
+    let thread = thread(tx, &context, tenant, number, contact.id)?;
+    let received = Received {
+        from: echo.to.clone(),
+        id: echo.id.clone(),
+        at: echo.at,
+        reply_to: None,
+        forwarded: false,
+        referral: None,
+        what: echo.what.clone(),
+    };
+    let mut row = row_of(&context, tenant, number, &contact, &thread, &received, echo.at.min(context.now))?;
+    row.direction = Direction::Outbound;
+    row.source = Source::System;
+    row.status = MessageStatus::Sent;
+    row.times.sent = Some(echo.at);
+    row.content = None;
+    row.media = None;
+    row.media_at = None;
+    if channel_messages::insert(tx, &row)? {
+        messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
+    }
+    Ok(())
+}
+
+/// A customer stopped or allowed marketing with the provider.
+///
+/// # Errors
+/// Those of the store.
+pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference) -> Result<(), Failure> {
+    let context = app.context();
+    let Some(to) = told.person.address() else { return Ok(()) };
+    let contact = people::find(tx, tenant, &to)?;
+    let stopped = told.stopped.then(|| told.at.min(context.now));
+    for person in contact_policy::hashes(&context.keyring, contact.as_ref(), Some(&to)) {
+        channel_consents::marketing(tx, tenant, &person, stopped, context.now)?;
+    }
+    Ok(())
+}
+
+/// The words of a message that can be a wish: what was written, or what stands on a button that was tapped.
+fn said(what: &ReceivedContent) -> Option<&str> {
+    match what {
+        ReceivedContent::Text { body } => Some(body),
+        ReceivedContent::Button { text, .. } => Some(text),
+        ReceivedContent::Reply { title, .. } => Some(title),
+        _ => None,
+    }
+}
+
+/// Does what a person wants from now on (docs/contract/channel-messages.md#stop-words).
+#[allow(clippy::too_many_arguments, reason = "the parts of one message")]
+fn obey(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    contact: &ContactRow,
+    to: Option<&Recipient>,
+    wish: Wish,
+) -> Result<(), Failure> {
+    let people = contact_policy::hashes(&context.keyring, Some(contact), to);
+    if wish == Wish::Start {
+        let mut started = false;
+        for person in &people {
+            started |= channel_consents::start(tx, tenant, person, context.now)?;
+        }
+        if started {
+            prove(tx, context, tenant, contact, Decision::Allowed, "restored")?;
+        }
+        return Ok(());
+    }
+    let mut stopped = false;
+    for person in &people {
+        stopped |= channel_consents::stop(tx, tenant, person, "chatapp", context.now)?;
+    }
+    if stopped {
+        opted_out(tx, context, tenant, contact)?;
+        prove(tx, context, tenant, contact, Decision::Blocked, "withdrawn")?;
+    }
+    if wish == Wish::StopAll {
+        do_not_call::opt_out_contact(tx, context, tenant, contact, do_not_call::Source::Chatapp)?;
+    }
+    // One confirmation, ever, whichever of the person's addresses it was.
+    let mut first = false;
+    for (at, person) in people.iter().enumerate() {
+        let fresh = channel_consents::confirm(tx, tenant, person, context.now)?;
+        first = if at == 0 { fresh } else { first && fresh };
+    }
+    if let (true, Some(to)) = (first, to) {
+        let confirmation = New {
+            source: Source::System,
+            number: number.clone(),
+            contact: Some(contact.clone()),
+            to: to.clone(),
+            content: Content::Text(confirmation(&contact.preferred_language, wish).to_owned()),
+            template: None,
+            reply_to: None,
+            chat: None,
+            agent: None,
+            campaign: None,
+            opt_in: None,
+            at_once: false,
+            keep_refused: true,
+        };
+        messages::put(app, tx, tenant, &confirmation)?;
+    }
+    Ok(())
+}
+
+/// What a STOP is answered with.
+fn confirmation(language: &str, wish: Wish) -> &'static str {
+    match (language, wish) {
+        ("hi", Wish::StopAll) => "आपको अब हमारी ओर से कोई मैसेज या कॉल नहीं आएगा। मैसेज फिर से पाने के लिए START लिखें।",
+        ("hi", _) => "आपको अब हमारी ओर से मैसेज नहीं आएंगे। फिर से पाने के लिए START लिखें।",
+        (_, Wish::StopAll) => {
+            "You will get no more messages or calls from us. Reply START to get messages again."
+        }
+        _ => "You will get no more messages from us. Reply START to get them again.",
+    }
+}
+
+fn opted_out(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+) -> Result<(), Failure> {
+    let data = json!({
+        "contactId": contact.id,
+        "externalRef": contact.external_ref,
+        "phone": contact.phone,
+        "source": "chatapp",
+        "channel": "chatapp",
+    });
+    let id = contact.id.to_string();
+    events::emit(
+        tx,
+        context,
+        tenant,
+        NewEvent { kind: "contact.opted_out", mode: Mode::Live, agent: None, contact: Some(&id), data },
+    )?;
+    Ok(())
+}
+
+fn prove(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+    decision: Decision,
+    outcome: &str,
+) -> Result<(), Failure> {
+    let about = json!({"source": "chatapp", "channel": "chatapp"});
+    let id: Id<Consent> = context.ids.make();
+    do_not_call::record_consent(tx, context, tenant, contact, decision, outcome, &about, id)
+}
+
+fn thread(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    contact: Id<domain::ids::Contact>,
+) -> Result<ThreadRow, Failure> {
+    let new = ThreadRow {
+        id: context.ids.make(),
+        phone_number_id: number.phone_number_id.clone(),
+        contact,
+        received_at: None,
+        last_at: context.now,
+        used: 0,
+        created_at: context.now,
+    };
+    Ok(channel_messages::thread_for_update(tx, tenant, &new)?)
+}
+
+/// What a received message says in words, and the word of its type.
+fn words(what: &ReceivedContent) -> (String, Option<String>) {
+    let (kind, words) = match what {
+        ReceivedContent::Text { body } => ("text", Some(body.clone())),
+        ReceivedContent::Media(media) => (media.kind.as_str(), media.caption.clone()),
+        ReceivedContent::Location { place, .. } => {
+            ("location", place.name.clone().or_else(|| place.address.clone()))
+        }
+        ReceivedContent::Contacts { .. } => ("contacts", None),
+        ReceivedContent::Button { text, .. } => ("button", Some(text.clone())),
+        ReceivedContent::Reply { title, .. } => ("interactive", Some(title.clone())),
+        ReceivedContent::Form { body, .. } => ("interactive", body.clone()),
+        ReceivedContent::Reaction { emoji, .. } => ("reaction", emoji.clone()),
+        ReceivedContent::Order { .. } => ("order", None),
+        ReceivedContent::System { body, .. } => ("system", body.clone()),
+        ReceivedContent::Edit { text, .. } => ("edit", text.clone()),
+        ReceivedContent::Revoke { .. } => ("revoke", None),
+        ReceivedContent::Unsupported { .. } => ("unsupported", None),
+    };
+    (kind.to_owned(), words.map(|words| words.chars().take(MAX_WORDS).collect()))
+}
+
+fn row_of(
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    contact: &ContactRow,
+    thread: &ThreadRow,
+    received: &Received,
+    at: Timestamp,
+) -> Result<MessageRow, Failure> {
+    let (kind, words) = words(&received.what);
+    let media = match &received.what {
+        ReceivedContent::Media(media) => Some(media),
+        _ => None,
+    };
+    Ok(MessageRow {
+        id: context.ids.make(),
+        workspace: tenant,
+        thread: thread.id,
+        contact: contact.id,
+        chat: None,
+        agent: None,
+        campaign: None,
+        direction: Direction::Inbound,
+        source: Source::Customer,
+        kind,
+        words,
+        content: Some(
+            serde_json::to_value(&received.what).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
+        template_name: None,
+        template: None,
+        media: media.map(|media| json!({"type": media.kind, "mimeType": media.mime_type, "id": media.id})),
+        media_object: None,
+        media_bytes: None,
+        media_at: media.map(|_| context.now),
+        media_attempts: 0,
+        reply_to: received.reply_to.clone(),
+        phone_number_id: number.phone_number_id.clone(),
+        business: number.e164,
+        customer: received.from.phone.map(|phone| phone.to_string()),
+        customer_user_id: received.from.user_id.clone(),
+        customer_username: received.from.username.clone(),
+        provider_id: Some(received.id.clone()),
+        status: MessageStatus::Received,
+        error: None,
+        times: Times::default(),
+        rank: 0,
+        next_at: None,
+        lease_until: None,
+        attempts: 0,
+        created_at: at,
+        updated_at: context.now,
+    })
+}
+
+/// The customer changed an earlier message.
+fn edited(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    original: &str,
+    text: Option<&str>,
+) -> Result<(), Failure> {
+    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
+    let Some(mut row) = row.filter(|row| row.status == MessageStatus::Received) else { return Ok(()) };
+    row.words = text.map(|text| text.chars().take(MAX_WORDS).collect());
+    row.updated_at = context.now;
+    Ok(channel_messages::save(tx, &row)?)
+}
+
+/// The customer deleted an earlier message.
+fn revoked(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    original: &str,
+) -> Result<(), Failure> {
+    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
+    let Some(mut row) = row.filter(|row| row.direction == Direction::Inbound) else { return Ok(()) };
+    let before = row.status;
+    let Some(status) = row.status.after(Happened::Removed) else { return Ok(()) };
+    row.status = status;
+    row.words = None;
+    row.content = None;
+    media::forget(tx, &mut row, context.now)?;
+    row.updated_at = context.now;
+    channel_messages::save(tx, &row)?;
+    messages::moved(app, tx, &row, before)
+}

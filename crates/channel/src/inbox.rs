@@ -1,0 +1,396 @@
+//! Notifications (docs/contract/channel.md#notifications): stored before they are acknowledged, and worked afterwards:
+//! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
+//! transaction of its work.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use api::contacts::Erased;
+use api::error_codes::{INBOX_FULL, LINK_INVALID, UNAUTHORIZED};
+use app::erasure::ErasedPerson;
+use app::{App, Context, Failure, topics};
+use cloud_api::notifications::{Item, is_signed, parse};
+use domain::channel::{Notification, ProviderKind, Recipient};
+use domain::ids::{ChannelConnection, Id};
+use domain::phone::E164;
+use domain::tenant::Tenant;
+use domain::time::{DAY, MINUTE, SECOND, Timestamp};
+use runtime::crypto::Keyring;
+use store::Tx;
+use store::channel_accounts::{self, ConnectionRow};
+use store::channel_inbox::{self, NotificationRow};
+
+use crate::connections::{self, Credentials};
+use crate::notifications;
+
+/// Most items of a connection that wait; more are not taken, and the provider sends them again later.
+pub const MAX_WAITING: i64 = 200_000;
+/// How long a connection's items belong to the node that works them.
+const LEASE: i64 = MINUTE;
+/// Connections that are taken at once.
+const CONNECTIONS: i64 = 16;
+/// Items of a connection that are worked before others have their turn.
+const BATCH: i64 = 256;
+/// Items that share a transaction: a commit costs more than the work of an item.
+const TOGETHER: usize = 16;
+/// Transactions of a connection that run at once.
+const AT_ONCE: usize = 8;
+/// Tries of an item.
+const TRIES: i64 = 6;
+/// How long it is known what was received: the provider repeats itself for a week.
+const KEPT: i64 = 8 * DAY;
+/// Items that are forgotten at once.
+const FORGOTTEN: i64 = 5_000;
+
+/// How full the inboxes are, as this node last saw it.
+#[derive(Default)]
+struct Fill(Mutex<HashMap<Id<ChannelConnection>, (Timestamp, i64)>>);
+
+/// Answers the verification of an address: the challenge, to whoever knows the token.
+///
+/// # Errors
+/// 404 without such a connection, 403 with another token.
+pub async fn verify(
+    app: &App,
+    id: &str,
+    mode: Option<&str>,
+    token: Option<&str>,
+    challenge: Option<&str>,
+) -> Result<String, Failure> {
+    let row = connections::behind(app, id).await?;
+    let credentials = Credentials::of(&app.keyring, &row)?;
+    match challenge {
+        Some(challenge)
+            if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) =>
+        {
+            Ok(challenge.to_owned())
+        }
+        _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
+    }
+}
+
+/// Where notifications come in.
+pub struct Entrance(ConnectionRow);
+
+impl Entrance {
+    /// Whose account it is.
+    pub fn tenant(&self) -> Tenant {
+        self.0.workspace
+    }
+}
+
+/// The connection behind an address, before its body is read.
+///
+/// # Errors
+/// 404 without such a connection.
+pub async fn entrance(app: &App, id: &str) -> Result<Entrance, Failure> {
+    connections::behind(app, id).await.map(Entrance)
+}
+
+/// Takes a notification: how many items of it are about this account. They are stored when this returns.
+///
+/// # Errors
+/// 401 without the right signature; 400 for a body that is no notification; 503 when too much waits.
+pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]) -> Result<usize, Failure> {
+    let connection = entrance.0;
+    let credentials = Credentials::of(&app.keyring, &connection)?;
+    if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
+        return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
+    }
+    let context = app.context();
+    let items = parse(body, context.now)
+        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    let rows: Vec<NotificationRow> = items
+        .into_iter()
+        .filter(|item| item.business_account == connection.business_account)
+        .map(|item| row(&context, &connection, item, context.now))
+        .collect::<Result<_, _>>()?;
+    let count = rows.len();
+    if count > 0 {
+        room(app, &connection, count).await?;
+        store(app, rows).await?;
+    }
+    Ok(count)
+}
+
+/// Refuses when too much waits. It is counted once a second.
+async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), Failure> {
+    let fill = app.kept.of(Fill::default);
+    let (now, more) = (app.clock.now(), i64::try_from(more).unwrap_or(i64::MAX));
+    let known = fill.0.lock().unwrap_or_else(PoisonError::into_inner).get(&connection.id).copied();
+    let waiting = match known {
+        Some((at, waiting)) if now.0 - at.0 < SECOND => waiting,
+        _ => {
+            let row = connection.clone();
+            app.store.read(move |tx| connections::waiting(tx, &row)).await?
+        }
+    };
+    let at = known.map_or(now, |(at, _)| if now.0 - at.0 < SECOND { at } else { now });
+    let mut known = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() > 10_000 {
+        known.clear();
+    }
+    known.insert(connection.id, (at, waiting.saturating_add(more)));
+    drop(known);
+    if waiting.saturating_add(more) > MAX_WAITING {
+        return Err(Failure { retry_after: Some(30), ..Failure::plain(INBOX_FULL) });
+    }
+    Ok(())
+}
+
+/// Stores items and wakes those who work them.
+pub(crate) async fn store(app: &App, rows: Vec<NotificationRow>) -> Result<(), Failure> {
+    app.store
+        .tx(move |tx| {
+            for row in &rows {
+                channel_inbox::insert(tx, row)?;
+            }
+            tx.wake(topics::CHANNEL_NOTIFICATIONS);
+            Ok::<_, Failure>(())
+        })
+        .await
+}
+
+/// An item as it is stored; it is worked at `at`.
+pub(crate) fn row(
+    context: &Context,
+    connection: &ConnectionRow,
+    item: Item,
+    at: Timestamp,
+) -> Result<NotificationRow, Failure> {
+    let person = item.notification.person().and_then(|person| person.address());
+    let lane = match person {
+        Some(person) => lane(&context.keyring, connection.workspace, &person),
+        None => format!("account:{}", connection.id),
+    };
+    Ok(NotificationRow {
+        id: context.ids.make(),
+        workspace: connection.workspace,
+        connection: connection.id,
+        key: context.keyring.hash(&format!("channel:{}", item.key)),
+        lane,
+        phone_number_id: item.phone_number_id,
+        payload: Some(
+            serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
+        attempts: 0,
+        next_at: at,
+        received_at: context.now,
+    })
+}
+
+/// The lane of a person: what is about the same person is worked in its order.
+fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
+    keyring.hash(&format!("channel_lane:{tenant}:{}", person.text()))
+}
+
+/// Connections with work, which now belong to this node for a while.
+///
+/// # Errors
+/// Those of the store.
+pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?)
+        })
+        .await
+}
+
+/// When to look again. What is due by now belongs to another node, or waits for what is before it.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
+    let soon = app.clock.now().plus(SECOND);
+    let next = app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await?;
+    Ok(next.map(|next| if next < soon { soon } else { next }))
+}
+
+/// Works a batch of a connection, then gives it back, so that others have their turn.
+pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
+    let worked = batch(&app, id, tenant).await.unwrap_or_else(|failure| {
+        failure.warn_about(id, "notifications of the messaging channel could not be worked");
+        0
+    });
+    // With nothing but what waits for its next try, or without a store, it rests for a moment.
+    let now = app.clock.now();
+    let until = if worked > 0 { now } else { now.plus(SECOND) };
+    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, until)?)).await;
+    if let Err(failure) = back {
+        failure.warn_about(id, "a connection of the messaging channel waits for the end of its lease");
+    }
+}
+
+/// Works what is due; how many items were worked.
+async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<usize, Failure> {
+    let now = app.clock.now();
+    let (connection, rows) = app
+        .store
+        .read(move |tx| {
+            let connection = channel_accounts::by_id(tx, id)?;
+            Ok::<_, Failure>((connection, channel_inbox::due(tx, tenant, id, now, BATCH)?))
+        })
+        .await?;
+    let Some(connection) = connection else { return Ok(0) };
+    let mut lanes: BTreeMap<String, Vec<NotificationRow>> = BTreeMap::new();
+    for row in rows {
+        lanes.entry(row.lane.clone()).or_default().push(row);
+    }
+    let mut groups: Vec<Vec<Vec<NotificationRow>>> = Vec::new();
+    for rows in lanes.into_values() {
+        match groups.last_mut() {
+            Some(group) if group.iter().map(Vec::len).sum::<usize>() + rows.len() <= TOGETHER => {
+                group.push(rows)
+            }
+            _ => groups.push(vec![rows]),
+        }
+    }
+    let mut groups = groups.into_iter();
+    let mut working = tokio::task::JoinSet::new();
+    let mut worked = 0;
+    loop {
+        while working.len() < AT_ONCE {
+            let Some(group) = groups.next() else { break };
+            working.spawn(work_group(app.clone(), connection.clone(), group));
+        }
+        match working.join_next().await {
+            None => return Ok(worked),
+            Some(group) => worked += group.unwrap_or(0),
+        }
+    }
+}
+
+/// Works the items of several people; how many. If they cannot be worked together, each person's are by themselves.
+async fn work_group(app: Arc<App>, connection: ConnectionRow, group: Vec<Vec<NotificationRow>>) -> usize {
+    let all: Vec<NotificationRow> = group.iter().flatten().cloned().collect();
+    let count = all.len();
+    match work_together(&app, &connection, all).await {
+        Ok(()) => return count,
+        Err(failure) if failure.of_store => {
+            failure.warn_about(connection.id, "notifications of the messaging channel wait for the store");
+            return 0;
+        }
+        Err(_) => {}
+    }
+    let mut worked = 0;
+    for rows in group {
+        worked += work_lane(&app, &connection, rows).await;
+    }
+    worked
+}
+
+/// Works the items of a person; how many. One that fails lets those behind it wait.
+async fn work_lane(app: &Arc<App>, connection: &ConnectionRow, rows: Vec<NotificationRow>) -> usize {
+    let mut worked = 0;
+    for row in rows {
+        let id = row.id;
+        let Err(failure) = work_together(app, connection, vec![row.clone()]).await else {
+            worked += 1;
+            continue;
+        };
+        if failure.of_store {
+            failure.warn_about(id, "a notification of the messaging channel waits for the store");
+            return worked;
+        }
+        let attempts = row.attempts + 1;
+        let given_up = attempts >= TRIES;
+        if given_up {
+            failure.log_about(id, "a notification of the messaging channel is given up");
+        } else {
+            failure.warn_about(id, "a notification of the messaging channel is tried again");
+        }
+        let (tenant, at) = (connection.workspace, app.clock.now().plus(SECOND << (2 * attempts)));
+        let stored = app
+            .store
+            .tx(move |tx| {
+                if given_up {
+                    channel_inbox::done(tx, tenant, id)?;
+                } else {
+                    channel_inbox::again(tx, tenant, &row, attempts, at)?;
+                }
+                Ok::<_, Failure>(())
+            })
+            .await;
+        if !given_up || stored.is_err() {
+            return worked;
+        }
+        worked += 1;
+    }
+    worked
+}
+
+/// Works items in one transaction, which also marks them as worked.
+async fn work_together(
+    app: &Arc<App>,
+    connection: &ConnectionRow,
+    rows: Vec<NotificationRow>,
+) -> Result<(), Failure> {
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let Some(payload) = &row.payload else { continue };
+        let notification: Notification = serde_json::from_str(payload)
+            .map_err(|why| Failure::internal(format!("a notification: {why}")))?;
+        items.push((row.id, row.phone_number_id, row.received_at, notification));
+    }
+    let (app_, connection) = (app.clone(), connection.clone());
+    app.store
+        .tx(move |tx| {
+            for (id, number, received_at, notification) in &items {
+                if channel_inbox::done(tx, connection.workspace, *id)? {
+                    notifications::take(
+                        &app_,
+                        tx,
+                        &connection,
+                        number.as_deref(),
+                        *received_at,
+                        notification,
+                    )?;
+                }
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Forgets what came long ago; whether there may be more of it.
+///
+/// # Errors
+/// Those of the store.
+pub async fn forget(app: &App) -> Result<bool, Failure> {
+    let before = app.clock.now().plus(-KEPT);
+    let gone =
+        app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
+    Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
+}
+
+/// Forgets what a person wrote and was not worked yet.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    let people: Vec<Recipient> =
+        person.phones.iter().map(|phone| Recipient::Phone(E164::from(*phone))).collect();
+    forget_people(tx, &context.keyring, tenant, &people)
+}
+
+/// The same by the addresses of a person on the channel.
+///
+/// # Errors
+/// Those of the store.
+pub fn forget_people(
+    tx: &mut Tx<'_>,
+    keyring: &Keyring,
+    tenant: Tenant,
+    people: &[Recipient],
+) -> Result<(), Failure> {
+    let lanes: Vec<String> = people.iter().map(|person| lane(keyring, tenant, person)).collect();
+    channel_inbox::erase(tx, tenant, &lanes)?;
+    Ok(())
+}

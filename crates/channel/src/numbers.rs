@@ -1,0 +1,427 @@
+//! Business numbers (docs/contract/channel.md#numbers).
+
+use std::sync::Arc;
+
+use api::channel_accounts::{BoundChannelNumber, ChannelNumber as View, MAX_NUMBERS, NewChannelNumber};
+use app::events::{self, NewEvent};
+use app::operator_log::{self, Trace};
+use app::{App, Context, Failure, access, topics};
+use domain::agent::Channel;
+use domain::channel::ProviderKind;
+use domain::channel::errors::SPAM_PAUSE;
+use domain::channel::limits::{HIGH_RATE, STANDARD_RATE};
+use domain::channel::provider::{ConnectionStatus, NumberState};
+use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
+use domain::phone::E164;
+use domain::tenant::{Mode, Tenant};
+use domain::time::{MINUTE, Timestamp};
+use serde_json::json;
+use store::channel_accounts::{self, ConnectionRow, NumberRow};
+use store::{Tx, agents};
+
+use crate::connections::{account_of, brought, not_connected};
+use crate::facts::{self, Fact};
+use crate::providers::provider;
+
+/// A number that messages can be sent from.
+#[derive(Debug, Clone)]
+pub struct Number {
+    /// Its id.
+    pub id: Id<ChannelNumber>,
+    /// The provider's id of it.
+    pub phone_number_id: String,
+    /// The number.
+    pub e164: E164,
+    /// The connection of its account.
+    pub account: Id<ChannelConnection>,
+    /// Who carries its messages.
+    pub provider: ProviderKind,
+    /// Whether the account's token is accepted.
+    pub connection: ConnectionStatus,
+    /// Whether the provider has restricted the account: its event.
+    pub restriction: Option<String>,
+    /// `GREEN`, `YELLOW` or `RED`.
+    pub quality: Option<String>,
+    /// The provider's word for the messaging limit: that of the account, else that of the number.
+    pub tier: Option<String>,
+    /// Messages a second.
+    pub rate: i64,
+    /// The agent that answers on it.
+    pub agent: Option<Id<Agent>>,
+    /// Until when agents do not reply on it.
+    pub paused_until: Option<Timestamp>,
+}
+
+/// Which number sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which<'a> {
+    /// The default one.
+    Default,
+    /// The one that an agent answers on.
+    Agent(Id<Agent>),
+    /// This one.
+    Number(Id<ChannelNumber>),
+    /// The one with this id at the provider.
+    Provider(&'a str),
+}
+
+/// The number that sends.
+///
+/// # Errors
+/// 409 `chatapp_not_connected` without a connection or without such a number.
+pub fn sending_number(tx: &mut Tx<'_>, tenant: Tenant, which: Which<'_>) -> Result<Number, Failure> {
+    let connection = channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
+    let row = match which {
+        Which::Default => channel_accounts::default_number(tx, tenant)?,
+        Which::Agent(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
+        Which::Number(id) => channel_accounts::number(tx, tenant, id)?,
+        Which::Provider(id) => channel_accounts::number_at_provider(tx, tenant, id)?,
+    };
+    row.map(|row| number(&connection, row)).ok_or_else(not_connected)
+}
+
+pub(crate) fn number(connection: &ConnectionRow, row: NumberRow) -> Number {
+    let sandbox = connection.provider == ProviderKind::Sandbox;
+    Number {
+        id: row.id,
+        phone_number_id: row.phone_number_id,
+        e164: row.number,
+        account: row.connection,
+        provider: connection.provider,
+        connection: connection.status,
+        restriction: connection.restriction.clone(),
+        quality: row.quality,
+        tier: connection.tier.clone().or(row.tier),
+        rate: if row.high_rate || sandbox { HIGH_RATE } else { STANDARD_RATE },
+        agent: row.agent,
+        paused_until: row.ai_paused_until,
+    }
+}
+
+fn view(tier: Option<&String>, row: &NumberRow) -> View {
+    View {
+        phone_number_id: row.phone_number_id.clone(),
+        number: row.number.to_string(),
+        display_name: row.display_name.clone(),
+        quality: row.quality.clone(),
+        messaging_tier: tier.or(row.tier.as_ref()).cloned(),
+        status: row.status.clone(),
+        is_default: row.is_default,
+        agent_id: row.agent,
+    }
+}
+
+fn rows(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<ChannelNumber>, View)>, Failure> {
+    let tier = channel_accounts::get(tx, tenant)?.and_then(|connection| connection.tier);
+    let rows = channel_accounts::numbers(tx, tenant)?;
+    Ok(rows.iter().map(|row| (row.id, view(tier.as_ref(), row))).collect())
+}
+
+/// The numbers of a workspace.
+///
+/// # Errors
+/// Those of the store.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
+    let rows = app.store.read(move |tx| rows(tx, tenant)).await?;
+    Ok(rows.into_iter().map(|(_, view)| view).collect())
+}
+
+/// The same for the operator.
+///
+/// # Errors
+/// There is no such workspace.
+pub async fn bound(app: &App, tenant: Tenant) -> Result<Vec<BoundChannelNumber>, Failure> {
+    let rows = app
+        .store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            rows(tx, tenant)
+        })
+        .await?;
+    Ok(rows.into_iter().map(|(id, number)| BoundChannelNumber { id, number }).collect())
+}
+
+/// The number that is asked for, as its provider describes it.
+async fn described(
+    app: &Arc<App>,
+    connection: &ConnectionRow,
+    body: &NewChannelNumber,
+) -> Result<(NumberState, E164), Failure> {
+    let wrong = |_| Failure::field("number", "must be an international number");
+    let given = body.number.as_deref().map(E164::parse).transpose().map_err(wrong)?;
+    if connection.provider == ProviderKind::Sandbox {
+        let number = given.ok_or_else(|| Failure::field("number", "is required"))?;
+        let known = app.ids.make::<ChannelNumber>().bits() % 1_000_000_000_000_000;
+        let state = NumberState {
+            phone_number_id: body.phone_number_id.clone().unwrap_or_else(|| format!("{known:015}")),
+            display_number: number.to_string(),
+            verified_name: None,
+            quality: Some("GREEN".into()),
+            tier: Some("TIER_100K".into()),
+            status: Some("CONNECTED".into()),
+            high_rate: false,
+        };
+        return Ok((state, number));
+    }
+    if body.phone_number_id.is_none() && given.is_none() {
+        return Err(Failure::field("phoneNumberId", "is required"));
+    }
+    let account = account_of(&app.keyring, connection)?;
+    let answer = provider(app, &account).numbers(&account).await;
+    for state in brought(app, &account, answer).await? {
+        let number = E164::parse(&state.display_number).ok();
+        let same = match &body.phone_number_id {
+            Some(id) => *id == state.phone_number_id,
+            None => number.is_some() && number == given,
+        };
+        if !same {
+            continue;
+        }
+        let number = number.or(given).ok_or_else(|| Failure::field("number", "is required"))?;
+        if given.is_some_and(|given| given != number) {
+            return Err(Failure::field("number", "is not the number that phoneNumberId stands for"));
+        }
+        return Ok((state, number));
+    }
+    let field = if body.phone_number_id.is_some() { "phoneNumberId" } else { "number" };
+    Err(Failure::field(field, "names no number of the business account"))
+}
+
+/// Binds a number, or changes what a bound one does.
+///
+/// # Errors
+/// What is wrong with the body; 409 without a connection, with too many numbers, or when the agent has another
+/// number; what the provider says.
+pub async fn bind(
+    app: &Arc<App>,
+    trace: Trace,
+    tenant: Tenant,
+    body: NewChannelNumber,
+) -> Result<BoundChannelNumber, Failure> {
+    let wrong_agent = || Failure::field("agentId", "names no chat agent of this workspace");
+    // Absent, none, or one.
+    let agent: Option<Option<Id<Agent>>> = match &body.agent_id {
+        Some(Some(id)) => Some(Some(id.parse().map_err(|_| wrong_agent())?)),
+        Some(None) => Some(None),
+        None => None,
+    };
+    let connection = app
+        .store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)
+        })
+        .await?;
+    let (state, number) = described(app, &connection, &body).await?;
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            access::workspace_for_update(tx, tenant)?;
+            let connection = channel_accounts::get_for_update(tx, tenant)?
+                .filter(|current| {
+                    current.id == connection.id && current.business_account == connection.business_account
+                })
+                .ok_or_else(not_connected)?;
+            if let Some(Some(agent)) = agent {
+                let row = agents::get_shared(tx, tenant, agent)?.ok_or_else(wrong_agent)?;
+                if row.channel != Channel::Chat {
+                    return Err(wrong_agent());
+                }
+                let other = channel_accounts::number_of_agent(tx, tenant, agent)?;
+                if other.is_some_and(|other| other.phone_number_id != state.phone_number_id) {
+                    return Err(Failure::conflict(
+                        "the agent answers on another number: release that one first",
+                    ));
+                }
+            }
+            let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
+            let count = channel_accounts::count_numbers(tx, tenant)?;
+            if known.is_none() && count >= MAX_NUMBERS {
+                return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));
+            }
+            let first = count == 0;
+            let was_default = known.as_ref().is_some_and(|row| row.is_default);
+            let is_default = first || body.is_default.unwrap_or(was_default);
+            let name = body.display_name.clone().or_else(|| state.verified_name.clone());
+            let row = NumberRow {
+                id: known.as_ref().map_or_else(|| context.ids.make(), |row| row.id),
+                connection: connection.id,
+                phone_number_id: state.phone_number_id.clone(),
+                number,
+                display_name: name
+                    .or_else(|| known.as_ref().map(|row| row.display_name.clone()))
+                    .unwrap_or_else(|| number.to_string()),
+                quality: rated(state.quality.as_deref()),
+                tier: state.tier.clone(),
+                status: state.status.clone().unwrap_or_else(|| "CONNECTED".into()),
+                high_rate: state.high_rate,
+                is_default,
+                agent: agent.unwrap_or_else(|| known.as_ref().and_then(|row| row.agent)),
+                ai_paused_until: known.as_ref().and_then(|row| row.ai_paused_until),
+                ai_pause_announced: known.as_ref().and_then(|row| row.ai_pause_announced),
+                created_at: known.as_ref().map_or(context.now, |row| row.created_at),
+                updated_at: context.now,
+            };
+            if is_default && !was_default {
+                channel_accounts::clear_default(tx, tenant)?;
+            }
+            if known.is_some() {
+                channel_accounts::save_number(tx, tenant, &row)?;
+            } else {
+                channel_accounts::insert_number(tx, tenant, &row)?;
+            }
+            if let (None, Some(tier)) = (&connection.tier, &state.tier) {
+                channel_accounts::set_tier(tx, tenant, tier, context.now)?;
+            }
+            tx.wake(topics::CHANNEL_SENDS);
+            operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
+            let tier = connection.tier.as_ref();
+            Ok(BoundChannelNumber { id: row.id, number: view(tier, &row) })
+        })
+        .await
+}
+
+/// Releases a number, by its id or by the provider's.
+///
+/// # Errors
+/// There is no such number.
+pub async fn release(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: &str,
+) -> Result<Id<ChannelNumber>, Failure> {
+    let (context, id) = (app.context(), id.to_owned());
+    app.store
+        .tx(move |tx| {
+            let row = match id.parse::<Id<ChannelNumber>>() {
+                Ok(id) => channel_accounts::number(tx, tenant, id)?,
+                Err(_) => channel_accounts::number_at_provider(tx, tenant, &id)?,
+            };
+            let row = row.ok_or_else(|| Failure::not_found("number"))?;
+            channel_accounts::delete_number(tx, tenant, row.id)?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
+            Ok(row.id)
+        })
+        .await
+}
+
+/// Forgets the numbers of a workspace: they belong to another account than the one that is connected now.
+pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
+    for row in channel_accounts::numbers(tx, tenant)? {
+        channel_accounts::delete_number(tx, tenant, row.id)?;
+    }
+    Ok(())
+}
+
+/// A rating; the provider has other words for none.
+pub(crate) fn rated(quality: Option<&str>) -> Option<String> {
+    quality.filter(|quality| matches!(*quality, "GREEN" | "YELLOW" | "RED")).map(str::to_owned)
+}
+
+/// Takes over what the provider says of a number, and tells when its quality changed.
+pub(crate) fn observe(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mut row: NumberRow,
+    state: &NumberState,
+) -> Result<(), Failure> {
+    let quality = rated(state.quality.as_deref()).or_else(|| row.quality.clone());
+    let changed = quality != row.quality;
+    let previous = std::mem::replace(&mut row.quality, quality);
+    row.tier = state.tier.clone().or(row.tier);
+    row.status = state.status.clone().unwrap_or(row.status);
+    row.high_rate = state.high_rate;
+    row.updated_at = context.now;
+    channel_accounts::save_number(tx, tenant, &row)?;
+    let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };
+    if let Some(previous) = previous {
+        let data = json!({
+            "phoneNumberId": row.phone_number_id,
+            "businessNumber": row.number,
+            "previousQuality": previous,
+            "quality": quality,
+        });
+        emit(tx, context, tenant, "chatapp.number_quality_changed", data)?;
+    }
+    facts::tell(app, tx, tenant, &Fact::Quality { number: row.id, quality })
+}
+
+pub(crate) fn emit(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    kind: &'static str,
+    data: serde_json::Value,
+) -> Result<(), Failure> {
+    let event = NewEvent { kind, mode: Mode::Live, agent: None, contact: None, data };
+    events::emit(tx, context, tenant, event).map(|_| ())
+}
+
+/// How far the end of a pause has to move before it is announced anew.
+const WORTH_SAYING: i64 = 30 * MINUTE;
+
+/// The provider limits a number because people report its messages: agents do not reply on it for an hour from now.
+/// Told once a pause, and again when its end has moved far.
+///
+/// # Errors
+/// Those of the store.
+pub fn spam_limited(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: Id<ChannelNumber>,
+) -> Result<(), Failure> {
+    let Some(row) = channel_accounts::number_for_update(tx, tenant, number)? else { return Ok(()) };
+    let now = context.now;
+    let until = now.plus(SPAM_PAUSE).max(row.ai_paused_until.unwrap_or(now));
+    let known = row.ai_pause_announced.filter(|announced| *announced > now);
+    let news = known.is_none_or(|announced| until.0 - announced.0 >= WORTH_SAYING);
+    if news {
+        announce_pause(tx, context, tenant, &row, until)?;
+    }
+    let announced = if news { Some(until) } else { row.ai_pause_announced };
+    // The end that was announced may have to be announced anew when it passes.
+    tx.wake(topics::CHANNEL_NOTIFICATIONS);
+    Ok(channel_accounts::pause_agents(tx, tenant, number, until, announced)?)
+}
+
+fn announce_pause(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    row: &NumberRow,
+    until: Timestamp,
+) -> Result<(), Failure> {
+    let data = json!({
+        "phoneNumberId": row.phone_number_id,
+        "businessNumber": row.number,
+        "pausedUntil": until,
+    });
+    emit(tx, context, tenant, "chatapp.number_ai_paused", data)
+}
+
+/// Tells of pauses that go on beyond the end that was announced; when the next such end passes.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn announce_pauses(app: &App) -> Result<Option<Timestamp>, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            for (tenant, id) in channel_accounts::unannounced_pauses(tx, context.now)? {
+                let Some(row) = channel_accounts::number_for_update(tx, tenant, id)? else { continue };
+                let (Some(until), Some(announced)) = (row.ai_paused_until, row.ai_pause_announced) else {
+                    continue;
+                };
+                if until > context.now && announced <= context.now {
+                    announce_pause(tx, &context, tenant, &row, until)?;
+                    channel_accounts::pause_agents(tx, tenant, id, until, Some(until))?;
+                }
+            }
+            Ok(channel_accounts::next_unannounced_pause(tx, context.now)?)
+        })
+        .await
+}

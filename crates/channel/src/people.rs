@@ -1,0 +1,197 @@
+//! Who a message is for or from: the contact that it finds or makes (docs/contract/channel-messages.md#people).
+
+use app::{Context, Failure};
+use domain::channel::Recipient;
+use domain::channel::notification::Person;
+use domain::ids::{Contact, Id};
+use domain::tenant::{Mode, Tenant};
+use serde_json::{Map, Value};
+use store::contacts::{self, ContactRow};
+use store::{Tx, channel_messages};
+
+/// Longest name that is kept of a person, in characters.
+const MAX_NAME: usize = 200;
+
+/// The contact of a number or of an id on the channel.
+///
+/// # Errors
+/// Those of the store.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<ContactRow>, Failure> {
+    Ok(match to {
+        Recipient::Phone(number) => contacts::find_by_phone(tx, tenant, Mode::Live, &number.to_string())?,
+        Recipient::UserId(id) => contacts::find_by_channel_user(tx, tenant, Mode::Live, id)?,
+    })
+}
+
+/// The same, made if there is none.
+///
+/// # Errors
+/// Those of the store.
+pub fn find_or_make(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    to: &Recipient,
+    name: Option<&str>,
+) -> Result<ContactRow, Failure> {
+    if let Some(contact) = find(tx, tenant, to)? {
+        return Ok(contact);
+    }
+    let (phone, user) = match to {
+        Recipient::Phone(number) => (Some(number.to_string()), None),
+        Recipient::UserId(id) => (None, Some(id.clone())),
+    };
+    insert(tx, tenant, fresh(context, phone, user, None, name), to)
+}
+
+/// Adds a contact, or finds the one that somebody else has made at the same moment.
+fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: ContactRow, to: &Recipient) -> Result<ContactRow, Failure> {
+    if contacts::insert(tx, tenant, &row)? {
+        return Ok(row);
+    }
+    find(tx, tenant, to)?
+        .ok_or_else(|| Failure::conflict("other requests keep changing this contact; try again"))
+}
+
+fn fresh(
+    context: &Context,
+    phone: Option<String>,
+    user: Option<String>,
+    username: Option<String>,
+    name: Option<&str>,
+) -> ContactRow {
+    ContactRow {
+        id: context.ids.make(),
+        mode: Mode::Live,
+        external_ref: None,
+        phone,
+        name: name.map(|name| name.chars().take(MAX_NAME).collect()),
+        email: None,
+        company: None,
+        preferred_language: "en".into(),
+        timezone: "Asia/Kolkata".into(),
+        attributes: Value::Object(Map::new()),
+        variables: Value::Object(Map::new()),
+        opt_out: false,
+        consent: None,
+        chatapp_user_id: user,
+        chatapp_username: username,
+        last_contact_at: Some(context.now),
+        created_at: context.now,
+        erased_at: None,
+    }
+}
+
+/// The contact of somebody who wrote, with what the channel tells of them. Somebody who hid the number and shows
+/// it now is one person from here on: what stands under the id goes to the contact of the number.
+///
+/// # Errors
+/// Those of the store.
+pub fn who_wrote(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &Person,
+) -> Result<Option<ContactRow>, Failure> {
+    let phone = person.phone.map(|phone| phone.to_string());
+    let by_phone = match &phone {
+        Some(phone) => contacts::find_by_phone(tx, tenant, Mode::Live, phone)?,
+        None => None,
+    };
+    let by_user = match &person.user_id {
+        Some(user) => contacts::find_by_channel_user(tx, tenant, Mode::Live, user)?,
+        None => None,
+    };
+    let known = match (by_phone, by_user) {
+        (Some(one), Some(other)) if one.id != other.id => Some(join(tx, context, tenant, one, &other)?),
+        (Some(contact), _) => Some(contact),
+        // A known id with another number has changed it; one without a number shows it now.
+        (None, Some(contact)) => Some(contact),
+        (None, None) => None,
+    };
+    let Some(mut contact) = known else {
+        let Some(to) = person.address() else { return Ok(None) };
+        let (user, username) = (person.user_id.clone(), person.username.clone());
+        let row = fresh(context, phone, user, username, person.name.as_deref());
+        return Ok(Some(insert(tx, tenant, row, &to)?));
+    };
+    let user = person.user_id.clone().or_else(|| contact.chatapp_user_id.clone());
+    let username = person.username.clone().or_else(|| contact.chatapp_username.clone());
+    let number = contact.phone.clone().or(phone);
+    if (&number, &user, &username) != (&contact.phone, &contact.chatapp_user_id, &contact.chatapp_username) {
+        let (number_, user_, username_) = (number.as_deref(), user.as_deref(), username.as_deref());
+        contacts::set_channel(tx, tenant, contact.id, number_, user_, username_, context.now)?;
+        (contact.phone, contact.chatapp_user_id, contact.chatapp_username) = (number, user, username);
+    }
+    if contact.name.is_none() && person.name.is_some() {
+        contact.name = person.name.as_ref().map(|name| name.chars().take(MAX_NAME).collect());
+        contacts::update(tx, tenant, &contact, context.now)?;
+    }
+    Ok(Some(contact))
+}
+
+/// Joins the contact of an id to that of the number.
+fn join(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mut into: ContactRow,
+    other: &ContactRow,
+) -> Result<ContactRow, Failure> {
+    contacts::set_channel(tx, tenant, other.id, other.phone.as_deref(), None, None, context.now)?;
+    // One with a number of its own was somebody else: only the id has moved.
+    if other.phone.is_none() {
+        channel_messages::hand_over(tx, tenant, other.id, into.id)?;
+        store::channel_conversations::hand_over(tx, tenant, other.id, into.id)?;
+    }
+    let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
+    let phone = into.phone.clone();
+    contacts::set_channel(
+        tx,
+        tenant,
+        into.id,
+        phone.as_deref(),
+        user.as_deref(),
+        name.as_deref(),
+        context.now,
+    )?;
+    (into.chatapp_user_id, into.chatapp_username) = (user, name);
+    Ok(into)
+}
+
+/// Gives a person another number or id, which the channel has told; nothing when somebody else has it.
+///
+/// # Errors
+/// Those of the store.
+pub fn moved(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: Id<Contact>,
+    phone: Option<String>,
+    user: Option<String>,
+) -> Result<(), Failure> {
+    let Some(row) = contacts::get_for_update(tx, tenant, contact)?.filter(|row| row.erased_at.is_none())
+    else {
+        return Ok(());
+    };
+    let free_phone = match phone {
+        Some(phone) if contacts::find_by_phone(tx, tenant, Mode::Live, &phone)?.is_none() => Some(phone),
+        _ => row.phone.clone(),
+    };
+    let free_user = match user {
+        Some(user) if contacts::find_by_channel_user(tx, tenant, Mode::Live, &user)?.is_none() => Some(user),
+        _ => row.chatapp_user_id.clone(),
+    };
+    let username = row.chatapp_username.as_deref();
+    contacts::set_channel(
+        tx,
+        tenant,
+        contact,
+        free_phone.as_deref(),
+        free_user.as_deref(),
+        username,
+        context.now,
+    )?;
+    Ok(())
+}

@@ -1,0 +1,465 @@
+//! Messages over the API (docs/contract/channel-messages.md#sending-over-the-api).
+
+use std::sync::Arc;
+
+use api::channel_messages::{ChannelMessage as View, NewChannelMessage, NewInteractive, NewMedia};
+use api::channel_templates::TemplateUse;
+use api::error_codes as codes;
+use app::access::Caller;
+use app::idempotency::{Answer, Claim as Key, Once};
+use app::{App, Failure};
+use domain::channel::content::Misfit;
+use domain::channel::template::{self, Params, TemplateRef};
+use domain::channel::{
+    Ask, Button, Content, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource,
+    Recipient, Source, Template,
+};
+use domain::ids::{ChannelMessage, Id};
+use domain::phone::E164;
+use domain::tenant::{Mode, Tenant};
+use serde_json::{Value, json};
+use store::channel_messages::{self, Filter, MessageRow};
+use store::{Tx, channel_accounts, contacts};
+
+use crate::messages::{self, Claim, New, OptIn, Placed};
+use crate::numbers::{Number, Which, sending_number};
+use crate::send::{self, Delivered};
+use crate::{people, providers, templates, view};
+
+/// What the first transaction of a request came to.
+enum Intent {
+    /// It is answered.
+    Given(Answer),
+    /// It is refused; the decision is kept.
+    Refused(Failure),
+    /// It goes out now.
+    Send(Box<Claim>, Option<String>),
+}
+
+/// `POST /v1/chatapp/messages`.
+///
+/// # Errors
+/// docs/contract/channel-messages.md#errors
+pub async fn send(
+    app: &Arc<App>,
+    caller: &Caller,
+    once: Once,
+    body: NewChannelMessage,
+) -> Result<Answer, Failure> {
+    templates::need_channel(caller)?;
+    let to = recipient(&body.to)?;
+    let opt_in = opt_in_of(app, body.opt_in.as_ref())?;
+    let wanted = Wanted::of(&body)?;
+    let (tenant, mode, keeper) = (caller.tenant(), caller.mode(), app.clone());
+    let key = once.clone();
+    let intent = app
+        .store
+        .tx(move |tx| {
+            let now = keeper.clock.now();
+            if let Key::Given(answer) = once.reserve(tx, now)? {
+                return Ok(Intent::Given(answer));
+            }
+            let number = number_of(tx, tenant, body.from.as_deref())?;
+            let contact = people::find(tx, tenant, &to)?;
+            let (content, template) = wanted.content(tx, tenant)?;
+            let new = New {
+                source: Source::Api,
+                number,
+                contact,
+                to: to.clone(),
+                content,
+                template,
+                reply_to: quoted(tx, tenant, body.reply_to.as_deref())?,
+                chat: None,
+                agent: None,
+                campaign: None,
+                opt_in: opt_in.clone(),
+                at_once: true,
+                keep_refused: false,
+            };
+            if mode == Mode::Test {
+                return simulate(&keeper, tx, tenant, &once, &new);
+            }
+            match messages::put(&keeper, tx, tenant, &new)? {
+                Placed::Refused(refusal) => {
+                    once.free(tx)?;
+                    Ok(Intent::Refused(refusal.into()))
+                }
+                Placed::Claimed(claim) => {
+                    once.hold(tx)?;
+                    let reference = reference_of(tx, &claim.message)?;
+                    Ok(Intent::Send(claim, reference))
+                }
+                Placed::Queued(row) | Placed::Failed(row) => {
+                    let reference = reference_of(tx, &row)?;
+                    Ok(Intent::Given(taken(tx, &once, &row, reference)?))
+                }
+            }
+        })
+        .await?;
+    match intent {
+        Intent::Given(answer) => Ok(answer),
+        Intent::Refused(failure) => Err(failure),
+        Intent::Send(claim, reference) => go(app, *claim, key, reference).await,
+    }
+}
+
+/// Every check for a test key, and what would come of it; nothing is stored but the answer of its key.
+fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) -> Result<Intent, Failure> {
+    if let Some(refusal) = messages::check(app, tx, tenant, new)? {
+        return Err(refusal.into());
+    }
+    let row = messages::simulated(app, tenant, new)?;
+    let reference = new.contact.as_ref().and_then(|contact| contact.external_ref.clone());
+    let body = json!({"data": view::sent(&row, reference, false)});
+    Ok(Intent::Given(once.finish(tx, 201, &body, None)?))
+}
+
+/// Sends in a task of its own: a client that goes away does not stop it, and the manual clock waits for it.
+async fn go(app: &Arc<App>, claim: Claim, once: Once, reference: Option<String>) -> Result<Answer, Failure> {
+    let (done, sent) = tokio::sync::oneshot::channel();
+    let sender = app.clone();
+    app.clock.spawn(async move {
+        let outcome = send::deliver(&sender, claim, move |tx, delivered| {
+            answer(tx, &once, delivered, reference.clone())
+        });
+        let _ = done.send(outcome.await.map(|(_, answer)| answer));
+    });
+    sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
+}
+
+/// What a request is told, kept with its key: also that the channel refused, or that nobody knows.
+fn answer(
+    tx: &mut Tx<'_>,
+    once: &Once,
+    delivered: &Delivered,
+    reference: Option<String>,
+) -> Result<Answer, Failure> {
+    let row = delivered.message();
+    match delivered {
+        Delivered::Sent(_) | Delivered::Waits(_) => taken(tx, once, row, reference),
+        Delivered::Refused(_, error) => {
+            let unsupported = error.effect() == domain::channel::Effect::RecipientUnsupported;
+            let code = if unsupported { codes::RECIPIENT_UNSUPPORTED } else { codes::DELIVERY_FAILED };
+            let meta = json!({"messageId": row.id, "error": providers::shown(error)});
+            kept(tx, once, row, &Failure::plain(code).with_meta(meta))
+        }
+        Delivered::Unknown(_) => {
+            let failure = Failure::new(
+                codes::PROVIDER_UNAVAILABLE,
+                "the channel gave no clear answer in time; the message may still arrive and is not sent again",
+            );
+            kept(tx, once, row, &failure.with_meta(json!({"messageId": row.id, "chatId": row.chat})))
+        }
+    }
+}
+
+fn taken(
+    tx: &mut Tx<'_>,
+    once: &Once,
+    row: &MessageRow,
+    reference: Option<String>,
+) -> Result<Answer, Failure> {
+    let body = json!({"data": view::sent(row, reference, true)});
+    once.finish(tx, 201, &body, Some(&row.contact.to_string()))
+}
+
+fn kept(tx: &mut Tx<'_>, once: &Once, row: &MessageRow, failure: &Failure) -> Result<Answer, Failure> {
+    let mut body = json!({"error": failure.message, "code": failure.error.code});
+    if let Some(meta) = &failure.meta {
+        body["meta"] = meta.clone();
+    }
+    once.finish(tx, failure.error.status, &body, Some(&row.contact.to_string()))
+}
+
+fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Failure> {
+    Ok(contacts::get(tx, row.workspace, row.contact)?.and_then(|contact| contact.external_ref))
+}
+
+/// Where a message is to go.
+///
+/// # Errors
+/// 422 `invalid_number`.
+pub fn recipient(to: &str) -> Result<Recipient, Failure> {
+    Recipient::parse(to).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))
+}
+
+/// The opt-in of a request.
+///
+/// # Errors
+/// 422 `invalid_opt_in`.
+pub fn opt_in_of(
+    app: &App,
+    given: Option<&api::channel_messages::NewOptIn>,
+) -> Result<Option<OptIn>, Failure> {
+    let Some(given) = given else { return Ok(None) };
+    if given.captured_at > app.clock.now() {
+        return Err(Failure::plain(codes::INVALID_OPT_IN).with_meta(json!({"field": "optIn.capturedAt"})));
+    }
+    Ok(Some(OptIn { source: given.source.clone(), captured_at: given.captured_at }))
+}
+
+/// The number of a request: by its number, by the provider's id of it, or the default one.
+fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Number, Failure> {
+    let Some(from) = from else { return sending_number(tx, tenant, Which::Default) };
+    if let Ok(number) = E164::parse(from)
+        && let Some(row) = channel_accounts::numbers(tx, tenant)?.into_iter().find(|row| row.number == number)
+    {
+        return sending_number(tx, tenant, Which::Number(row.id));
+    }
+    sending_number(tx, tenant, Which::Provider(from)).map_err(|failure| {
+        match failure.error == codes::CHATAPP_NOT_CONNECTED {
+            true => Failure::field("from", "is not a number of this workspace on the channel"),
+            false => failure,
+        }
+    })
+}
+
+/// The provider's id of a message that a request names by that or by its id here.
+fn quoted(tx: &mut Tx<'_>, tenant: Tenant, named: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(named) = named else { return Ok(None) };
+    Ok(Some(at_provider(tx, tenant, "replyTo", named)?))
+}
+
+fn at_provider(tx: &mut Tx<'_>, tenant: Tenant, field: &str, named: &str) -> Result<String, Failure> {
+    let Ok(id) = named.parse::<Id<ChannelMessage>>() else { return Ok(named.to_owned()) };
+    channel_messages::get(tx, tenant, id)?
+        .and_then(|row| row.provider_id)
+        .ok_or_else(|| Failure::field(field, "names no message that the channel has"))
+}
+
+/// What a request says, as far as it is known before the store is asked.
+#[derive(Clone)]
+enum Wanted {
+    Template(Box<TemplateUse>),
+    Content(Box<Content>),
+    Reaction { message: String, emoji: String },
+}
+
+impl Wanted {
+    fn of(body: &NewChannelMessage) -> Result<Self, Failure> {
+        let given = [
+            body.template.is_some(),
+            body.text.is_some(),
+            body.media.is_some(),
+            body.interactive.is_some(),
+            body.location.is_some(),
+            body.reaction.is_some(),
+            body.contacts.is_some(),
+        ];
+        if given.iter().filter(|given| **given).count() != 1 {
+            return Err(Failure::field(
+                "text",
+                "or exactly one of template, media, interactive, location, reaction and contacts must be given",
+            ));
+        }
+        if let Some(template) = &body.template {
+            return Ok(Self::Template(Box::new(template.clone())));
+        }
+        if let Some(reaction) = &body.reaction {
+            return Ok(Self::Reaction {
+                message: reaction.message_id.clone(),
+                emoji: reaction.emoji.clone(),
+            });
+        }
+        let content = if let Some(text) = &body.text {
+            Content::Text(text.clone())
+        } else if let Some(media) = &body.media {
+            media_of(media)?
+        } else if let Some(interactive) = &body.interactive {
+            Content::Interactive(interactive_of(interactive)?)
+        } else if let Some(place) = &body.location {
+            Content::Location(Location {
+                latitude: place.latitude,
+                longitude: place.longitude,
+                name: place.name.clone(),
+                address: place.address.clone(),
+            })
+        } else {
+            let cards = body.contacts.iter().flatten().map(|card| Value::Object(card.0.clone()));
+            Content::Contacts(cards.collect())
+        };
+        content.check().map_err(misfit)?;
+        Ok(Self::Content(Box::new(content)))
+    }
+
+    /// What is sent, with the template of it.
+    fn content(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(Content, Option<Template>), Failure> {
+        match self {
+            Self::Content(content) => Ok((Content::clone(content), None)),
+            Self::Reaction { message, emoji } => {
+                let message = at_provider(tx, tenant, "reaction.messageId", message)?;
+                let content = Content::Reaction { message, emoji: emoji.clone() };
+                content.check().map_err(misfit)?;
+                Ok((content, None))
+            }
+            Self::Template(wanted) => {
+                filled(tx, tenant, wanted).map(|(content, template)| (content, Some(template)))
+            }
+        }
+    }
+}
+
+fn misfit(misfit: Misfit) -> Failure {
+    Failure::field(&misfit.field, misfit.must)
+}
+
+/// A template with the values of a request.
+///
+/// # Errors
+/// 400 `template_not_found`; 422 `template_unavailable` and `template_params_invalid`.
+pub fn filled(tx: &mut Tx<'_>, tenant: Tenant, wanted: &TemplateUse) -> Result<(Content, Template), Failure> {
+    let template = templates::find(tx, tenant, &template_ref(wanted)?)?;
+    if template.status != domain::channel::TemplateStatus::Approved {
+        return Err(Failure::plain(codes::TEMPLATE_UNAVAILABLE).with_meta(json!({"status": template.status})));
+    }
+    let params: Params = wanted.params.clone().map(Into::into).unwrap_or_default();
+    match template::fill(&template, &params) {
+        Ok(content) => Ok((content, template)),
+        Err(issues) => {
+            Err(Failure::plain(codes::TEMPLATE_PARAMS_INVALID).with_meta(json!({"issues": issues})))
+        }
+    }
+}
+
+/// How a request names a template.
+///
+/// # Errors
+/// 400: neither an id nor a name with a language; an id of another form names no template.
+pub fn template_ref(wanted: &TemplateUse) -> Result<TemplateRef, Failure> {
+    match (&wanted.id, &wanted.name, &wanted.language) {
+        (Some(id), None, None) => {
+            id.parse().map(TemplateRef::Id).map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))
+        }
+        (None, Some(name), Some(language)) => {
+            Ok(TemplateRef::Name { name: name.clone(), language: language.clone() })
+        }
+        (None, Some(_), None) => Err(Failure::field("template.language", "is required with name")),
+        (None, None, _) => Err(Failure::field("template.id", "or template.name is required")),
+        (Some(_), ..) => Err(Failure::field("template.id", "cannot be combined with name and language")),
+    }
+}
+
+fn media_of(media: &NewMedia) -> Result<Content, Failure> {
+    let kind = MediaKind::parse(&media.r#type)
+        .ok_or_else(|| Failure::field("media.type", "must be image, video, document or audio"))?;
+    Ok(Content::Media(Media {
+        kind,
+        source: MediaSource::Link(media.url.clone()),
+        caption: media.caption.clone(),
+        filename: media.filename.clone(),
+    }))
+}
+
+fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
+    let need = |field: &str| {
+        Failure::field(&format!("interactive.{field}"), format!("is required with {}", given.r#type))
+    };
+    let strange = |field: &str| {
+        Failure::field(&format!("interactive.{field}"), format!("is not possible with {}", given.r#type))
+    };
+    let allowed: &[&str] = match given.r#type.as_str() {
+        "buttons" => &["buttons"],
+        "list" => &["button", "sections"],
+        _ => &["displayText", "url"],
+    };
+    for (field, is_given) in [
+        ("buttons", given.buttons.is_some()),
+        ("button", given.button.is_some()),
+        ("sections", given.sections.is_some()),
+        ("displayText", given.display_text.is_some()),
+        ("url", given.url.is_some()),
+    ] {
+        match (allowed.contains(&field), is_given) {
+            (true, false) => return Err(need(field)),
+            (false, true) => return Err(strange(field)),
+            _ => {}
+        }
+    }
+    let ask = match given.r#type.as_str() {
+        "buttons" => Ask::Buttons {
+            buttons: given
+                .buttons
+                .iter()
+                .flatten()
+                .map(|button| Button { id: button.id.clone(), title: button.title.clone() })
+                .collect(),
+        },
+        "list" => Ask::List {
+            button: given.button.clone().unwrap_or_default(),
+            sections: given
+                .sections
+                .iter()
+                .flatten()
+                .map(|section| ListSection {
+                    title: section.title.clone(),
+                    rows: section
+                        .rows
+                        .iter()
+                        .map(|row| ListRow {
+                            id: row.id.clone(),
+                            title: row.title.clone(),
+                            description: row.description.clone(),
+                        })
+                        .collect(),
+                })
+                .collect(),
+        },
+        _ => Ask::CtaUrl {
+            display_text: given.display_text.clone().unwrap_or_default(),
+            url: given.url.clone().unwrap_or_default(),
+        },
+    };
+    Ok(Interactive {
+        header: given.header.clone(),
+        body: given.body.clone(),
+        footer: given.footer.clone(),
+        ask,
+    })
+}
+
+/// A page of messages, newest first. A test key has none: what it sends is not stored.
+///
+/// # Errors
+/// Those of the store.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    filter: Filter,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<View>, Option<String>), Failure> {
+    if mode == Mode::Test {
+        return Ok((Vec::new(), None));
+    }
+    app.store
+        .read(move |tx| {
+            let rows = channel_messages::page(tx, tenant, &filter, before.as_deref(), limit)?;
+            let next =
+                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+            let ids: Vec<_> = rows.iter().map(|row| row.contact).collect();
+            let references =
+                if ids.is_empty() { Vec::new() } else { contacts::references(tx, tenant, &ids)? };
+            let reference =
+                |id| references.iter().find(|(known, _)| *known == id).and_then(|(_, text)| text.clone());
+            let views = rows.iter().map(|row| view::of(row, reference(row.contact))).collect();
+            Ok::<_, Failure>((views, next))
+        })
+        .await
+}
+
+/// One message.
+///
+/// # Errors
+/// 404.
+pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<ChannelMessage>) -> Result<View, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = channel_messages::get(tx, tenant, id)?.filter(|_| mode == Mode::Live);
+            let row = row.ok_or_else(|| Failure::not_found("message"))?;
+            let reference = reference_of(tx, &row)?;
+            Ok(view::of(&row, reference))
+        })
+        .await
+}

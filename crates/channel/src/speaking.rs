@@ -1,0 +1,188 @@
+//! What agents and teammates say on the channel: in chats, and in the middle of calls
+//! (docs/contract/channel-conversations.md#replies).
+
+use std::sync::Arc;
+
+use api::channel_templates::TemplateUse;
+use api::error_codes::{self as codes, ErrorCode};
+use app::chat_words::{Carried, ChatWords, Words, Writer};
+use app::{App, Failure};
+use domain::channel::template::{self, TemplateRef};
+use domain::channel::{Content, LocalError, Params, Recipient, Source, Template};
+use domain::ids::{Call, Id};
+use domain::tenant::{Mode, Tenant};
+use serde_json::Value;
+use store::{Tx, calls, channel_accounts, channel_conversations, chats, contacts};
+
+use crate::messages::{self, New, Placed, Refusal};
+use crate::numbers::{Which, sending_number};
+use crate::templates;
+
+/// What a request, a flow or a model means by a template.
+///
+/// # Errors
+/// 400 naming what is missing.
+pub(crate) fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
+    if let Some(id) = &named.id {
+        let id = id.parse().map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))?;
+        return Ok(TemplateRef::Id(id));
+    }
+    match (&named.name, &named.language) {
+        (Some(name), Some(language)) => {
+            Ok(TemplateRef::Name { name: name.clone(), language: language.clone() })
+        }
+        (Some(_), None) => Err(Failure::field("template.language", "is required with template.name")),
+        (None, _) => Err(Failure::field("template", "must have an id, or a name and a language")),
+    }
+}
+
+/// A template with its values, as a flow or a model gives it; the inner error is why it cannot be sent.
+fn filled(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    value: &Value,
+) -> Result<Result<(Template, Content), &'static ErrorCode>, Failure> {
+    let Ok(named) = serde_json::from_value::<TemplateUse>(value.clone()) else {
+        return Ok(Err(codes::TEMPLATE_NOT_FOUND));
+    };
+    let Ok(which) = reference(&named) else { return Ok(Err(codes::TEMPLATE_NOT_FOUND)) };
+    let template = match templates::find(tx, tenant, &which) {
+        Ok(template) => template,
+        Err(failure) if failure.error.status >= 500 => return Err(failure),
+        Err(_) => return Ok(Err(codes::TEMPLATE_NOT_FOUND)),
+    };
+    let params = named.params.map_or_else(Params::default, Params::from);
+    let content = template::fill(&template, &params).map_err(|_| codes::TEMPLATE_UNAVAILABLE);
+    Ok(content.map(|content| (template, content)))
+}
+
+/// What a refusal means for a chat.
+fn refused(refusal: &Refusal) -> Carried {
+    match refusal {
+        Refusal::Local(LocalError::ContactOptedOut, _) => Carried::OptedOut,
+        Refusal::Local(LocalError::WindowClosed, _) => Carried::WindowClosed,
+        Refusal::Local(error, _) => Carried::Refused(error.title().to_owned()),
+        Refusal::TierLimit => Carried::Refused("number_unavailable".to_owned()),
+        Refusal::RecipientUnsupported => Carried::Refused("recipient_unsupported".to_owned()),
+    }
+}
+
+/// Takes what is written in a chat, in the transaction that stores it.
+///
+/// # Errors
+/// Those of the store.
+pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Carried, Failure> {
+    let tenant = said.tenant;
+    let unavailable = || Ok(Carried::Refused("number_unavailable".to_owned()));
+    let Some(row) = chats::get(tx, tenant, said.chat)? else { return unavailable() };
+    let Some(carried) = channel_conversations::get(tx, tenant, said.chat)? else { return unavailable() };
+    let number = match sending_number(tx, tenant, Which::Number(carried.number)) {
+        Ok(number) => number,
+        Err(failure) if failure.error.status >= 500 => return Err(failure),
+        Err(_) => return unavailable(),
+    };
+    let contact = contacts::get(tx, tenant, carried.contact)?.filter(|contact| contact.erased_at.is_none());
+    let Some(contact) = contact else { return Ok(Carried::OptedOut) };
+    let address = carried.phone.as_deref().or(carried.user_id.as_deref());
+    let Some(to) = address.and_then(Recipient::parse) else { return unavailable() };
+    let (content, template) = match said.words {
+        Words::Text(text) => (Content::Text(text.to_owned()), None),
+        Words::Template(value) => match filled(tx, tenant, value)? {
+            Ok((template, content)) => (content, Some(template)),
+            Err(why) => return Ok(Carried::Refused(why.code.to_owned())),
+        },
+    };
+    let source = match said.writer {
+        Writer::Agent => Source::Agent,
+        Writer::Teammate(_) => Source::Human,
+    };
+    let new = New {
+        source,
+        number,
+        contact: Some(contact),
+        to,
+        content,
+        template,
+        reply_to: None,
+        chat: Some(said.chat),
+        agent: Some(row.agent),
+        campaign: None,
+        opt_in: None,
+        at_once: false,
+        keep_refused: false,
+    };
+    Ok(match messages::put(app, tx, tenant, &new)? {
+        Placed::Queued(message) | Placed::Failed(message) => taken(&message),
+        Placed::Claimed(claim) => taken(&claim.message),
+        Placed::Refused(refusal) => refused(&refusal),
+    })
+}
+
+fn taken(message: &store::channel_messages::MessageRow) -> Carried {
+    Carried::Taken(message.id, message.words.clone().unwrap_or_else(|| format!("[{}]", message.kind)))
+}
+
+/// Sends a message in the middle of a call to the person on it: from the number that its agent answers on, else from
+/// the default one. A simulated call sends nothing.
+///
+/// # Errors
+/// Why the message is not taken.
+pub async fn during_call(
+    app: &Arc<App>,
+    tenant: Tenant,
+    call: Id<Call>,
+    template: Option<Value>,
+    text: String,
+) -> Result<(), Failure> {
+    let sender = app.clone();
+    app.store
+        .tx(move |tx| {
+            let Some(row) = calls::get(tx, tenant, Mode::Live, call)? else {
+                return Ok(());
+            };
+            let workspace = app::access::workspace(tx, tenant)?;
+            if !app::access::feature_on(&workspace, "chatappChannel") {
+                return Err(Failure::plain(codes::CHATAPP_DISABLED));
+            }
+            let own = match row.agent {
+                Some(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
+                None => None,
+            };
+            let which = own.map_or(Which::Default, |number| Which::Number(number.id));
+            let number = sending_number(tx, tenant, which)?;
+            let Some(contact) = row.contact else { return Ok(()) };
+            let contact = contacts::get(tx, tenant, contact)?.filter(|contact| contact.erased_at.is_none());
+            let Some(contact) = contact else { return Ok(()) };
+            let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
+            let to =
+                address.and_then(Recipient::parse).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))?;
+            let (content, template) = match &template {
+                Some(value) => {
+                    let (template, content) = filled(tx, tenant, value)?.map_err(Failure::plain)?;
+                    (content, Some(template))
+                }
+                None => (Content::Text(text.clone()), None),
+            };
+            let new = New {
+                source: Source::VoiceTool,
+                number,
+                contact: Some(contact),
+                to,
+                content,
+                template,
+                reply_to: None,
+                chat: None,
+                agent: row.agent,
+                campaign: None,
+                opt_in: None,
+                at_once: false,
+                keep_refused: true,
+            };
+            let placed = messages::put(&sender, tx, tenant, &new)?;
+            if let Some(message) = placed.message() {
+                channel_conversations::note_call(tx, tenant, message.id, call, message.contact)?;
+            }
+            Ok(())
+        })
+        .await
+}

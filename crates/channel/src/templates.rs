@@ -1,0 +1,627 @@
+//! Templates (docs/contract/channel.md#templates): handed in to the provider, which judges them; here stands what it
+//! last said.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use api::channel_templates::{
+    ChannelTemplate as View, ChannelTemplateChange, MAX_TEMPLATES, NewChannelTemplate, SyncedTemplates,
+    TemplateComponent,
+};
+use api::error_codes::{CHATAPP_DISABLED, TEMPLATE_NOT_FOUND};
+use app::access::Caller;
+use app::{App, Context, Failure, topics};
+use domain::channel::notification::{TemplateCategoryUpdate, TemplateQualityUpdate, TemplateStatusUpdate};
+use domain::channel::provider::{Sample, TemplateState};
+use domain::channel::template::{self, NewTemplate, TemplateRef, is_named, status_after};
+use domain::channel::{Account, Category, Template, TemplateStatus};
+use domain::ids::{ChannelTemplate, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+use store::channel_templates::{self, TemplateRow};
+use store::{Tx, channel_accounts};
+
+use crate::connections::{account, brought, not_connected};
+use crate::facts::{self, Fact};
+use crate::numbers::emit;
+use crate::providers::provider;
+
+/// Largest sample of a header, bytes.
+pub const MAX_SAMPLE: usize = 16 << 20;
+/// Pages of templates that are read.
+const PAGES: usize = 100;
+
+/// The template that a request names.
+///
+/// # Errors
+/// 400 `template_not_found`.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, which: &TemplateRef) -> Result<Template, Failure> {
+    let row = match which {
+        TemplateRef::Id(id) => channel_templates::get(tx, tenant, *id)?,
+        TemplateRef::Name { name, language } => channel_templates::by_name(tx, tenant, name, language)?,
+    };
+    row.map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
+}
+
+/// A template from its row.
+pub(crate) fn template(row: TemplateRow) -> Template {
+    Template {
+        id: row.id,
+        provider_id: row.provider_id,
+        name: row.name,
+        language: row.language,
+        category: row.category,
+        status: row.status,
+        components: match row.components {
+            Value::Array(components) => components,
+            _ => Vec::new(),
+        },
+        named: row.named,
+    }
+}
+
+fn parts(components: &Value) -> Vec<TemplateComponent> {
+    let list = components.as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().filter_map(Value::as_object).cloned().map(TemplateComponent).collect()
+}
+
+fn view(row: TemplateRow) -> View {
+    View {
+        id: row.id.to_string(),
+        components: parts(&row.components),
+        name: row.name,
+        language: row.language,
+        category: row.category,
+        pending_category: row.pending_category,
+        status: row.status,
+        quality_score: row.quality,
+        rejected_reason: row.rejected_reason,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}
+
+fn raw(components: &[TemplateComponent]) -> Vec<Value> {
+    components.iter().map(|component| Value::Object(component.0.clone())).collect()
+}
+
+fn misfit(misfit: domain::channel::content::Misfit) -> Failure {
+    Failure::field(&misfit.field, misfit.must)
+}
+
+/// Refuses when the channel is switched off for the workspace.
+///
+/// # Errors
+/// 403 `chatapp_disabled`.
+pub fn need_channel(caller: &Caller) -> Result<(), Failure> {
+    caller.need_feature("chatappChannel").map_err(|_| Failure::plain(CHATAPP_DISABLED))
+}
+
+/// A page of templates, newest first; the id that the next page begins after.
+///
+/// # Errors
+/// Those of the store.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    after: Option<String>,
+    name: Option<String>,
+    status: Option<TemplateStatus>,
+    limit: i64,
+) -> Result<(Vec<View>, Option<String>), Failure> {
+    app.store
+        .read(move |tx| {
+            let mut rows =
+                channel_templates::page(tx, tenant, after.as_deref(), name.as_deref(), status, limit + 1)?;
+            let more = rows.len() > usize::try_from(limit).unwrap_or(usize::MAX);
+            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+            Ok((rows.into_iter().map(view).collect(), next))
+        })
+        .await
+}
+
+/// One template.
+///
+/// # Errors
+/// There is no such template.
+pub async fn get(app: &App, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<View, Failure> {
+    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    row.map(view).ok_or_else(missing)
+}
+
+fn missing() -> Failure {
+    Failure::not_found("template")
+}
+
+fn simulated(app: &App) -> String {
+    format!("TEST_{}", app.ids.random_text(20))
+}
+
+/// The row of what the provider said of a new template.
+fn row_of(id: Id<ChannelTemplate>, account: &Account, state: &TemplateState, now: Timestamp) -> TemplateRow {
+    let pending = state.correct_category.as_deref().and_then(Category::parse);
+    let category = Category::parse(&state.category).unwrap_or(Category::Marketing);
+    TemplateRow {
+        id,
+        connection: account.connection,
+        provider_id: state.provider_id.clone(),
+        name: state.name.clone(),
+        language: state.language.clone(),
+        category,
+        pending_category: pending.filter(|pending| *pending != category),
+        previous_category: None,
+        status: TemplateStatus::parse(&state.status).unwrap_or(TemplateStatus::Pending),
+        named: is_named(&state.components, state.parameter_format.as_deref()),
+        components: Value::Array(state.components.clone()),
+        quality: state.quality.clone(),
+        rejected_reason: state.rejected_reason.clone(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// Hands a template in. With a test key it is only checked.
+///
+/// # Errors
+/// What is wrong with it; 409 when there is one of this name and language, or too many; what the provider says.
+pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -> Result<View, Failure> {
+    need_channel(caller)?;
+    let (tenant, components) = (caller.tenant(), raw(&body.components));
+    let wanted = NewTemplate {
+        named: is_named(&components, None),
+        name: body.name,
+        language: body.language,
+        category: body.category,
+        components,
+    };
+    wanted.check().map_err(misfit)?;
+    let (name, language) = (wanted.name.clone(), wanted.language.clone());
+    let (known, count) = app
+        .store
+        .read(move |tx| {
+            channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
+            let known = channel_templates::by_name(tx, tenant, &name, &language)?.is_some();
+            Ok::<_, Failure>((known, channel_templates::count(tx, tenant)?))
+        })
+        .await?;
+    if known {
+        return Err(Failure::conflict("there is a template of this name and language"));
+    }
+    if count >= MAX_TEMPLATES {
+        return Err(Failure::conflict(format!("a workspace may have at most {MAX_TEMPLATES} templates")));
+    }
+    let now = app.clock.now();
+    if caller.mode() == Mode::Test {
+        return Ok(View {
+            id: simulated(app),
+            name: wanted.name,
+            language: wanted.language,
+            category: wanted.category,
+            pending_category: None,
+            status: TemplateStatus::Pending,
+            components: body.components,
+            quality_score: None,
+            rejected_reason: None,
+            created_at: now,
+            updated_at: now,
+        });
+    }
+    let account = account(app, tenant).await?;
+    let answer = provider(app, &account).create_template(&account, &wanted).await;
+    let created = brought(app, &account, answer).await?;
+    let state = TemplateState {
+        provider_id: created.provider_id,
+        name: wanted.name,
+        language: wanted.language,
+        category: created.category,
+        correct_category: None,
+        status: created.status,
+        components: wanted.components,
+        parameter_format: wanted.named.then(|| "NAMED".to_owned()),
+        quality: None,
+        rejected_reason: None,
+    };
+    let row = row_of(app.ids.make(), &account, &state, now);
+    app.store
+        .tx(move |tx| {
+            // A look at the provider's list may have come first.
+            match channel_templates::by_name(tx, tenant, &row.name, &row.language)? {
+                Some(known) => Ok(view(known)),
+                None => {
+                    channel_templates::insert(tx, tenant, &row)?;
+                    Ok::<_, Failure>(view(row.clone()))
+                }
+            }
+        })
+        .await
+}
+
+/// Changes a template; the provider looks at it anew. With a test key it is only checked.
+///
+/// # Errors
+/// There is no such template; what is wrong with the change; 409 for another category of an approved one; what the
+/// provider says.
+pub async fn update(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: Id<ChannelTemplate>,
+    body: ChannelTemplateChange,
+) -> Result<View, Failure> {
+    need_channel(caller)?;
+    let tenant = caller.tenant();
+    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    let row = row.ok_or_else(missing)?;
+    if body.components.is_none() && body.category.is_none() {
+        return Err(Failure::field("components", "is required, unless category is given"));
+    }
+    let category = body.category.unwrap_or(row.category);
+    if category != row.category && row.status == TemplateStatus::Approved {
+        return Err(Failure::conflict("the category of an approved template cannot be changed"));
+    }
+    let components = body.components.as_ref().map(|components| raw(components));
+    let all = components.clone().unwrap_or_else(|| row.components.as_array().cloned().unwrap_or_default());
+    let named = is_named(&all, None);
+    template::check_components(&all, category, named).map_err(misfit)?;
+    let now = app.clock.now();
+    let changed = TemplateRow {
+        category,
+        components: Value::Array(all),
+        named,
+        status: TemplateStatus::Pending,
+        rejected_reason: None,
+        updated_at: now,
+        ..row.clone()
+    };
+    if caller.mode() == Mode::Test {
+        return Ok(View { id: simulated(app), ..view(changed) });
+    }
+    let account = account(app, tenant).await?;
+    let word = (category != row.category).then(|| category.as_str());
+    let answer =
+        provider(app, &account).edit_template(&account, &row.provider_id, components.as_deref(), word).await;
+    brought(app, &account, answer).await?;
+    let app_ = app.clone();
+    app.store
+        .tx(move |tx| {
+            let current = channel_templates::get_for_update(tx, tenant, id)?.ok_or_else(missing)?;
+            // What the provider has told since then is newer than the answer.
+            let status =
+                if current.updated_at > changed.updated_at { current.status } else { changed.status };
+            let saved = TemplateRow { status, quality: current.quality, ..changed.clone() };
+            channel_templates::save(tx, tenant, &saved)?;
+            let fact = template(saved.clone());
+            facts::tell(&app_, tx, tenant, &Fact::Template { template: &fact, became_marketing: false })?;
+            Ok::<_, Failure>(view(saved))
+        })
+        .await
+}
+
+/// Deletes a template in its language. With a test key nothing happens.
+///
+/// # Errors
+/// There is no such template; what the provider says.
+pub async fn delete(app: &Arc<App>, caller: &Caller, id: Id<ChannelTemplate>) -> Result<String, Failure> {
+    need_channel(caller)?;
+    let tenant = caller.tenant();
+    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    let row = row.ok_or_else(missing)?;
+    if caller.mode() == Mode::Test {
+        return Ok(simulated(app));
+    }
+    let account = account(app, tenant).await?;
+    let answer = provider(app, &account).delete_template(&account, &row.name, &row.provider_id).await;
+    brought(app, &account, answer).await?;
+    let app_ = app.clone();
+    app.store.tx(move |tx| gone(&app_, tx, tenant, &row)).await?;
+    Ok(id.to_string())
+}
+
+/// Removes a template, and tells those who use it.
+fn gone(app: &App, tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), Failure> {
+    channel_templates::delete(tx, tenant, row.id)?;
+    let fact = template(TemplateRow { status: TemplateStatus::Deleted, ..row.clone() });
+    facts::tell(app, tx, tenant, &Fact::Template { template: &fact, became_marketing: false })
+}
+
+/// Forgets the templates of a workspace: they belong to another account than the one that is connected now.
+pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
+    for row in channel_templates::all(tx, tenant)? {
+        channel_templates::delete(tx, tenant, row.id)?;
+    }
+    Ok(())
+}
+
+/// Uploads a sample of a header; its handle. With a test key it is only checked.
+///
+/// # Errors
+/// What is wrong with the file; the connection has no `appId`; what the provider says.
+pub async fn upload_sample(
+    app: &Arc<App>,
+    caller: &Caller,
+    name: &str,
+    bytes: &[u8],
+) -> Result<String, Failure> {
+    need_channel(caller)?;
+    let account = account(app, caller.tenant()).await?;
+    if account.provider == domain::channel::ProviderKind::Cloud && account.app.is_none() {
+        return Err(Failure::field("appId", "is missing in the connection: header samples need it"));
+    }
+    if bytes.is_empty() || bytes.len() > MAX_SAMPLE {
+        return Err(Failure::field("file", format!("must have 1 byte to {} MB", MAX_SAMPLE >> 20)));
+    }
+    let mime_type =
+        file_type(bytes).ok_or_else(|| Failure::field("file", "must be a JPEG, PNG, MP4 or PDF file"))?;
+    if caller.mode() == Mode::Test {
+        return Ok(simulated(app));
+    }
+    let plain: String = name.chars().filter(|sign| !sign.is_control()).take(200).collect();
+    let name = if plain.is_empty() { "sample".to_owned() } else { plain };
+    let sample = Sample { name, mime_type: mime_type.to_owned(), bytes: bytes.to_vec() };
+    let answer = provider(app, &account).upload_sample(&account, &sample).await;
+    brought(app, &account, answer).await
+}
+
+/// What a file is by its first bytes.
+fn file_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+        [b'%', b'P', b'D', b'F', b'-', ..] => Some("application/pdf"),
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("video/mp4"),
+        _ => None,
+    }
+}
+
+/// Reads the provider's list. With a test key nothing is asked.
+///
+/// # Errors
+/// 409 without a connection; what the provider says.
+pub async fn sync(app: &Arc<App>, caller: &Caller) -> Result<SyncedTemplates, Failure> {
+    need_channel(caller)?;
+    let account = account(app, caller.tenant()).await?;
+    if caller.mode() == Mode::Test {
+        return Ok(SyncedTemplates::default());
+    }
+    sync_all(app, &account).await
+}
+
+/// Reads the provider's list of an account's templates.
+pub(crate) async fn sync_all(app: &Arc<App>, account: &Account) -> Result<SyncedTemplates, Failure> {
+    let began = app.clock.now();
+    let (mut states, mut after) = (Vec::new(), None);
+    for _ in 0..PAGES {
+        let answer = provider(app, account).templates(account, after.as_deref()).await;
+        let page = brought(app, account, answer).await?;
+        states.extend(page.templates);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    states.truncate(usize::try_from(MAX_TEMPLATES).unwrap_or(usize::MAX));
+    let whole = after.is_none();
+    let (app_, context, account) = (app.clone(), app.context(), account.clone());
+    app.store
+        .tx_alone(move |tx| take_over(&app_, tx, &context, &account, &states, whole.then_some(began)))
+        .await
+}
+
+/// Makes what stands here the same as the provider's list. Those that the list does not have are removed, if it is
+/// whole, unless they came after it was asked for.
+fn take_over(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    account: &Account,
+    states: &[TemplateState],
+    whole_at: Option<Timestamp>,
+) -> Result<SyncedTemplates, Failure> {
+    let tenant = account.tenant;
+    let mut synced = SyncedTemplates::default();
+    let connected = channel_accounts::get_for_update(tx, tenant)?;
+    if connected.is_none_or(|row| row.business_account != account.business_account) {
+        return Ok(synced);
+    }
+    let mut known: HashMap<(String, String), TemplateRow> = channel_templates::all(tx, tenant)?
+        .into_iter()
+        .map(|row| ((row.name.clone(), row.language.clone()), row))
+        .collect();
+    for state in states {
+        let fresh = row_of(context.ids.make(), account, state, context.now);
+        let Some(row) = known.remove(&(state.name.clone(), state.language.clone())) else {
+            if fresh.status != TemplateStatus::Deleted {
+                channel_templates::insert(tx, tenant, &fresh)?;
+                synced.added += 1;
+            }
+            continue;
+        };
+        let same = row.provider_id == fresh.provider_id
+            && row.category == fresh.category
+            && row.pending_category == fresh.pending_category
+            && row.status == fresh.status
+            && row.components == fresh.components
+            && row.named == fresh.named
+            && row.quality == fresh.quality
+            && row.rejected_reason == fresh.rejected_reason;
+        if same {
+            continue;
+        }
+        synced.updated += 1;
+        let mut now = TemplateRow { id: row.id, created_at: row.created_at, ..fresh };
+        now.previous_category =
+            if now.category == row.category { row.previous_category } else { Some(row.category) };
+        changed(app, tx, context, tenant, &row, &now)?;
+    }
+    let Some(began) = whole_at else { return Ok(synced) };
+    for row in known.into_values().filter(|row| row.created_at < began) {
+        gone(app, tx, tenant, &row)?;
+        synced.removed += 1;
+    }
+    Ok(synced)
+}
+
+/// Stores what the list says of a template, and tells of each thing that is new.
+fn changed(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    before: &TemplateRow,
+    now: &TemplateRow,
+) -> Result<(), Failure> {
+    let mut events = Vec::new();
+    if now.status != before.status {
+        events.push(now.status.as_str().to_owned());
+    }
+    if now.category != before.category {
+        events.push("CATEGORY_CHANGED".to_owned());
+    } else if now.pending_category != before.pending_category && now.pending_category.is_some() {
+        events.push("CATEGORY_PENDING".to_owned());
+    }
+    if let Some(quality) = now.quality.as_ref().filter(|_| now.quality != before.quality) {
+        events.push(format!("QUALITY_{quality}"));
+    }
+    save(app, tx, context, tenant, before, now, &events, now.rejected_reason.as_deref())
+}
+
+#[allow(clippy::too_many_arguments, reason = "one place for what every change of a template entails")]
+fn save(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    before: &TemplateRow,
+    now: &TemplateRow,
+    events: &[String],
+    reason: Option<&str>,
+) -> Result<(), Failure> {
+    channel_templates::save(tx, tenant, now)?;
+    for event in events {
+        emit(tx, context, tenant, "chatapp.template.updated", told(now, event, reason))?;
+    }
+    let became_marketing = before.category != Category::Marketing && now.category == Category::Marketing;
+    tx.wake(topics::CHANNEL_CAMPAIGNS);
+    facts::tell(app, tx, tenant, &Fact::Template { template: &template(now.clone()), became_marketing })
+}
+
+/// The payload of the event.
+fn told(row: &TemplateRow, event: &str, reason: Option<&str>) -> Value {
+    json!({
+        "templateId": row.id,
+        "providerTemplateId": row.provider_id,
+        "name": row.name,
+        "language": row.language,
+        "status": row.status,
+        "category": row.category,
+        "previousCategory": row.previous_category,
+        "pendingCategory": row.pending_category,
+        "qualityScore": row.quality,
+        "event": event,
+        "reason": reason,
+    })
+}
+
+/// The template that a notification is about. One that is not known here is read with the provider's list.
+fn named(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    which: &domain::channel::notification::TemplateRef,
+) -> Result<Option<TemplateRow>, Failure> {
+    let row = channel_templates::at_provider_for_update(tx, tenant, &which.id)?;
+    if row.is_none() {
+        look_soon(tx, context, tenant)?;
+    }
+    Ok(row)
+}
+
+/// Lets the account be looked at now.
+pub(crate) fn look_soon(tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
+    channel_accounts::check_at(tx, tenant, context.now)?;
+    tx.wake(topics::CHANNEL_NOTIFICATIONS);
+    Ok(())
+}
+
+/// A template was approved, rejected, paused, …. The same again is no news.
+pub(crate) fn status_told(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    told_: &TemplateStatusUpdate,
+) -> Result<(), Failure> {
+    let after = status_after(&told_.event);
+    let deleted = after == Some(TemplateStatus::Deleted);
+    let row = if deleted {
+        channel_templates::at_provider_for_update(tx, tenant, &told_.template.id)?
+    } else {
+        named(tx, context, tenant, &told_.template)?
+    };
+    let Some(row) = row else { return Ok(()) };
+    if after == Some(row.status) {
+        return Ok(());
+    }
+    let mut now = TemplateRow { updated_at: context.now, ..row.clone() };
+    now.status = after.unwrap_or(row.status);
+    now.rejected_reason = match now.status {
+        TemplateStatus::Rejected => told_.reason.clone(),
+        _ => None,
+    };
+    let events = [told_.event.clone()];
+    save(app, tx, context, tenant, &row, &now, &events, told_.reason.as_deref())?;
+    if deleted {
+        channel_templates::delete(tx, tenant, row.id)?;
+    }
+    Ok(())
+}
+
+/// The quality of a template changed.
+pub(crate) fn quality_told(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    told_: &TemplateQualityUpdate,
+) -> Result<(), Failure> {
+    let Some(row) = named(tx, context, tenant, &told_.template)? else { return Ok(()) };
+    if row.quality.as_deref() == Some(told_.quality.as_str()) {
+        return Ok(());
+    }
+    let now = TemplateRow { quality: Some(told_.quality.clone()), updated_at: context.now, ..row.clone() };
+    let events = [format!("QUALITY_{}", told_.quality)];
+    save(app, tx, context, tenant, &row, &now, &events, None)
+}
+
+/// The category of a template changes, or has changed. An unknown category counts as marketing, which asks most of
+/// those who send it.
+pub(crate) fn category_told(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    told_: &TemplateCategoryUpdate,
+) -> Result<(), Failure> {
+    let Some(row) = named(tx, context, tenant, &told_.template)? else { return Ok(()) };
+    let read = |word: &str| Category::parse(word).unwrap_or(Category::Marketing);
+    let mut now = TemplateRow { category: read(&told_.category), updated_at: context.now, ..row.clone() };
+    let event = match (&told_.pending, &told_.previous) {
+        (Some(pending), None) => {
+            now.pending_category = Some(read(pending));
+            if now.pending_category == row.pending_category && now.category == row.category {
+                return Ok(());
+            }
+            "CATEGORY_PENDING"
+        }
+        (_, previous) => {
+            now.pending_category = None;
+            if now.category == row.category {
+                return Ok(());
+            }
+            now.previous_category = Some(previous.as_deref().map_or(row.category, read));
+            "CATEGORY_CHANGED"
+        }
+    };
+    save(app, tx, context, tenant, &row, &now, &[event.to_owned()], None)
+}

@@ -1,0 +1,174 @@
+//! Chats whose words the messaging channel carries (docs/contract/channel-conversations.md): what comes in is stored
+//! and begins a reply after a short quiet time; what is said goes out in the transaction that stores it.
+
+use api::chats::ChatReply;
+use app::chat_words::{Carried, ChatWords, Words, Writer};
+use app::{Failure, topics};
+use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, reply_after};
+use domain::ids::{ChannelMessage, Id};
+use store::Tx;
+use store::channel_conversations;
+use store::chats::ChatRow;
+
+use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
+use crate::turn::Line;
+
+/// Longest text of one message on the channel, in characters.
+const LONGEST: usize = 4_096;
+
+/// Something that the customer sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// The message on the channel.
+    pub message: Id<ChannelMessage>,
+    /// In words.
+    pub text: String,
+}
+
+/// Takes what the customer sent. Returns `false` when the chat has as much as it may: it has ended, and the words
+/// stand in no chat. The row is saved.
+///
+/// # Errors
+/// Those of the store.
+pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Result<bool, Failure> {
+    let characters = row.characters + heard.text.chars().count() as i64;
+    if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
+        end(tx, env, row, EndCause::MaxDuration)?;
+        return Ok(false);
+    }
+    write(tx, env, row, Role::User, &heard.text, None)?;
+    channel_conversations::note_message(tx, row.workspace, heard.message, row.id, row.messages)?;
+    if row.state == State::Ai {
+        let now = env.context.now;
+        let first = *row.unanswered_at.get_or_insert(now);
+        row.reply_at = Some(reply_after(first, now));
+    }
+    save(tx, env, row)?;
+    tx.wake(topics::CHATS);
+    Ok(true)
+}
+
+/// Puts a message that the service or a client has sent into the transcript. The row is saved.
+///
+/// # Errors
+/// Those of the store.
+pub fn started(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    role: Role,
+    message: Id<ChannelMessage>,
+    text: &str,
+) -> Result<(), Failure> {
+    write(tx, env, row, role, text, None)?;
+    channel_conversations::note_message(tx, row.workspace, message, row.id, row.messages)?;
+    save(tx, env, row)
+}
+
+/// The words of a reply as one text.
+pub(crate) fn in_one(lines: &[Line]) -> Option<String> {
+    let texts = lines.iter().filter_map(|line| match line {
+        Line::Words(text) => Some(text.trim()).filter(|text| !text.is_empty()),
+        Line::Template { .. } => None,
+    });
+    Some(texts.collect::<Vec<_>>().join("\n\n")).filter(|reply| !reply.is_empty())
+}
+
+/// A text in pieces that the channel takes, parted at its lines and blanks where that is possible.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut rest = text.trim();
+    let mut found = Vec::new();
+    while let Some((most, _)) = rest.char_indices().nth(LONGEST) {
+        let head = &rest[..most];
+        let cut = ["\n\n", "\n", " "].iter().find_map(|mark| head.rfind(mark).filter(|at| *at > most / 2));
+        let (piece, after) = rest.split_at(cut.unwrap_or(most));
+        found.push(piece.trim());
+        rest = after.trim();
+    }
+    if !rest.is_empty() {
+        found.push(rest);
+    }
+    found
+}
+
+/// Sends what is said to the customer and writes it into the transcript. The inner error is why the channel does not
+/// take it; nothing after that was sent.
+pub(crate) fn carry(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    lines: &[Line],
+    writer: Writer,
+) -> Result<Result<Option<String>, Carried>, Failure> {
+    let (role, author) = match writer {
+        Writer::Agent => (Role::Agent, None),
+        Writer::Teammate(author) => (Role::Human, author),
+    };
+    let Some((app, hook)) = env.app.as_ref().and_then(|app| Some((app, app.hooks.chat_words?))) else {
+        return Ok(Err(Carried::Refused("number_unavailable".into())));
+    };
+    let (tenant, chat) = (row.workspace, row.id);
+    let mut said: Vec<String> = Vec::new();
+    for group in lines.chunk_by(|a, b| matches!((a, b), (Line::Words(_), Line::Words(_)))) {
+        let text = in_one(group);
+        let words: Vec<Words<'_>> = match &group[0] {
+            Line::Template { template } => vec![Words::Template(template)],
+            Line::Words(_) => {
+                text.as_deref().map(pieces).unwrap_or_default().into_iter().map(Words::Text).collect()
+            }
+        };
+        for words in words {
+            match hook(app, tx, &ChatWords { tenant, chat, writer, words })? {
+                Carried::Taken(message, text) => {
+                    write(tx, env, row, role, &text, author)?;
+                    channel_conversations::note_message(tx, tenant, message, chat, row.messages)?;
+                    said.push(text);
+                }
+                refused => return Ok(Err(refused)),
+            }
+        }
+    }
+    Ok(Ok(Some(said.join("\n\n")).filter(|said| !said.is_empty())))
+}
+
+/// The channel did not take the agent's words: a person has to go on, or nobody may.
+pub(crate) fn not_carried(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut row: ChatRow,
+    refused: &Carried,
+) -> Result<ChatReply, Failure> {
+    row.heard = row.messages;
+    row.reply_at = None;
+    row.unanswered_at = None;
+    let reason = match refused {
+        Carried::OptedOut => {
+            end(tx, env, &mut row, EndCause::OptedOut)?;
+            return Ok(unanswered(row.state));
+        }
+        Carried::WindowClosed => "window_closed",
+        Carried::Refused(reason) => reason,
+        Carried::Taken(..) => "ai_error",
+    };
+    hand_off(tx, env, &mut row, Some(reason))?;
+    let answer = unanswered(row.state);
+    close_turn(tx, &mut row, &answer)?;
+    save(tx, env, &mut row)?;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reply_goes_in_pieces() {
+        assert_eq!(pieces("  short "), ["short"]);
+        assert!(pieces("   ").is_empty());
+        let long = format!("{}\n\n{}", "a".repeat(3_000), "ब".repeat(3_000));
+        assert_eq!(pieces(&long), ["a".repeat(3_000), "ब".repeat(3_000)]);
+        let solid = "क".repeat(9_000);
+        let parts = pieces(&solid);
+        assert_eq!(parts.iter().map(|part| part.chars().count()).collect::<Vec<_>>(), [4_096, 4_096, 808]);
+    }
+}

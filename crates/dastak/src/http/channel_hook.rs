@@ -1,0 +1,38 @@
+//! Where the provider of the messaging channel sends notifications (docs/contract/channel.md#notifications).
+
+use std::sync::Arc;
+
+use api::channel_accounts::NotificationTaken;
+use channel::inbox;
+
+use super::handler::{Handler, Outcome, Reply, Request};
+use crate::app::{App, Failure};
+use crate::open;
+
+/// The handlers by operation.
+pub fn handlers() -> Vec<(&'static str, Handler)> {
+    vec![("verifyChannelHook", open!(verify)), ("receiveChannelNotification", open!(receive))]
+}
+
+async fn verify(app: Arc<App>, request: Request) -> Outcome {
+    let answer = inbox::verify(
+        &app,
+        request.parameter("connection"),
+        request.query_text("hub.mode"),
+        request.query_text("hub.verify_token"),
+        request.query_text("hub.challenge"),
+    )
+    .await;
+    match answer {
+        Ok(challenge) => Ok(Reply::bytes(200, "text/plain; charset=utf-8", challenge)),
+        Err(failure) => Err(app.hook_refused(request.client, failure)),
+    }
+}
+
+async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
+    let entrance =
+        request.hook.take().ok_or_else(|| Failure::internal("a notification without its connection"))?;
+    let signature = request.headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
+    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), &request.raw).await?;
+    Reply::data(200, &NotificationTaken { received })
+}

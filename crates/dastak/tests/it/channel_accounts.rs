@@ -1,0 +1,468 @@
+//! Connections, numbers and notifications of the messaging channel (docs/contract/channel.md), against a Cloud API
+//! that misbehaves, and in the sandbox.
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::cloud::{self, ACCOUNT, NUMBER, NUMBER_ID, SECRET, TOKEN, VERIFY, change, notify};
+use crate::fakes::Reply;
+
+async fn connection(app: &TestApp, workspace: &str) -> Value {
+    let path = format!("/workspaces/{workspace}/chatapp/connection");
+    app.operator("GET", &path, &Value::Null).await.expect(200)["data"].clone()
+}
+
+async fn numbers(app: &TestApp, key: &str) -> Value {
+    app.get(key, "/v1/chatapp/numbers").await.expect(200)["data"].clone()
+}
+
+/// What the events of a type say, oldest first.
+pub async fn events(app: &TestApp, key: &str, kind: &str) -> Vec<Value> {
+    app.advance(0).await;
+    let listed = app.get(key, "/v1/events?after=start&limit=100").await.expect(200);
+    let events = listed["data"].as_array().expect("a list").iter();
+    events.filter(|event| event["type"] == kind).map(|event| event["data"].clone()).collect()
+}
+
+/// Items that are stored of a workspace, and how many of them wait.
+async fn stored(app: &TestApp) -> (i64, i64) {
+    let counts = app.app().store.read(|tx| {
+        let all: i64 = tx.one("select count(*) from channel_notifications", &[])?.unwrap_or(0);
+        let sql = "select count(*) from channel_notifications where payload is not null";
+        Ok::<_, store::DbError>((all, tx.one(sql, &[])?.unwrap_or(0)))
+    });
+    counts.await.expect("counts")
+}
+
+#[tokio::test]
+async fn an_account_is_tried_subscribed_and_never_shown() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let path = format!("/workspaces/{}/chatapp/connection", workspace.id);
+    app.operator("GET", &path, &Value::Null).await.refused(404, "not_found");
+    let answer = cloud::put(&app, &workspace.id, &cloud::credentials()).await;
+    assert!(!answer.text.contains("hush"), "{}", answer.text);
+    let made = answer.expect(200)["data"].clone();
+    assert_eq!(
+        (&made["provider"], &made["status"], &made["businessAccountId"]),
+        (&json!("cloud"), &json!("connected"), &json!(ACCOUNT))
+    );
+    assert!(made["webhookUrl"].as_str().unwrap().starts_with(&app.url));
+    assert_eq!(fake.got("/subscribed_apps").len(), 1);
+    assert_eq!(connection(&app, &workspace.id).await["webhookUrl"], made["webhookUrl"]);
+    // Another PUT keeps the address.
+    let again = cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200)["data"].clone();
+    assert_eq!((&again["webhookUrl"], &again["id"]), (&made["webhookUrl"], &made["id"]));
+    // Neither the store nor the operator log has the secrets.
+    let tenant = workspace.id.parse().unwrap();
+    let row =
+        app.app().store.read(move |tx| store::channel_accounts::get(tx, tenant)).await.unwrap().unwrap();
+    assert!(!format!("{row:?}").contains("hush"));
+    let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
+    assert!(log.contains("putChannelConnection") && !log.contains("hush"), "{log}");
+    app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    app.operator("DELETE", &path, &Value::Null).await.refused(404, "not_found");
+    assert_eq!(numbers(&app, &workspace.live).await, json!([]));
+}
+
+#[tokio::test]
+async fn what_is_refused_keeps_the_credentials_in_force() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    for (field, value) in [
+        ("businessAccountId", Value::Null),
+        ("accessToken", Value::Null),
+        ("appSecret", Value::Null),
+        ("verifyToken", Value::Null),
+        ("businessAccountId", json!("../x")),
+        ("accessToken", json!("a b")),
+    ] {
+        let mut body = cloud::credentials();
+        body[field] = value.clone();
+        if value.is_null() {
+            body.as_object_mut().unwrap().remove(field);
+        }
+        let answer = cloud::put(&app, &workspace.id, &body).await;
+        assert_eq!(answer.json["meta"]["field"], field, "{}", answer.text);
+        answer.refused(400, "invalid_request");
+    }
+    assert_eq!(fake.count(""), 0, "nothing was asked");
+    let mut wrong = cloud::credentials();
+    wrong["accessToken"] = json!("EAAother-hush");
+    // The first one is refused: there is no connection afterwards.
+    let answer = cloud::put(&app, &workspace.id, &wrong).await;
+    assert!(!answer.text.contains("hush"), "{}", answer.text);
+    assert_eq!(answer.json["meta"]["error"]["code"], 190);
+    answer.refused(422, "provider_refused");
+    let path = format!("/workspaces/{}/chatapp/connection", workspace.id);
+    app.operator("GET", &path, &Value::Null).await.refused(404, "not_found");
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let before = connection(&app, &workspace.id).await;
+    for (refused, reply, status, code) in [
+        (true, None, 422, "provider_refused"),
+        (false, Some(("subscribed_apps", cloud::refusal(403, 200))), 422, "provider_refused"),
+        (false, Some(("subscribed_apps", Reply::Bare(500))), 503, "provider_unavailable"),
+        (false, Some((ACCOUNT, Reply::Bare(502))), 503, "provider_unavailable"),
+        (false, Some((ACCOUNT, Reply::Lost)), 503, "provider_unavailable"),
+        (
+            false,
+            Some((ACCOUNT, Reply::Text(200, "text/html".into(), "<html>".into()))),
+            503,
+            "provider_unavailable",
+        ),
+        (false, Some((ACCOUNT, cloud::refusal(400, 80_007))), 503, "provider_unavailable"),
+    ] {
+        if let Some((path, reply)) = reply {
+            fake.fail_always(path, reply);
+        }
+        let mut body = if refused { wrong.clone() } else { cloud::credentials() };
+        body["appSecret"] = json!("another-hush");
+        cloud::put(&app, &workspace.id, &body).await.refused(status, code);
+        fake.mend();
+        let after = connection(&app, &workspace.id).await;
+        assert_eq!((&after["status"], &after["webhookUrl"]), (&before["status"], &before["webhookUrl"]));
+        // The secret in force is the former one.
+        notify(&app, &hook, &change("account_update", json!({"event": "PARTNER_ADDED"}))).await.expect(200);
+    }
+    assert_eq!(numbers(&app, &workspace.live).await[0]["phoneNumberId"], NUMBER_ID);
+}
+
+#[tokio::test]
+async fn a_number_is_one_of_the_account_and_has_one_agent() {
+    let (app, _fake) = cloud::start().await;
+    let (workspace, neighbour) = (app.workspace().await, app.workspace().await);
+    let body = json!({"phoneNumberId": NUMBER_ID});
+    cloud::bind(&app, &workspace.id, &body).await.refused(409, "chatapp_not_connected");
+    cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200);
+    for (body, field) in [
+        (json!({}), "phoneNumberId"),
+        (json!({"phoneNumberId": "1"}), "phoneNumberId"),
+        (json!({"number": "+919999999999"}), "number"),
+        (json!({"number": "12"}), "number"),
+        (json!({"phoneNumberId": NUMBER_ID, "number": "+919999999999"}), "number"),
+        (json!({"phoneNumberId": NUMBER_ID, "agentId": "agt_01k9v5x2m8e6fs4v0q3n7w1y39"}), "agentId"),
+        (json!({"phoneNumberId": NUMBER_ID, "agentId": "x"}), "agentId"),
+    ] {
+        let answer = cloud::bind(&app, &workspace.id, &body).await;
+        assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
+        answer.refused(400, "invalid_request");
+    }
+    assert_eq!(numbers(&app, &workspace.live).await, json!([]));
+    // By the number alone it is found, too.
+    let bound = cloud::bind(&app, &workspace.id, &json!({"number": NUMBER, "displayName": "Shop"})).await;
+    let bound = bound.expect(201)["data"].clone();
+    assert_eq!(
+        numbers(&app, &workspace.live).await,
+        json!([{"phoneNumberId": NUMBER_ID, "number": NUMBER, "displayName": "Shop", "quality": "GREEN",
+            "messagingTier": "TIER_2K", "status": "CONNECTED", "isDefault": true, "agentId": null}])
+    );
+    // A chat agent of the workspace answers on one number; while it does, it cannot be deleted.
+    let body = json!({"name": "Chat", "channel": "chat", "language": "en"});
+    let agent = app.post(&workspace.live, "/v1/agents", &body).await.expect(201)["data"]["id"].clone();
+    let with = |agent: Value| json!({"phoneNumberId": NUMBER_ID, "agentId": agent});
+    let answer = cloud::bind(&app, &neighbour.id, &with(agent.clone())).await;
+    answer.refused(409, "chatapp_not_connected");
+    cloud::bind(&app, &workspace.id, &with(agent.clone())).await.expect(201);
+    let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
+    let kept = cloud::bind(&app, &workspace.id, &renamed).await.expect(201)["data"].clone();
+    assert_eq!((&kept["agentId"], &kept["id"], &kept["isDefault"]), (&agent, &bound["id"], &json!(true)));
+    let path = format!("/v1/agents/{}", agent.as_str().unwrap());
+    app.delete(&workspace.live, &path).await.refused(409, "agent_in_use");
+    cloud::bind(&app, &workspace.id, &with(Value::Null)).await.expect(201);
+    app.delete(&workspace.live, &path).await.expect(200);
+    let path = |workspace: &str, id: &str| format!("/workspaces/{workspace}/chatapp/numbers/{id}");
+    let id = bound["id"].as_str().unwrap();
+    app.operator("DELETE", &path(&neighbour.id, id), &Value::Null).await.refused(404, "not_found");
+    assert_eq!(numbers(&app, &neighbour.live).await, json!([]));
+    app.operator("DELETE", &path(&workspace.id, NUMBER_ID), &Value::Null).await.expect(200);
+    app.operator("DELETE", &path(&workspace.id, id), &Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn the_sandbox_needs_nothing_but_a_number() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let id = cloud::connect_sandbox(&app, &workspace.id).await;
+    let second = json!({"number": "+918047111223", "phoneNumberId": "2", "isDefault": true});
+    cloud::bind(&app, &workspace.id, &second).await.expect(201);
+    let listed = numbers(&app, &workspace.live).await;
+    let defaults: Vec<_> =
+        listed.as_array().unwrap().iter().map(|number| number["isDefault"].clone()).collect();
+    assert_eq!(defaults, [false, true]);
+    assert_eq!(listed[0]["phoneNumberId"], id.as_str());
+    for (body, status, code) in [
+        (json!({"phoneNumberId": "none", "from": "919812345678", "text": "Hi"}), 404, "not_found"),
+        (json!({"phoneNumberId": id, "from": "x", "text": "Hi"}), 400, "invalid_request"),
+        (json!({"phoneNumberId": id, "from": "919812345678"}), 400, "invalid_request"),
+        (
+            json!({"phoneNumberId": id, "from": "919812345678", "text": "a", "revoke": "b"}),
+            400,
+            "invalid_request",
+        ),
+    ] {
+        app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into())
+            .await
+            .refused(status, code);
+    }
+    let body = json!({"phoneNumberId": id, "from": "919812345678", "text": "Hi"});
+    app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    app.advance(0).await;
+    assert_eq!(stored(&app).await, (1, 0));
+    // Nobody signs for the sandbox.
+    let hook = cloud::hook(&connection(&app, &workspace.id).await);
+    notify(&app, &hook, &change("account_update", json!({"event": "X"}))).await.refused(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn an_address_is_verified_by_its_token() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let ask = async |mode: &str, token: &str| {
+        let path = format!("{hook}?hub.mode={mode}&hub.challenge=1158201444&hub.verify_token={token}");
+        app.send("GET", &path, None, &[], bytes::Bytes::new()).await
+    };
+    let answer = ask("subscribe", VERIFY).await;
+    assert_eq!((answer.status, answer.text.as_str()), (200, "1158201444"));
+    assert!(answer.header("content-type").unwrap().starts_with("text/plain"));
+    ask("subscribe", "other").await.refused(403, "link_invalid");
+    ask("unsubscribe", VERIFY).await.refused(403, "link_invalid");
+    let other = "/chatapp/webhooks/cacon_01k9v5x2m8e6fs4v0q3n7w1y39?hub.mode=subscribe";
+    app.send("GET", other, None, &[], bytes::Bytes::new()).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn strangers_change_nothing() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"})).to_string();
+    let signed = cloud_api::notifications::signature(SECRET, body.as_bytes());
+    let other = cloud_api::notifications::signature("other", body.as_bytes());
+    for headers in
+        [vec![], vec![("x-hub-signature-256", "sha256=00")], vec![("x-hub-signature-256", other.as_str())]]
+    {
+        app.send("POST", &hook, None, &headers, body.clone().into()).await.refused(401, "unauthorized");
+    }
+    let headers = [("x-hub-signature-256", signed.as_str())];
+    let changed = body.replace("ACCOUNT_RESTRICTION", "ACCOUNT_VIOLATION");
+    app.send("POST", &hook, None, &headers, changed.into()).await.refused(401, "unauthorized");
+    let nobody = "/chatapp/webhooks/cacon_01k9v5x2m8e6fs4v0q3n7w1y39";
+    app.send("POST", nobody, None, &headers, body.clone().into()).await.refused(404, "not_found");
+    let large = vec![b' '; (3 << 20) + 1];
+    app.send("POST", &hook, None, &headers, large.into()).await.refused(413, "payload_too_large");
+    let rubbish = "[1]";
+    let signed = cloud_api::notifications::signature(SECRET, rubbish.as_bytes());
+    app.send("POST", &hook, None, &[("x-hub-signature-256", &signed)], rubbish.into())
+        .await
+        .refused(400, "invalid_request");
+    assert_eq!(stored(&app).await, (0, 0));
+    assert_eq!(connection(&app, &workspace.id).await["restriction"], Value::Null);
+    // An address that looks for connections again and again has to wait; the one that signs is heard all the same.
+    let mut last = 404;
+    for _ in 0..30 {
+        last = app.send("POST", nobody, None, &[], "{}".into()).await.status;
+    }
+    assert_eq!(last, 429);
+    notify(&app, &hook, &change("account_update", json!({"event": "PARTNER_ADDED"}))).await.expect(200);
+}
+
+#[tokio::test]
+async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let at = 1_795_000_000;
+    let receipts = cloud::about_messages(json!({"statuses": [
+        cloud::status("wamid.C", "read", at, "+919812345678"),
+        cloud::status("wamid.C", "sent", at, "+919812345678"),
+    ]}));
+    let batch = cloud::about_messages(json!({"messages": [
+        cloud::text("wamid.A", "+919812345678", at, "one"),
+        cloud::text("wamid.B", "+919812345678", at, "two"),
+        cloud::text("wamid.A", "+919812345678", at, "one"),
+    ]}));
+    for _ in 0..3 {
+        assert_eq!(notify(&app, &hook, &batch).await.expect(200)["data"]["received"], 3);
+    }
+    assert_eq!(stored(&app).await.0, 2);
+    for _ in 0..2 {
+        assert_eq!(notify(&app, &hook, &receipts).await.expect(200)["data"]["received"], 2);
+    }
+    app.advance(0).await;
+    assert_eq!(stored(&app).await, (4, 0));
+    let mut foreign = batch.clone();
+    foreign["entry"][0]["id"] = json!("1");
+    assert_eq!(notify(&app, &hook, &foreign).await.expect(200)["data"]["received"], 0);
+    assert_eq!(stored(&app).await.0, 4);
+    // What was received is known for longer than the provider repeats itself, then it is forgotten.
+    app.advance(9 * 86_400).await;
+    assert_eq!(stored(&app).await, (0, 0));
+}
+
+#[tokio::test]
+async fn a_burst_of_ten_thousand_is_taken_in_and_worked() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    for batch in 0..10 {
+        let messages: Vec<Value> = (0..1_000)
+            .map(|at| {
+                let from = format!("+9198{:08}", (batch * 1_000 + at) % 700);
+                cloud::text(&format!("wamid.{batch}.{at}"), &from, 1_795_000_000, "Hi")
+            })
+            .collect();
+        let body = cloud::about_messages(json!({"messages": messages}));
+        assert_eq!(notify(&app, &hook, &body).await.expect(200)["data"]["received"], 1_000);
+    }
+    assert_eq!(stored(&app).await.0, 10_000);
+    app.advance(0).await;
+    assert_eq!(stored(&app).await, (10_000, 0));
+}
+
+#[tokio::test]
+async fn a_restriction_is_told_as_the_provider_says_it() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let restricted =
+        json!([{"restriction_type": "RESTRICTED_BIZ_INITIATED_MESSAGING", "expiration": 1_795_500_000}]);
+    for (value, restriction) in [
+        (json!({"event": "PARTNER_ADDED"}), Value::Null),
+        (json!({"event": "ACCOUNT_VIOLATION", "violation_info": {"violation_type": "SCAM"}}), Value::Null),
+        (
+            json!({"event": "ACCOUNT_RESTRICTION", "restriction_info": restricted}),
+            json!("ACCOUNT_RESTRICTION"),
+        ),
+        (
+            json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "DISABLE", "waba_ban_date": "April 17, 2026"}}),
+            json!("DISABLED_UPDATE"),
+        ),
+        (json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": "REINSTATE"}}), Value::Null),
+    ] {
+        let body = change("account_update", value);
+        notify(&app, &hook, &body).await.expect(200);
+        notify(&app, &hook, &body).await.expect(200);
+        app.advance(0).await;
+        assert_eq!(connection(&app, &workspace.id).await["restriction"], restriction, "{body}");
+    }
+    let told = events(&app, &workspace.live, "chatapp.account_restricted").await;
+    let words: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
+    assert_eq!(words, ["ACCOUNT_VIOLATION", "ACCOUNT_RESTRICTION", "DISABLED_UPDATE", "DISABLED_UPDATE"]);
+    assert_eq!(told[0]["violationInfo"], json!({"violation_type": "SCAM"}));
+    assert_eq!(told[1]["restrictionInfo"], restricted);
+    assert_eq!(told[1]["banInfo"], Value::Null);
+}
+
+#[tokio::test]
+async fn quality_is_looked_at_once_a_day_and_told_when_it_changed() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    for (quality, expected) in [("GREEN", 0), ("YELLOW", 1), ("YELLOW", 1), ("UNKNOWN", 1), ("RED", 2)] {
+        fake.system.rate(quality);
+        let before = fake.count("/phone_numbers");
+        app.advance(86_400).await;
+        fake.wait_for("/phone_numbers", before + 1).await;
+        let mut told = Vec::new();
+        for _ in 0..200 {
+            told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+            if told.len() >= expected {
+                break;
+            }
+        }
+        assert_eq!(told.len(), expected, "{quality}");
+    }
+    let told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+    assert_eq!(
+        told,
+        [("GREEN", "YELLOW"), ("YELLOW", "RED")].map(|(before, now)| json!({"phoneNumberId": NUMBER_ID,
+            "businessNumber": NUMBER, "previousQuality": before, "quality": now}))
+    );
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_is_shown_and_mended() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    fake.system.expire(true);
+    app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null)
+        .await
+        .refused(422, "provider_refused");
+    let shown = connection(&app, &workspace.id).await;
+    assert_eq!(shown["status"], "token_invalid");
+    assert!(!shown["lastError"].to_string().contains(TOKEN), "{shown}");
+    cloud::put(&app, &workspace.id, &cloud::credentials()).await.refused(422, "provider_refused");
+    fake.system.expire(false);
+    cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200);
+    let shown = connection(&app, &workspace.id).await;
+    assert_eq!((&shown["status"], &shown["lastError"]), (&json!("connected"), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_limit_by_notification_is_shown() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    for (body, tier) in [
+        (
+            change("business_capability_update", json!({"max_daily_conversations_per_business": "TIER_10K"})),
+            "TIER_10K",
+        ),
+        (change("business_capability_update", json!({"max_daily_conversations_per_business": -1})), "-1"),
+        (
+            change(
+                "phone_number_quality_update",
+                json!({"display_phone_number": "918047111222", "event": "THROUGHPUT_UPGRADE",
+                    "max_daily_conversations_per_business": "TIER_UNLIMITED"}),
+            ),
+            "TIER_UNLIMITED",
+        ),
+    ] {
+        notify(&app, &hook, &body).await.expect(200);
+        app.advance(0).await;
+        assert_eq!(numbers(&app, &workspace.live).await[0]["messagingTier"], tier);
+    }
+}
+
+#[tokio::test]
+async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect(&app, &workspace.id).await;
+    let tenant = workspace.id.parse().unwrap();
+    let rows = app.app().store.read(move |tx| store::channel_accounts::numbers(tx, tenant)).await.unwrap();
+    let id = rows[0].id;
+    let limited = async || {
+        let context = app.app().context();
+        let limit = app.app().store.tx(move |tx| channel::numbers::spam_limited(tx, &context, tenant, id));
+        limit.await.expect("a pause");
+    };
+    let told = async || events(&app, &workspace.live, "chatapp.number_ai_paused").await.len();
+    limited().await;
+    assert_eq!(told().await, 1);
+    // Twenty-nine minutes later the end moves by as much: no news. A minute more, and it is.
+    app.advance(29 * 60).await;
+    limited().await;
+    assert_eq!(told().await, 1);
+    // The end that was announced passes while the pause goes on.
+    app.advance(31 * 60).await;
+    assert_eq!(told().await, 2);
+    app.advance(29 * 60).await;
+    assert_eq!(told().await, 2, "the pause is over at the end that was announced");
+    limited().await;
+    assert_eq!(told().await, 3);
+    app.advance(30 * 60).await;
+    limited().await;
+    assert_eq!(told().await, 4);
+    let last = events(&app, &workspace.live, "chatapp.number_ai_paused").await.pop().unwrap();
+    let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR);
+    assert_eq!(
+        last,
+        json!({"phoneNumberId": NUMBER_ID, "businessNumber": NUMBER, "pausedUntil": until.to_string()})
+    );
+}

@@ -1,0 +1,582 @@
+//! What stops campaigns on the messaging channel and how they go on, what their preflight says, and what becomes of
+//! replies (docs/contract/campaigns.md#campaigns-on-the-messaging-channel), against a Cloud API.
+
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+use crate::channel_accounts::events;
+use crate::chats::Kit;
+use crate::cloud::{self, Cloud, NUMBER, about_messages, change, notify, template_event};
+use crate::fakes::Fake;
+
+/// The provider's id of the template.
+const TEMPLATE: &str = "594400001";
+
+struct Desk {
+    app: TestApp,
+    fake: Fake<Cloud>,
+    workspace: Workspace,
+    hook: String,
+    template: String,
+}
+
+fn template(category: &str, components: Value) -> Value {
+    json!({"id": TEMPLATE, "name": "due", "language": "en", "category": category, "status": "APPROVED",
+        "components": components})
+}
+
+fn body_of(category: &str) -> Value {
+    template(category, json!([{"type": "BODY", "text": "Hi {{1}}, it is due."}]))
+}
+
+impl Desk {
+    async fn open(template: Value) -> Self {
+        let (app, fake) = cloud::start().await;
+        let workspace = app.workspace().await;
+        let hook = cloud::connect(&app, &workspace.id).await;
+        fake.system.put_template(template);
+        app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+        let listed = app.get(&workspace.live, "/v1/chatapp/templates").await.expect(200);
+        let template = listed["data"][0]["id"].as_str().unwrap().to_owned();
+        Self { app, fake, workspace, hook, template }
+    }
+
+    fn live(&self) -> &str {
+        &self.workspace.live
+    }
+
+    /// One message in a minute, so that a second person waits while something happens.
+    async fn create(&self, mapping: Value) -> String {
+        let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+            "chatapp": {"templateId": self.template, "ratePerMinute": 1, "paramMapping": mapping}});
+        let made = self.app.post(self.live(), "/v1/campaigns", &body).await.expect(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn list(&self, id: &str, rows: Value) {
+        let path = format!("/v1/campaigns/{id}/contacts");
+        self.app.post(self.live(), &path, &json!({"contacts": rows})).await.expect(200);
+    }
+
+    async fn status(&self, id: &str, body: Value) -> crate::app::Answer {
+        self.app.post(self.live(), &format!("/v1/campaigns/{id}/status"), &body).await
+    }
+
+    async fn campaign(&self, id: &str) -> Value {
+        self.app.get(self.live(), &format!("/v1/campaigns/{id}")).await.expect(200)["data"].clone()
+    }
+
+    /// A campaign to three people, of whom the first has got the message; the second has a recorded opt-in.
+    async fn launched(&self) -> String {
+        let id = self.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+        let row = |n: u8, said: &str| {
+            let variables = json!({"chatapp_opt_in": said});
+            json!({"phone": format!("981234567{n}"), "name": "Asha", "variables": variables})
+        };
+        self.list(&id, json!([row(0, "no"), row(1, "y"), row(2, "no")])).await;
+        self.status(&id, json!({"status": "active"})).await.expect(200);
+        self.app.advance(2).await;
+        assert_eq!(self.fake.system.sent().len(), 1, "one message in a minute");
+        id
+    }
+
+    async fn told(&self, body: &Value) {
+        notify(&self.app, &self.hook, body).await.expect(200);
+        self.app.advance(0).await;
+    }
+
+    /// A campaign that stopped for this reason; nothing goes out while it stands.
+    async fn stopped(&self, id: &str, reason: &str) {
+        let campaign = self.campaign(id).await;
+        assert_eq!(
+            (&campaign["status"], &campaign["chatapp"]["pausedReason"]),
+            (&json!("paused"), &json!(reason)),
+            "{campaign}"
+        );
+        self.app.advance(600).await;
+        assert_eq!(self.fake.system.sent().len(), 1, "{reason}");
+    }
+
+    /// It goes on, and everybody who is left gets the message.
+    async fn goes_on(&self, id: &str, body: Value, sent: usize) -> Value {
+        let shown = self.status(id, body).await.expect(200)["data"].clone();
+        assert_eq!((&shown["status"], &shown["chatapp"]["pausedReason"]), (&json!("active"), &Value::Null));
+        for _ in 0..5 {
+            self.app.advance(61).await;
+        }
+        assert_eq!(self.fake.system.sent().len(), sent);
+        let campaign = self.campaign(id).await;
+        assert_eq!(campaign["status"], "completed", "{campaign}");
+        campaign
+    }
+}
+
+#[tokio::test]
+async fn a_template_that_is_not_there_any_more_stops_a_campaign_until_it_is_back() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.launched().await;
+    desk.told(&template_event(TEMPLATE, "due", "PAUSED")).await;
+    desk.stopped(&id, "template_unavailable").await;
+    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "template_not_approved", "{refused}");
+    assert_eq!(refused["meta"]["report"]["willReceive"], 2);
+    desk.told(&template_event(TEMPLATE, "due", "UNPAUSED")).await;
+    assert_eq!(desk.campaign(&id).await["status"], "paused", "it does not go on by itself");
+    desk.goes_on(&id, json!({"status": "active"}), 3).await;
+}
+
+#[tokio::test]
+async fn a_template_that_became_marketing_goes_to_recorded_opt_ins_once_that_is_accepted() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.launched().await;
+    let value = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
+        "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
+    desk.told(&change("template_category_update", value)).await;
+    desk.stopped(&id, "template_recategorised").await;
+    for body in [json!({"status": "active"}), json!({"status": "active", "acknowledgeQuality": true})] {
+        let refused = desk.status(&id, body).await.refused(409, "preflight_blocked");
+        let codes = &refused["meta"]["report"]["blockers"];
+        assert_eq!(codes[0]["code"], "template_recategorised", "{refused}");
+    }
+    let body = json!({"status": "active", "acknowledgeRecategorisation": true});
+    let campaign = desk.goes_on(&id, body, 2).await;
+    let stats = &campaign["chatapp"]["stats"];
+    assert_eq!((&stats["sent"], &stats["skippedByReason"]), (&json!(2), &json!({"no_opt_in": 1})));
+}
+
+#[tokio::test]
+async fn a_red_number_stops_a_campaign_until_that_is_accepted() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.launched().await;
+    desk.status(&id, json!({"status": "paused"})).await.expect(200);
+    desk.fake.system.rate("RED");
+    // Connecting anew looks at the numbers.
+    cloud::put(&desk.app, &desk.workspace.id, &cloud::credentials()).await.expect(200);
+    desk.app.advance(86_400).await;
+    desk.app.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["quality"] == "RED").await;
+    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "quality_red", "{refused}");
+    desk.goes_on(&id, json!({"status": "active", "acknowledgeQuality": true}), 3).await;
+}
+
+#[tokio::test]
+async fn a_quality_that_falls_stops_a_campaign() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"startAt": "2099-01-01T00:00:00Z"},
+        "chatapp": {"templateId": desk.template, "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
+    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    desk.list(&id, json!([{"phone": "9812345670", "variables": {}}])).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.fake.system.rate("RED");
+    desk.app.advance(86_400).await;
+    let path = format!("/v1/campaigns/{id}");
+    let shown = desk.app.until(desk.live(), &path, |shown| shown["data"]["status"] == "paused").await;
+    assert_eq!(shown["data"]["chatapp"]["pausedReason"], "quality_red");
+}
+
+#[tokio::test]
+async fn what_happens_to_the_account_stops_a_campaign() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.launched().await;
+    let disabled = |word: &str| {
+        change("account_update", json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": word}}))
+    };
+    desk.told(&disabled("DISABLE")).await;
+    desk.stopped(&id, "account_restricted").await;
+    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "account_restricted", "{refused}");
+    desk.told(&disabled("REINSTATE")).await;
+    desk.goes_on(&id, json!({"status": "active"}), 3).await;
+}
+
+#[tokio::test]
+async fn an_account_that_is_taken_away_stops_a_campaign() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.launched().await;
+    let path = format!("/workspaces/{}/chatapp/connection", desk.workspace.id);
+    desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    desk.stopped(&id, "not_connected").await;
+    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let blockers = refused["meta"]["report"]["blockers"].as_array().unwrap();
+    assert!(blockers.iter().any(|blocker| blocker["code"] == "not_connected"), "{refused}");
+    cloud::connect(&desk.app, &desk.workspace.id).await;
+    // The templates went with the account.
+    desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+    let listed = desk.app.get(desk.live(), "/v1/chatapp/templates").await.expect(200);
+    let body = json!({"chatapp": {"templateId": listed["data"][0]["id"]}});
+    desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await.expect(200);
+    desk.goes_on(&id, json!({"status": "active"}), 3).await;
+}
+
+#[tokio::test]
+async fn a_refusal_for_the_token_or_a_permission_gives_the_person_back() {
+    for (status, code, reason) in [(401, 190, "token_invalid"), (403, 10, "permission_denied")] {
+        let desk = Desk::open(body_of("UTILITY")).await;
+        let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": {}}])).await;
+        desk.fake.fail_always("/messages", cloud::refusal(status, code));
+        desk.status(&id, json!({"status": "active"})).await.expect(200);
+        desk.app.advance(5).await;
+        let campaign = desk.campaign(&id).await;
+        assert_eq!(
+            (
+                &campaign["status"],
+                &campaign["chatapp"]["pausedReason"],
+                &campaign["chatapp"]["stats"]["pending"]
+            ),
+            (&json!("paused"), &json!(reason), &json!(1)),
+            "{campaign}"
+        );
+        desk.fake.mend();
+        cloud::put(&desk.app, &desk.workspace.id, &cloud::credentials()).await.expect(200);
+        desk.goes_on(&id, json!({"status": "active"}), 1).await;
+    }
+}
+
+#[tokio::test]
+async fn half_of_the_recent_messages_failing_stops_a_campaign() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+        "chatapp": {"templateId": desk.template, "ratePerMinute": 60,
+            "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
+    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let rows: Vec<Value> =
+        (0..60).map(|n| json!({"phone": format!("98123456{n:02}"), "variables": {}})).collect();
+    desk.list(&id, json!(rows)).await;
+    desk.fake.fail_always("/messages", cloud::refusal(400, 131_026));
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    for _ in 0..40 {
+        desk.app.advance(1).await;
+    }
+    let campaign = desk.campaign(&id).await;
+    let block = &campaign["chatapp"];
+    assert_eq!(
+        (&campaign["status"], &block["pausedReason"], &block["stats"]["failed"]),
+        (&json!("paused"), &json!("high_failure_rate"), &json!(20)),
+        "{campaign}"
+    );
+    assert_eq!(block["stats"]["failedByCode"], json!({"131026": 20}));
+    // What failed before it goes on does not count again.
+    desk.fake.mend();
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    for _ in 0..60 {
+        desk.app.advance(1).await;
+    }
+    let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+    assert_eq!(
+        (&stats["sent"], &stats["failed"], &stats["pending"]),
+        (&json!(40), &json!(20), &json!(0)),
+        "{stats}"
+    );
+}
+
+#[tokio::test]
+async fn values_come_from_the_list_the_contact_and_the_mapping() {
+    let components = json!([
+        {"type": "HEADER", "format": "DOCUMENT", "example": {"header_handle": ["x"]}},
+        {"type": "BODY", "text": "{{1}} {{2}} {{3}} {{4}}"},
+        {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "Pay", "url": "https://p.example/{{1}}"}]},
+    ]);
+    let desk = Desk::open(template("UTILITY", components)).await;
+    let contact = json!({"externalRef": "c1", "phone": "+919812345670", "name": "Asha", "email": "asha@mail.example",
+        "attributes": {"loan": "L-7"}});
+    desk.app.post(desk.live(), "/v1/contacts", &contact).await.expect(201);
+    let mapping = json!({
+        "header_media": {"source": "static", "value": "https://files.example/bill.pdf"},
+        "body.1": {"source": "contact", "value": "name"}, "body.2": {"source": "contact", "value": "email"},
+        "body.3": {"source": "contact", "value": "phone"}, "body.4": {"source": "column", "value": "due"},
+        "button.0": {"source": "contact", "value": "loan"},
+    });
+    let id = desk.create(mapping).await;
+    let row = |phone: &str| json!({"phone": phone, "name": "On the list", "variables": {"due": "4500"}});
+    // The second has neither an address nor a loan.
+    desk.list(&id, json!([row("9812345670"), row("9812345671")])).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(3).await;
+    desk.app.advance(61).await;
+    let sent = desk.fake.system.sent();
+    assert_eq!(sent.len(), 1);
+    let parts = &sent[0]["template"]["components"];
+    let texts = |part: &Value| -> Vec<String> {
+        let parameters = part["parameters"].as_array().unwrap().iter();
+        parameters.map(|value| value["text"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(parts[0]["parameters"][0]["document"]["link"], "https://files.example/bill.pdf", "{parts}");
+    assert_eq!(texts(&parts[1]), ["Asha", "asha@mail.example", "+919812345670", "4500"]);
+    assert_eq!(texts(&parts[2]), ["L-7"]);
+    let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+    assert_eq!(stats["skippedByReason"], json!({"missing_params": 1}));
+}
+
+#[tokio::test]
+async fn a_preflight_says_who_gets_it_how_long_it_takes_and_what_it_costs() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.create(json!({"body.1": {"source": "column", "value": "name"}})).await;
+    let row = |phone: &str, variables: Value| json!({"phone": phone, "variables": variables});
+    let named = || json!({"name": "Asha"});
+    desk.app.post(desk.live(), "/v1/dnc", &json!({"phones": ["+919812345673"]})).await.expect(200);
+    desk.list(
+        &id,
+        json!([
+            row("9812345670", named()),
+            row("98123 45670", named()),
+            row("9812345671", json!({})),
+            row("nobody at all", named()),
+            row("9812345673", named()),
+            row("+14155550100", named()),
+        ]),
+    )
+    .await;
+    desk.told(&template_event(TEMPLATE, "due", "PAUSED")).await;
+    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let report = &refused["meta"]["report"];
+    assert_eq!(
+        (&report["passes"], &report["total"], &report["willReceive"], &report["willNotReceive"]),
+        (&json!(false), &json!(6), &json!(2), &json!(4)),
+        "{report}"
+    );
+    assert_eq!(
+        report["byReason"],
+        json!({"duplicate": 1, "invalid_phone": 1, "missing_params": 1, "do_not_call": 1})
+    );
+    assert_eq!(
+        (&report["messagingTier"], &report["tierLimit"], &report["daysNeeded"], &report["sendingMinutes"]),
+        (&json!("TIER_2K"), &json!(2_000), &json!(1), &json!(2))
+    );
+    assert_eq!(
+        report["estimatedCharges"],
+        json!({"currency": "INR", "category": "UTILITY", "perMessage": "0.1150", "total": "0.2300"})
+    );
+    // Somebody else's number is not one of the workspace.
+    let body = json!({"chatapp": {"phoneNumberId": "999"}});
+    let refused = desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await;
+    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "chatapp.phoneNumberId");
+}
+
+#[tokio::test]
+async fn it_sends_within_its_hours_alone_and_ends_with_its_last_day() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    desk.app.set_clock("2027-01-04T14:00:00Z").await;
+    // 19:30 in India: half an hour before it closes.
+    let body = json!({"name": "Dues", "channel": "chatapp",
+        "settings": {"timezone": "Asia/Kolkata", "dailyFrom": "10:00", "dailyTo": "20:00", "endAt": "2027-01-05T06:00:00Z"},
+        "chatapp": {"templateId": desk.template, "ratePerMinute": 1,
+            "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
+    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let rows: Vec<Value> =
+        (0..300).map(|n| json!({"phone": format!("981234{n:04}"), "variables": {}})).collect();
+    desk.list(&id, json!(rows)).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    let minutes = async |count: usize| {
+        for _ in 0..count {
+            desk.app.advance(60).await;
+        }
+        desk.fake.system.sent().len()
+    };
+    let evening = minutes(40).await;
+    assert!((25..=31).contains(&evening), "{evening}");
+    desk.app.set_clock("2027-01-05T04:00:00Z").await;
+    assert_eq!(minutes(20).await, evening, "it is closed until 10:00 in India");
+    let morning = minutes(30).await;
+    assert!(morning > evening + 10, "{morning}");
+    desk.app.set_clock("2027-01-05T06:00:01Z").await;
+    desk.app.advance(1).await;
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(campaign["status"], "completed", "{campaign}");
+    let first = desk.app.get(desk.live(), "/v1/events?after=start&limit=100").await.expect(200);
+    let cursor = first["cursor"].as_str().unwrap();
+    let next = desk.app.get(desk.live(), &format!("/v1/events?after={cursor}&limit=100")).await.expect(200);
+    let both = first["data"].as_array().unwrap().iter().chain(next["data"].as_array().unwrap());
+    let finished: Vec<&Value> =
+        both.filter(|event| event["type"] == "campaign.finished").map(|event| &event["data"]).collect();
+    assert_eq!((finished.len(), &finished[0]["reason"]), (1, &json!("end_date")));
+    assert!(finished[0]["stats"]["pending"].as_i64().unwrap() > 200, "{}", finished[0]);
+}
+
+#[tokio::test]
+async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_is_on_the_board() {
+    let kit = Kit::open().await;
+    cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
+    let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
+    let number =
+        cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
+    let flow = format!("/v1/agents/{}/flow", kit.agent);
+    let version = kit.app.get(kit.live(), &flow).await.expect(200)["data"]["draftVersion"].clone();
+    let graph = json!({"startNodeId": "s", "variables": [{"name": "due", "required": true}], "nodes": [
+        {"id": "s", "type": "say", "text": "Rs {{due}} is due.", "next": "z"},
+        {"id": "z", "type": "end", "text": "Thank you.", "outcome": "paid"},
+    ]});
+    kit.app.put(kit.live(), &flow, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
+    kit.app.post(kit.live(), &format!("{flow}/publish"), &Value::Null).await.expect(200);
+    let template = json!({"name": "due", "language": "en", "category": "UTILITY",
+        "components": [{"type": "BODY", "text": "It is due."}]});
+    let template =
+        kit.app.post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201)["data"]["id"].clone();
+    kit.app.advance(3).await;
+    let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+        "chatapp": {"templateId": template, "ratePerMinute": 600}});
+    let id = kit.app.post(kit.live(), "/v1/campaigns", &body).await.expect(201)["data"]["id"].clone();
+    let path = format!("/v1/campaigns/{}", id.as_str().unwrap());
+    let rows = json!({"contacts": [{"phone": "9812345670", "name": "Asha", "variables": {"due": "4500"}}]});
+    kit.app.post(kit.live(), &format!("{path}/contacts"), &rows).await.expect(200);
+    kit.app.post(kit.live(), &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    kit.app.advance(10).await;
+    let body = json!({"phoneNumberId": number, "from": "+919812345670", "text": "How much?"});
+    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    kit.app.advance(10).await;
+    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&listed[0]["origin"], &listed[0]["status"]),
+        (&json!("campaign"), &json!("ended")),
+        "{listed}"
+    );
+    let sent = kit.app.get(kit.live(), "/v1/chatapp/messages?limit=20").await.expect(200)["data"].clone();
+    let said: Vec<&str> =
+        sent.as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
+    assert!(said.iter().any(|text| text.starts_with("Rs 4500 is due.")), "{said:?}");
+    kit.app.advance(10).await;
+    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
+    assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
+    assert_eq!(
+        (&cards[0]["contactName"], &cards[0]["lastCallId"]),
+        (&json!("Asha"), &Value::Null),
+        "{cards}"
+    );
+    let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
+    assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
+    // 72 hours later a message is nobody's answer.
+    kit.app.advance(73 * 3_600).await;
+    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    kit.app.advance(1).await;
+    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    assert_ne!(listed[0]["origin"], "campaign");
+}
+
+#[tokio::test]
+async fn the_messaging_limit_spreads_a_campaign_over_days() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let body = change("business_capability_update", json!({"max_daily_conversations_per_business": 3}));
+    desk.told(&body).await;
+    let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+        "chatapp": {"templateId": desk.template, "ratePerMinute": 600,
+            "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
+    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let rows: Vec<Value> =
+        (0..5).map(|n| json!({"phone": format!("981234567{n}"), "variables": {}})).collect();
+    desk.list(&id, json!(rows)).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(30).await;
+    desk.app.advance(3_600).await;
+    assert_eq!(desk.fake.system.sent().len(), 3);
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(
+        (&campaign["status"], &campaign["chatapp"]["stats"]["pending"]),
+        (&json!("active"), &json!(2))
+    );
+    desk.app.advance(86_400).await;
+    desk.app.advance(5).await;
+    assert_eq!(desk.fake.system.sent().len(), 5);
+    assert_eq!(desk.campaign(&id).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn a_late_status_moves_the_funnel_for_a_week_and_never_back() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.create(json!({"body.1": {"source": "static", "value": "Asha"}})).await;
+    desk.list(&id, json!([{"phone": "9812345670", "variables": {}}])).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(5).await;
+    assert_eq!(desk.campaign(&id).await["status"], "completed");
+    assert_eq!(desk.fake.system.sent()[0]["template"]["name"], "due");
+    let steps = async |word: &str| {
+        let now = desk.app.app().clock.now().0 / 1_000;
+        let status = cloud::status("wamid.000001", word, now, "+919812345670");
+        desk.told(&about_messages(json!({"statuses": [status]}))).await;
+        let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+        (stats["sent"].clone(), stats["delivered"].clone(), stats["read"].clone())
+    };
+    assert_eq!(steps("read").await, (json!(1), json!(1), json!(1)));
+    assert_eq!(steps("delivered").await, (json!(1), json!(1), json!(1)));
+    let finished = events(&desk.app, desk.live(), "campaign.finished").await;
+    assert_eq!((finished.len(), &finished[0]["stats"]["sent"]), (1, &json!(1)));
+}
+
+/// The process dies again and again while the provider is asked, and between its answer and the store.
+#[test]
+fn a_crash_sends_to_nobody_twice() {
+    const PEOPLE: usize = 60;
+    let outside = tokio::runtime::Runtime::new().unwrap();
+    let fake = outside.block_on(cloud::alone());
+    let mut runtime = tokio::runtime::Runtime::new().unwrap();
+    let (mut app, workspace, path) = runtime.block_on(async {
+        let url = fake.url.clone();
+        let app = TestApp::start_with(|config| config.cloud_api.base_url = url).await;
+        let workspace = app.workspace().await;
+        cloud::connect(&app, &workspace.id).await;
+        fake.system.put_template(body_of("UTILITY"));
+        app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+        let listed = app.get(&workspace.live, "/v1/chatapp/templates").await.expect(200);
+        let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+            "chatapp": {"templateId": listed["data"][0]["id"], "ratePerMinute": 600,
+                "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
+        let made = app.post(&workspace.live, "/v1/campaigns", &body).await.expect(201);
+        let path = format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap());
+        let rows: Vec<Value> =
+            (0..PEOPLE).map(|n| json!({"phone": format!("98123456{n:02}"), "variables": {}})).collect();
+        app.post(&workspace.live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+        app.post(&workspace.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+        (app, workspace, path)
+    });
+    for crash in 0..6 {
+        let seen = fake.count("/messages");
+        runtime.block_on(async {
+            let work = async {
+                loop {
+                    app.advance(1).await;
+                }
+            };
+            tokio::select! {
+                () = fake.wait_for("/messages", seen + 1 + crash) => {}
+                () = work => {}
+            }
+        });
+        let now = app.app().clock.now();
+        let remains = app.crash(runtime);
+        runtime = tokio::runtime::Runtime::new().unwrap();
+        app = runtime.block_on(async {
+            let app = TestApp::start_again(remains).await;
+            if app.app().clock.now() < now {
+                app.set_clock(&now.to_string()).await;
+            }
+            app
+        });
+    }
+    runtime.block_on(async {
+        for _ in 0..60 {
+            app.advance(10).await;
+        }
+        let campaign = app.get(&workspace.live, &path).await.expect(200)["data"].clone();
+        assert_eq!(campaign["status"], "completed", "{campaign}");
+        let sent = fake.system.sent();
+        let mut people: Vec<&str> = sent.iter().map(|body| body["to"].as_str().unwrap()).collect();
+        people.sort_unstable();
+        people.dedup();
+        assert_eq!(people.len(), sent.len(), "somebody got it twice");
+        let stats = &campaign["chatapp"]["stats"];
+        let of = |name: &str| usize::try_from(stats[name].as_i64().unwrap()).unwrap();
+        // Whose answer was lost in a crash is unknown, and everybody else has got it.
+        assert_eq!(
+            (of("sent") + of("deliveryUnknown"), of("pending"), of("failed")),
+            (PEOPLE, 0, 0),
+            "{stats}"
+        );
+        assert!(of("sent") <= people.len() && people.len() <= PEOPLE, "{stats}");
+        assert_eq!(events(&app, &workspace.live, "campaign.finished").await.len(), 1);
+    });
+}

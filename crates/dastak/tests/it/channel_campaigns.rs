@@ -1,0 +1,384 @@
+//! Campaigns on the messaging channel (docs/contract/campaigns.md#campaigns-on-the-messaging-channel), in the sandbox.
+
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+use crate::channel_accounts::events;
+use crate::cloud;
+
+struct Desk {
+    app: TestApp,
+    workspace: Workspace,
+    template: String,
+}
+
+impl Desk {
+    async fn start(category: &str) -> Self {
+        let app = TestApp::start().await;
+        let workspace = app.workspace().await;
+        cloud::connect_sandbox(&app, &workspace.id).await;
+        let template = json!({"name": "due_note", "language": "en", "category": category, "components": [
+            {"type": "BODY", "text": "Hi {{name}}, Rs {{amount}} is due.",
+                "example": {"body_text_named_params": [{"param_name": "name", "example": "Asha"}, {"param_name": "amount", "example": "4500"}]}},
+        ]});
+        let made = app.post(&workspace.live, "/v1/chatapp/templates", &template).await.expect(201);
+        app.advance(2).await;
+        let template = made["data"]["id"].as_str().unwrap().to_owned();
+        Self { app, workspace, template }
+    }
+
+    fn body(&self) -> Value {
+        json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
+        "chatapp": {"templateId": self.template, "ratePerMinute": 600, "paramMapping": {
+            "body.name": {"source": "contact", "value": "name"},
+            "body.amount": {"source": "column", "value": "due"},
+        }}})
+    }
+
+    async fn create(&self, body: &Value) -> String {
+        let made = self.app.post(&self.workspace.live, "/v1/campaigns", body).await.expect(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn list(&self, id: &str, rows: Value) -> Value {
+        let path = format!("/v1/campaigns/{id}/contacts");
+        self.app.post(&self.workspace.live, &path, &json!({"contacts": rows})).await.expect(200)["data"]
+            .clone()
+    }
+
+    async fn status(&self, id: &str, body: Value) -> crate::app::Answer {
+        self.app.post(&self.workspace.live, &format!("/v1/campaigns/{id}/status"), &body).await
+    }
+
+    async fn campaign(&self, id: &str) -> Value {
+        self.app.get(&self.workspace.live, &format!("/v1/campaigns/{id}")).await.expect(200)["data"].clone()
+    }
+}
+
+fn row(phone: &str, name: &str) -> Value {
+    json!({"phone": phone, "name": name, "variables": {"due": "4500"}})
+}
+
+#[tokio::test]
+async fn a_new_campaign_shows_its_block_and_what_is_wrong_names_its_field() {
+    let desk = Desk::start("UTILITY").await;
+    let (app, live) = (&desk.app, desk.workspace.live.as_str());
+    let made = app.post(live, "/v1/campaigns", &desk.body()).await.expect(201)["data"].clone();
+    assert_eq!(
+        (&made["channel"], &made["status"], &made["callingList"]),
+        (&json!("chatapp"), &json!("draft"), &Value::Null)
+    );
+    assert_eq!(made["chatapp"]["optInPolicy"], "skip_check");
+    assert_eq!(
+        (&made["chatapp"]["ratePerMinute"], &made["chatapp"]["launchedAt"]),
+        (&json!(600), &Value::Null)
+    );
+    let mut bare = desk.body();
+    bare.as_object_mut().unwrap().remove("settings");
+    let bare = app.post(live, "/v1/campaigns", &bare).await.expect(201)["data"].clone();
+    assert_eq!(
+        (&bare["settings"]["dailyFrom"], &bare["settings"]["dailyTo"]),
+        (&json!("09:00"), &json!("21:00"))
+    );
+    for (field, value, named) in [
+        ("templateId", Value::Null, "chatapp.templateId"),
+        ("ratePerMinute", json!(601), "chatapp.ratePerMinute"),
+        ("optInPolicy", json!("maybe"), "chatapp.optInPolicy"),
+        ("phoneNumberId", json!("nobody"), "chatapp.phoneNumberId"),
+        (
+            "paramMapping",
+            json!({"footer": {"source": "static", "value": "x"}}),
+            "chatapp.paramMapping.footer",
+        ),
+    ] {
+        let mut body = desk.body();
+        match value {
+            Value::Null => drop(body["chatapp"].as_object_mut().unwrap().remove(field)),
+            value => body["chatapp"][field] = value,
+        }
+        let refused = app.post(live, "/v1/campaigns", &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], named, "{refused}");
+    }
+    let path = format!("/v1/campaigns/{}", made["id"].as_str().unwrap());
+    app.post(live, &format!("{path}/run"), &Value::Null).await.refused(409, "chatapp_campaign");
+    app.get(live, &format!("{path}/summary")).await.refused(409, "chatapp_campaign");
+    app.put(live, &path, &json!({"chatapp": {"ratePerMinute": 30}})).await.expect(200);
+    assert_eq!(desk.campaign(made["id"].as_str().unwrap()).await["chatapp"]["ratePerMinute"], 30);
+}
+
+#[tokio::test]
+async fn scopes_of_the_channel_are_needed_and_hide_the_block() {
+    let desk = Desk::start("UTILITY").await;
+    let app = &desk.app;
+    let id = desk.create(&desk.body()).await;
+    let key = app.key(&desk.workspace.id, "live", json!(["campaigns:read", "campaigns:write"])).await;
+    let path = format!("/v1/campaigns/{id}");
+    assert!(app.get(&key, &path).await.expect(200)["data"].get("chatapp").is_none());
+    for refused in [
+        app.post(&key, "/v1/campaigns", &desk.body()).await,
+        app.put(&key, &path, &json!({"name": "Other"})).await,
+        app.delete(&key, &path).await,
+        app.post(&key, &format!("{path}/contacts"), &json!({"contacts": [row("9812345678", "Asha")]})).await,
+        app.post(&key, &format!("{path}/status"), &json!({"status": "active"})).await,
+    ] {
+        assert_eq!(refused.refused(403, "api_scope_missing")["meta"]["scope"], "chatapp:write");
+    }
+    let refused = app.get(&key, &format!("{path}/contacts")).await.refused(403, "api_scope_missing");
+    assert_eq!(refused["meta"]["scope"], "chatapp:read");
+    let features = json!({"features": {"chatappCampaigns": false}});
+    app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &features).await.expect(200);
+    app.post(&desk.workspace.live, "/v1/campaigns", &desk.body()).await.refused(403, "feature_disabled");
+}
+
+#[tokio::test]
+async fn a_test_key_checks_everything_and_stores_nothing() {
+    let desk = Desk::start("UTILITY").await;
+    let (app, test) = (&desk.app, desk.workspace.test.as_str());
+    let made = app.post(test, "/v1/campaigns", &desk.body()).await.expect(201)["data"].clone();
+    assert_eq!(made["livemode"], false);
+    assert_eq!(app.get(test, "/v1/campaigns").await.expect(200)["data"], json!([]));
+    app.post(test, "/v1/campaigns", &json!({"name": "Calls"})).await.refused(403, "test_mode_read_only");
+    let id = desk.create(&desk.body()).await;
+    let path = format!("/v1/campaigns/{id}");
+    app.post(test, &format!("{path}/status"), &json!({"status": "active"}))
+        .await
+        .refused(409, "preflight_blocked");
+    desk.list(&id, json!([row("9812345678", "Asha")])).await;
+    let told =
+        app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200)["data"]
+            .clone();
+    assert_eq!((&told["livemode"], &told["status"]), (&json!(false), &json!("active")));
+    assert_eq!(desk.campaign(&id).await["status"], "draft");
+    app.delete(test, &path).await.refused(403, "test_mode_read_only");
+}
+
+#[tokio::test]
+async fn everybody_gets_the_message_once_and_the_campaign_ends() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.create(&desk.body()).await;
+    desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let listed = desk
+        .list(
+            &id,
+            json!([
+                row("9812345670", "Asha"), row("+14155550100", "Ravi"), row("9812345670", "Asha again"),
+                {"phone": "nobody", "name": "X", "variables": {"due": "1"}}, {"phone": "9812345671", "name": "Lacks"},
+            ]),
+        )
+        .await;
+    assert_eq!(listed, json!({"total": 5, "valid": 3, "invalid": 2}));
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app
+        .post(
+            &desk.workspace.live,
+            &format!("/v1/campaigns/{id}/contacts"),
+            &json!({"contacts": [row("9812345672", "M")]}),
+        )
+        .await
+        .refused(409, "campaign_launched");
+    desk.app.advance(30).await;
+    let campaign = desk.campaign(&id).await;
+    let stats = &campaign["chatapp"]["stats"];
+    assert_eq!(
+        (&stats["total"], &stats["sent"], &stats["pending"]),
+        (&json!(5), &json!(2), &json!(0)),
+        "{campaign}"
+    );
+    assert_eq!(stats["skippedByReason"], json!({"duplicate": 1, "invalid_phone": 1, "missing_params": 1}));
+    assert_eq!(campaign["status"], "completed");
+    let finished = events(&desk.app, &desk.workspace.live, "campaign.finished").await;
+    assert_eq!(finished.len(), 1);
+    assert_eq!(
+        (&finished[0]["channel"], &finished[0]["reason"]),
+        (&json!("chatapp"), &json!("list_complete"))
+    );
+    assert_eq!(finished[0]["stats"]["sent"], 2);
+    let messages = desk.app.get(&desk.workspace.live, "/v1/chatapp/messages").await.expect(200);
+    assert_eq!(messages["data"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn marketing_goes_to_recorded_opt_ins_alone() {
+    let desk = Desk::start("MARKETING").await;
+    let mut body = desk.body();
+    body["chatapp"]["optInPolicy"] = json!("skip_check");
+    let refused =
+        desk.app.post(&desk.workspace.live, "/v1/campaigns", &body).await.refused(400, "invalid_request");
+    assert_eq!(refused["meta"]["field"], "chatapp.optInPolicy");
+    let id = desk.create(&desk.body()).await;
+    assert_eq!(desk.campaign(&id).await["chatapp"]["optInPolicy"], "require");
+    desk.list(&id, json!([row("9812345670", "Asha")])).await;
+    let blocked = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    assert_eq!(blocked["meta"]["report"]["byReason"], json!({"no_opt_in": 1}));
+    let yes =
+        json!({"phone": "9812345671", "name": "Ravi", "variables": {"due": "1", "chatapp_opt_in": "Yes"}});
+    desk.list(&id, json!([row("9812345670", "Asha"), yes])).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(30).await;
+    let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+    assert_eq!((&stats["sent"], &stats["skippedByReason"]), (&json!(1), &json!({"no_opt_in": 1})));
+}
+
+impl Desk {
+    /// A campaign that has been published to these numbers.
+    async fn published(&self, numbers: &[&str]) -> String {
+        let id = self.create(&self.body()).await;
+        let rows: Vec<Value> = numbers.iter().map(|number| row(number, "Asha")).collect();
+        self.list(&id, json!(rows)).await;
+        self.status(&id, json!({"status": "active"})).await.expect(200);
+        id
+    }
+
+    /// Stats of a campaign that has had the time to send and to hear of it.
+    async fn stats(&self, id: &str) -> Value {
+        self.campaign(id).await["chatapp"]["stats"].clone()
+    }
+
+    async fn customer(&self, from: &str, text: &str) {
+        let numbers = self.app.get(&self.workspace.live, "/v1/chatapp/numbers").await.expect(200);
+        let body = json!({"phoneNumberId": numbers["data"][0]["phoneNumberId"], "from": from, "text": text});
+        self.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+        self.app.advance(1).await;
+    }
+
+    /// Messages that a campaign has sent.
+    async fn sent(&self) -> Vec<Value> {
+        let listed = self.app.get(&self.workspace.live, "/v1/chatapp/messages?limit=100").await.expect(200);
+        let all = listed["data"].as_array().unwrap().iter();
+        all.filter(|message| message["source"] == "campaign").cloned().collect()
+    }
+}
+
+#[tokio::test]
+async fn replies_are_the_last_step_and_a_stop_is_counted_apart() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+919812345670", "+919812345671", "+919812342222"]).await;
+    desk.app.advance(10).await;
+    let stats = desk.stats(&id).await;
+    assert_eq!(
+        (&stats["sent"], &stats["delivered"], &stats["read"], &stats["replied"]),
+        (&json!(3), &json!(3), &json!(2), &json!(0)),
+        "{stats}"
+    );
+    desk.customer("+919812345670", "When is it due?").await;
+    desk.customer("+919812345671", "STOP").await;
+    // Somebody else, and the same person once more, change nothing.
+    desk.customer("+919812345699", "Hello").await;
+    desk.customer("+919812345670", "Tell me").await;
+    let stats = desk.stats(&id).await;
+    assert_eq!(
+        (&stats["sent"], &stats["replied"], &stats["optedOutAfter"]),
+        (&json!(3), &json!(2), &json!(1)),
+        "{stats}"
+    );
+}
+
+#[tokio::test]
+async fn who_may_not_be_written_to_any_more_is_passed_over_at_the_moment_of_sending() {
+    let desk = Desk::start("UTILITY").await;
+    desk.customer("+919812345670", "STOP").await;
+    let id = desk.published(&["+919812345670", "+919812345671"]).await;
+    desk.app.advance(10).await;
+    let stats = desk.stats(&id).await;
+    assert_eq!((&stats["sent"], &stats["skipped"]), (&json!(1), &json!(1)), "{stats}");
+    assert_eq!(stats["skippedByReason"], json!({"opted_out": 1}));
+    assert_eq!(desk.sent().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_cap_is_no_failure_and_an_unknown_outcome_is_never_sent_again() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+919812340049", "+919812340026", "+919812340000", "+919812340062"]).await;
+    desk.app.advance(300).await;
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(campaign["status"], "completed");
+    let stats = &campaign["chatapp"]["stats"];
+    assert_eq!(
+        (
+            &stats["frequencyCapped"],
+            &stats["failed"],
+            &stats["deliveryUnknown"],
+            &stats["sent"],
+            &stats["pending"]
+        ),
+        (&json!(1), &json!(2), &json!(1), &json!(0), &json!(0)),
+        "{stats}"
+    );
+    assert_eq!(stats["failedByCode"], json!({"131026": 1, "131062": 1}));
+    desk.app.advance(600).await;
+    assert_eq!(desk.sent().await.len(), 4);
+}
+
+#[tokio::test]
+async fn what_the_template_the_number_or_the_account_cannot_do_pauses_a_campaign() {
+    for (ends, reason) in [
+        ("0015", "template_unavailable"),
+        ("0031", "account_restricted"),
+        ("0042", "payment_issue"),
+        ("0048", "spam_rate_limited"),
+        ("3010", "number_not_registered"),
+    ] {
+        let desk = Desk::start("UTILITY").await;
+        let refused = format!("+91981234{ends}");
+        let id = desk.published(&[&refused]).await;
+        desk.app.advance(10).await;
+        let campaign = desk.campaign(&id).await;
+        assert_eq!(
+            (&campaign["status"], &campaign["chatapp"]["pausedReason"]),
+            (&json!("paused"), &json!(reason))
+        );
+        // It was certainly not sent, so the person waits.
+        let stats = &campaign["chatapp"]["stats"];
+        assert_eq!((&stats["pending"], &stats["failed"]), (&json!(1), &json!(0)), "{ends}: {stats}");
+        assert!(events(&desk.app, &desk.workspace.live, "campaign.finished").await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_campaign_that_was_paused_goes_on_where_it_stopped() {
+    let desk = Desk::start("UTILITY").await;
+    let mut body = desk.body();
+    body["chatapp"]["ratePerMinute"] = json!(6);
+    let id = desk.create(&body).await;
+    let rows: Vec<Value> = (0..6).map(|n| row(&format!("981234567{n}"), "Asha")).collect();
+    desk.list(&id, json!(rows)).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(15).await;
+    let before = desk.sent().await.len();
+    assert!((1..6).contains(&before), "{before} of 6 at one in ten seconds");
+    desk.status(&id, json!({"status": "paused"})).await.expect(200);
+    desk.app.advance(600).await;
+    assert_eq!(desk.sent().await.len(), before, "nothing is sent while it is paused");
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    // The machine goes down in the middle, and the campaign goes on once.
+    desk.app.advance(12).await;
+    let now = desk.app.app().clock.now().to_string();
+    let Desk { app, workspace, template } = desk;
+    let desk = Desk { app: app.restart().await, workspace, template };
+    desk.app.set_clock(&now).await;
+    desk.app.advance(120).await;
+    let sent = desk.sent().await;
+    let mut people: Vec<&str> = sent.iter().map(|message| message["to"].as_str().unwrap()).collect();
+    people.sort_unstable();
+    people.dedup();
+    assert_eq!((sent.len(), people.len()), (6, 6));
+    assert_eq!(desk.campaign(&id).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn people_of_other_countries_are_erased_from_lists() {
+    let desk = Desk::start("UTILITY").await;
+    let id = desk.published(&["+14155550100"]).await;
+    desk.app.advance(10).await;
+    let message = desk.sent().await.remove(0);
+    let contact = message["contactId"].as_str().unwrap().to_owned();
+    desk.app
+        .post(&desk.workspace.live, &format!("/v1/contacts/{contact}/erase"), &Value::Null)
+        .await
+        .expect(200);
+    desk.app.advance(5).await;
+    let listed =
+        desk.app.get(&desk.workspace.live, &format!("/v1/campaigns/{id}/contacts")).await.expect(200);
+    let shown = listed.to_string();
+    assert!(!shown.contains("4155550100") && !shown.contains("Asha"), "{shown}");
+}

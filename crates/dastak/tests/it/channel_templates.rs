@@ -1,0 +1,385 @@
+//! Templates of the messaging channel (docs/contract/channel.md#templates), at a Cloud API and in the sandbox.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::channel_accounts::events;
+use crate::cloud::{self, change, notify, template_event};
+use crate::fakes::Reply;
+
+const PATH: &str = "/v1/chatapp/templates";
+
+fn due() -> Value {
+    json!({"name": "due_reminder", "language": "en", "category": "UTILITY", "components": [
+        {"type": "BODY", "text": "Hi {{name}}, Rs {{amount}} is due.",
+            "example": {"body_text_named_params": [{"param_name": "name", "example": "Asha"}, {"param_name": "amount", "example": "4500"}]}},
+        {"type": "FOOTER", "text": "Reply STOP to opt out"},
+    ]})
+}
+
+async fn one(app: &TestApp, key: &str, id: &str) -> Value {
+    app.get(key, &format!("{PATH}/{id}")).await.expect(200)["data"].clone()
+}
+
+async fn told(app: &TestApp, key: &str) -> Vec<Value> {
+    events(app, key, "chatapp.template.updated").await
+}
+
+fn words(events: &[Value], field: &str) -> Vec<String> {
+    events.iter().map(|event| event[field].as_str().unwrap_or("null").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    app.post(&workspace.live, PATH, &due()).await.refused(409, "chatapp_not_connected");
+    cloud::connect_sandbox(&app, &workspace.id).await;
+    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    assert!(made["id"].as_str().unwrap().starts_with("catpl_"));
+    assert_eq!((&made["status"], &made["components"]), (&json!("PENDING"), &due()["components"]));
+    let id = made["id"].as_str().unwrap();
+    app.advance(1).await;
+    assert_eq!(one(&app, &workspace.live, id).await["status"], "PENDING");
+    app.advance(1).await;
+    assert_eq!(one(&app, &workspace.live, id).await["status"], "APPROVED");
+    let mut rejected = due();
+    rejected["name"] = json!("due_rejected");
+    let rejected = app.post(&workspace.live, PATH, &rejected).await.expect(201)["data"]["id"].clone();
+    app.advance(2).await;
+    let rejected = one(&app, &workspace.live, rejected.as_str().unwrap()).await;
+    assert_eq!(
+        (&rejected["status"], &rejected["rejectedReason"]),
+        (&json!("REJECTED"), &json!("INVALID_FORMAT"))
+    );
+    let events = told(&app, &workspace.live).await;
+    assert_eq!(words(&events, "event"), ["APPROVED", "REJECTED"]);
+    assert_eq!((&events[0]["templateId"], &events[0]["name"]), (&json!(id), &json!("due_reminder")));
+    let listed = app.get(&workspace.live, &format!("{PATH}?status=APPROVED")).await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    let synced = app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.expect(200);
+    assert_eq!(synced["data"], json!({"added": 0, "updated": 0, "removed": 0}));
+}
+
+#[tokio::test]
+async fn what_the_channel_does_not_take_names_its_field() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect_sandbox(&app, &workspace.id).await;
+    let with = |components: Value| {
+        let mut body = due();
+        body["components"] = components;
+        body
+    };
+    let named = |field: &str, value: &str| {
+        let mut body = due();
+        body[field] = json!(value);
+        body
+    };
+    let body = |text: &str| json!([{"type": "BODY", "text": text}]);
+    let buttons =
+        |buttons: Value| json!([{"type": "BODY", "text": "Hi"}, {"type": "BUTTONS", "buttons": buttons}]);
+    let reply = |text: &str| json!({"type": "QUICK_REPLY", "text": text});
+    let url = |url: &str| json!({"type": "URL", "text": "Pay", "url": url});
+    let card = |text: &str| json!({"components": [{"type": "HEADER", "format": "IMAGE"}, {"type": "BODY", "text": text}]});
+    let cards = |cards: Value| json!([{"type": "BODY", "text": "Hi"}, {"type": "CAROUSEL", "cards": cards}]);
+    for (body, field) in [
+        (named("name", "Due"), "name"),
+        (named("name", &"x".repeat(513)), "name"),
+        (named("language", "english"), "language"),
+        (named("category", "NEWS"), "category"),
+        (with(json!([])), "components"),
+        (with(json!([{"type": "FOOTER", "text": "f"}])), "components"),
+        (with(json!([{"text": "f"}])), "components[0].type"),
+        (with(json!([{"type": "BODY", "text": "a"}, {"type": "BODY", "text": "b"}])), "components[1].type"),
+        (with(body("")), "components[0].text"),
+        (with(body(&"x".repeat(1_025))), "components[0].text"),
+        (with(body("{{1}} is due")), "components[0].text"),
+        (with(body("Due is {{1}}")), "components[0].text"),
+        (with(body("Due {{2}} now")), "components[0].text"),
+        (with(body("Due {{Name}} now")), "components[0].text"),
+        (
+            with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x {{1}} x"}])),
+            "components[1].text",
+        ),
+        (
+            with(json!([{"type": "BODY", "text": "a"}, {"type": "FOOTER", "text": "x".repeat(61)}])),
+            "components[1].text",
+        ),
+        (
+            with(
+                json!([{"type": "HEADER", "format": "TEXT", "text": "x".repeat(61)}, {"type": "BODY", "text": "a"}]),
+            ),
+            "components[0].text",
+        ),
+        (
+            with(
+                json!([{"type": "HEADER", "format": "TEXT", "text": "{{1}} {{2}}"}, {"type": "BODY", "text": "a"}]),
+            ),
+            "components[0].text",
+        ),
+        (
+            with(json!([{"type": "HEADER", "format": "SOUND"}, {"type": "BODY", "text": "a"}])),
+            "components[0].format",
+        ),
+        (with(buttons(json!([]))), "components[1].buttons"),
+        (with(buttons(json!([0; 11].map(|_| reply("a"))))), "components[1].buttons"),
+        (with(buttons(json!([reply(&"x".repeat(26))]))), "components[1].buttons[0].text"),
+        (
+            with(buttons(json!([url("https://a"), url("https://b"), url("https://c")]))),
+            "components[1].buttons",
+        ),
+        (with(buttons(json!([url("https://a/{{1}}/b")]))), "components[1].buttons[0].url"),
+        (with(buttons(json!([reply("a"), url("https://a"), reply("b")]))), "components[1].buttons"),
+        (
+            with(buttons(json!([{"type": "PHONE_NUMBER", "text": "Call", "phone_number": "1".repeat(21)}]))),
+            "components[1].buttons[0].phone_number",
+        ),
+        (with(cards(json!([card("a")]))), "components[1].cards"),
+        (
+            with(cards(json!([card("a"), {"components": [{"type": "BODY", "text": "a"}]}]))),
+            "components[1].cards[1]",
+        ),
+        (
+            with(cards(json!([card("a"), card(&"x".repeat(161))]))),
+            "components[1].cards[1].components[1].text",
+        ),
+    ] {
+        let answer = app.post(&workspace.live, PATH, &body).await;
+        assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
+        answer.refused(400, "invalid_request");
+    }
+    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    assert_eq!(listed["data"], json!([]));
+    // What only raw components say is passed on.
+    app.post(&workspace.live, PATH, &with(cards(json!([card("a"), card("b")])))).await.expect(201);
+    app.post(&workspace.live, PATH, &due()).await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn a_template_goes_through_its_life_at_the_provider() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    let id = made["id"].as_str().unwrap().to_owned();
+    let sent =
+        fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
+    assert_eq!(
+        (&sent["name"], &sent["category"], &sent["parameter_format"], &sent["components"]),
+        (&json!("due_reminder"), &json!("UTILITY"), &json!("NAMED"), &due()["components"])
+    );
+    let provider_id = fake.system.templates()[0]["id"].as_str().unwrap().to_owned();
+    let about = |more: Value| {
+        let mut value = json!({"message_template_id": provider_id.parse::<i64>().unwrap(), "message_template_name": "due_reminder",
+            "message_template_language": "en"});
+        value.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        value
+    };
+    let status = |event: &str| template_event(&provider_id, "due_reminder", event);
+    let quality =
+        |score: &str| change("message_template_quality_update", about(json!({"new_quality_score": score})));
+    let category = |value: Value| change("template_category_update", about(value));
+    for (body, field, expected, event) in [
+        (status("APPROVED"), "status", json!("APPROVED"), Some("APPROVED")),
+        (status("APPROVED"), "status", json!("APPROVED"), None),
+        (quality("YELLOW"), "qualityScore", json!("YELLOW"), Some("QUALITY_YELLOW")),
+        (quality("YELLOW"), "qualityScore", json!("YELLOW"), None),
+        (status("FLAGGED"), "status", json!("APPROVED"), Some("FLAGGED")),
+        (status("PAUSED"), "status", json!("PAUSED"), Some("PAUSED")),
+        (status("UNPAUSED"), "status", json!("APPROVED"), Some("UNPAUSED")),
+        (status("LOCKED"), "status", json!("APPROVED"), Some("LOCKED")),
+        (
+            category(json!({"correct_category": "MARKETING", "new_category": "UTILITY"})),
+            "pendingCategory",
+            json!("MARKETING"),
+            Some("CATEGORY_PENDING"),
+        ),
+        (
+            category(json!({"previous_category": "UTILITY", "new_category": "MARKETING"})),
+            "category",
+            json!("MARKETING"),
+            Some("CATEGORY_CHANGED"),
+        ),
+        (status("DISABLED"), "status", json!("DISABLED"), Some("DISABLED")),
+        (status("REINSTATED"), "status", json!("APPROVED"), Some("REINSTATED")),
+    ] {
+        let before = told(&app, &workspace.live).await.len();
+        notify(&app, &hook, &body).await.expect(200);
+        app.advance(0).await;
+        assert_eq!(one(&app, &workspace.live, &id).await[field], expected, "{body}");
+        let events = told(&app, &workspace.live).await;
+        assert_eq!(
+            words(&events[before..], "event"),
+            event.map(str::to_owned).into_iter().collect::<Vec<_>>(),
+            "{body}"
+        );
+    }
+    let events = told(&app, &workspace.live).await;
+    let recategorised = events.iter().find(|event| event["event"] == "CATEGORY_CHANGED").unwrap();
+    assert_eq!(
+        (&recategorised["category"], &recategorised["previousCategory"], &recategorised["pendingCategory"]),
+        (&json!("MARKETING"), &json!("UTILITY"), &Value::Null)
+    );
+    // An approved one keeps its category; its components are looked at anew.
+    let path = format!("{PATH}/{id}");
+    app.patch(&workspace.live, &path, &json!({"category": "UTILITY"})).await.refused(409, "conflict");
+    let change_ = json!({"components": [{"type": "BODY", "text": "Hello {{name}}."}]});
+    let changed = app.patch(&workspace.live, &path, &change_).await.expect(200)["data"].clone();
+    assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change_["components"]));
+    // Deleted elsewhere: told, and gone.
+    notify(&app, &hook, &status("DELETED")).await.expect(200);
+    app.advance(0).await;
+    app.get(&workspace.live, &path).await.refused(404, "not_found");
+    let events = told(&app, &workspace.live).await;
+    let last = events.last().unwrap();
+    assert_eq!((&last["event"], &last["status"]), (&json!("DELETED"), &json!("DELETED")));
+}
+
+#[tokio::test]
+async fn a_look_at_the_list_takes_over_what_it_says() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    let template = |id: i64, name: &str, status: &str| {
+        json!({"id": id.to_string(), "name": name, "language": "en", "category": "UTILITY", "status": status,
+            "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}, "rejected_reason": "NONE"})
+    };
+    let sync = async || {
+        app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.expect(200)["data"].clone()
+    };
+    for at in 0..5 {
+        fake.system.put_template(template(at, &format!("t{at}"), "APPROVED"));
+    }
+    fake.system.page(2);
+    assert_eq!(sync().await, json!({"added": 5, "updated": 0, "removed": 0}));
+    assert_eq!(sync().await, json!({"added": 0, "updated": 0, "removed": 0}));
+    app.advance(1).await;
+    fake.system.put_template(template(0, "t0", "PAUSED"));
+    fake.system.remove_template("t1");
+    assert_eq!(sync().await, json!({"added": 0, "updated": 1, "removed": 1}));
+    assert_eq!(words(&told(&app, &workspace.live).await, "event"), ["PAUSED"]);
+    // Page by page, newest first, each once.
+    let first = app.get(&workspace.live, &format!("{PATH}?limit=3")).await.expect(200);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = app.get(&workspace.live, &format!("{PATH}?limit=3&cursor={cursor}")).await.expect(200);
+    let mut names: Vec<String> = [&first, &second]
+        .iter()
+        .flat_map(|page| page["data"].as_array().unwrap())
+        .map(|template| template["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["t0", "t2", "t3", "t4"]);
+    assert_eq!(second["nextCursor"], Value::Null);
+    // A page that fails changes nothing.
+    fake.system.remove_template("t2");
+    fake.fail_after("/message_templates", 1, Reply::Bare(500));
+    app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null)
+        .await
+        .refused(503, "provider_unavailable");
+    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 4);
+    let id = listed["data"][0]["id"].as_str().unwrap();
+    app.delete(&workspace.live, &format!("{PATH}/{id}")).await.expect(200);
+    assert_eq!(fake.got("/message_templates").last().unwrap().method, "DELETE");
+    app.delete(&workspace.live, &format!("{PATH}/{id}")).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_test_key_changes_nothing_and_sees_the_same_errors() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    app.post(&workspace.test, PATH, &due()).await.refused(409, "chatapp_not_connected");
+    cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    let live = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"]["id"].clone();
+    let path = format!("{PATH}/{}", live.as_str().unwrap());
+    let before = fake.count("");
+    let mut other = due();
+    app.post(&workspace.test, PATH, &other).await.refused(409, "conflict");
+    other["name"] = json!("other");
+    let made = app.post(&workspace.test, PATH, &other).await.expect(201)["data"].clone();
+    assert!(made["id"].as_str().unwrap().starts_with("TEST_"), "{made}");
+    let change = json!({"components": [{"type": "BODY", "text": "Hello."}]});
+    let changed = app.patch(&workspace.test, &path, &change).await.expect(200)["data"].clone();
+    assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change["components"]));
+    app.delete(&workspace.test, &path).await.expect(200);
+    app.post(&workspace.test, &format!("{PATH}/sync"), &Value::Null).await.expect(200);
+    let (kind, form) = sample(b"%PDF-1.7");
+    let path_ = format!("{PATH}/header-sample");
+    let answer = app.send("POST", &path_, Some(&workspace.test), &[kind], form).await.expect(200);
+    assert!(answer["data"]["handle"].as_str().unwrap().starts_with("TEST_"));
+    assert_eq!(fake.count(""), before, "the provider was not asked");
+    let stored = one(&app, &workspace.test, live.as_str().unwrap()).await;
+    assert_eq!(stored["components"], due()["components"]);
+    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+}
+
+fn sample(bytes: &[u8]) -> ((&'static str, &'static str), Bytes) {
+    let mut body =
+        b"--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
+    body.extend(bytes);
+    body.extend(b"\r\n--b--\r\n");
+    (("content-type", "multipart/form-data; boundary=b"), body.into())
+}
+
+#[tokio::test]
+async fn a_sample_is_uploaded_in_two_steps() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let path = format!("{PATH}/header-sample");
+    let upload = async |bytes: &[u8]| {
+        let (kind, form) = sample(bytes);
+        app.send("POST", &path, Some(&workspace.live), &[kind], form).await
+    };
+    upload(b"%PDF-1.7").await.refused(409, "chatapp_not_connected");
+    let mut without = cloud::credentials();
+    without.as_object_mut().unwrap().remove("appId");
+    cloud::put(&app, &workspace.id, &without).await.expect(200);
+    let answer = upload(b"%PDF-1.7").await;
+    assert_eq!(answer.json["meta"]["field"], "appId");
+    answer.refused(400, "invalid_request");
+    cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200);
+    for bytes in [&b"hello"[..], &b""[..]] {
+        let answer = upload(bytes).await;
+        assert_eq!(answer.json["meta"]["field"], "file");
+        answer.refused(400, "invalid_request");
+    }
+    assert_eq!(upload(b"%PDF-1.7").await.expect(200)["data"]["handle"], "4::aW1h");
+    let begun = fake.got("/uploads").pop().unwrap();
+    assert_eq!(
+        (begun.query["file_length"].as_str(), begun.query["file_type"].as_str()),
+        ("8", "application/pdf")
+    );
+    let sent = fake.got("/upload:ABC").pop().unwrap();
+    assert_eq!((sent.query["sig"].as_str(), sent.body.as_str()), ("XYZ", "%PDF-1.7"));
+    assert_eq!((sent.header("file_offset"), sent.header("authorization")), ("0", "OAuth EAAtoken-hush"));
+}
+
+#[tokio::test]
+async fn what_the_provider_says_of_a_write_is_told() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    for (reply, status, code) in [
+        (cloud::refusal(400, 100), 422, "provider_refused"),
+        (cloud::refusal(403, 200), 422, "provider_refused"),
+        (cloud::refusal(400, 80_007), 503, "provider_unavailable"),
+        (Reply::Bare(500), 503, "provider_unavailable"),
+        (Reply::Lost, 503, "provider_unavailable"),
+    ] {
+        fake.fail("/message_templates", 1, reply);
+        app.post(&workspace.live, PATH, &due()).await.refused(status, code);
+    }
+    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    assert_eq!(listed["data"], json!([]), "nothing is kept of what may not be there");
+    let off = json!({"features": {"chatappChannel": false}});
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &off).await.expect(200);
+    app.post(&workspace.live, PATH, &due()).await.refused(403, "chatapp_disabled");
+    app.get(&workspace.live, PATH).await.expect(200);
+}

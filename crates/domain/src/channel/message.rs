@@ -1,0 +1,376 @@
+//! Where a message stands, and what moves it (docs/contract/channel-messages.md#statuses).
+
+use super::notification::Receipt;
+use crate::time::Timestamp;
+
+closed_sets::words! {
+    /// Which way a message goes.
+    pub enum Direction {
+        /// To the customer.
+        Outbound = "outbound",
+        /// From the customer.
+        Inbound = "inbound",
+    }
+}
+
+closed_sets::words! {
+    /// Who sent a message.
+    pub enum Source {
+        /// The customer.
+        Customer = "customer",
+        /// An agent.
+        Agent = "agent",
+        /// A teammate.
+        Human = "human",
+        /// An agent, in the middle of a call.
+        VoiceTool = "voice_tool",
+        /// A column of an outcome board.
+        BoardAction = "board_action",
+        /// A request to the API.
+        Api = "api",
+        /// A campaign.
+        Campaign = "campaign",
+        /// A test.
+        Test = "test",
+        /// The service itself, or somebody who wrote in the channel's own app.
+        System = "system",
+    }
+}
+
+closed_sets::words! {
+    /// Where a message stands.
+    pub enum MessageStatus {
+        /// It waits to be sent.
+        Queued = "queued",
+        /// The channel has it.
+        Sent = "sent",
+        /// It is on the customer's phone.
+        Delivered = "delivered",
+        /// The customer opened it.
+        Read = "read",
+        /// It was not delivered.
+        Failed = "failed",
+        /// Whether the channel has it is not known; it is never sent again.
+        DeliveryUnknown = "delivery_unknown",
+        /// It came from the customer.
+        Received = "received",
+        /// The customer deleted it, or it was erased.
+        Deleted = "deleted",
+    }
+}
+
+/// What happened to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happened {
+    /// The provider took it.
+    Accepted,
+    /// It was refused, by us or by the provider, before the channel had it.
+    Refused,
+    /// The provider's answer was lost.
+    Lost,
+    /// The provider tells how it goes on.
+    Told(Receipt),
+    /// The person was erased, or the customer took the message back.
+    Removed,
+}
+
+impl MessageStatus {
+    /// The status after something happened; `None` when it stays. A status never moves backwards: what comes late
+    /// changes nothing.
+    pub fn after(self, happened: Happened) -> Option<Self> {
+        use MessageStatus::{Delivered, DeliveryUnknown, Failed, Queued, Read, Received, Sent};
+        let to = match happened {
+            Happened::Removed | Happened::Told(Receipt::Deleted) => Self::Deleted,
+            Happened::Accepted | Happened::Told(Receipt::Sent) => Sent,
+            Happened::Refused | Happened::Told(Receipt::Failed) => Failed,
+            Happened::Lost => DeliveryUnknown,
+            Happened::Told(Receipt::Delivered) => Delivered,
+            Happened::Told(Receipt::Read | Receipt::Played) => Read,
+        };
+        let moves = match (self, to) {
+            (Self::Deleted, _) => false,
+            (_, Self::Deleted) => true,
+            (Received | Failed, _) => false,
+            (Queued, Sent | Delivered | Read | Failed | DeliveryUnknown) => true,
+            (DeliveryUnknown, Sent | Delivered | Read) => true,
+            // Only the channel can know that it failed; our own refusal comes before anything is sent.
+            (DeliveryUnknown | Sent, Failed) => matches!(happened, Happened::Told(_) | Happened::Refused),
+            (Sent, Delivered | Read) => true,
+            (Delivered, Read) => true,
+            _ => false,
+        };
+        moves.then_some(to)
+    }
+
+    /// The event that tells of it.
+    pub fn event(self) -> Option<&'static str> {
+        match self {
+            Self::Sent => Some("message.sent"),
+            Self::Delivered => Some("message.delivered"),
+            Self::Read => Some("message.read"),
+            Self::Failed => Some("message.failed"),
+            Self::Received => Some("message.received"),
+            Self::Queued | Self::DeliveryUnknown | Self::Deleted => None,
+        }
+    }
+}
+
+/// When a message reached which status; by the provider's clock where it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// When the channel had it.
+    pub sent: Option<Timestamp>,
+    /// When it was on the customer's phone.
+    pub delivered: Option<Timestamp>,
+    /// When it was opened.
+    pub read: Option<Timestamp>,
+    /// When it failed.
+    pub failed: Option<Timestamp>,
+}
+
+impl Times {
+    /// Puts a provider's time in. What a late report says of an earlier status is kept, too; a failure only where
+    /// the message failed.
+    pub fn told(&mut self, receipt: Receipt, at: Timestamp, failed: bool) {
+        match receipt {
+            // Our own moment of the answer stands there until the provider says when it was.
+            Receipt::Sent => self.sent = Some(at),
+            Receipt::Delivered => self.delivered = self.delivered.or(Some(at)),
+            Receipt::Read | Receipt::Played => self.read = self.read.or(Some(at)),
+            Receipt::Failed if failed => self.failed = self.failed.or(Some(at)),
+            Receipt::Failed | Receipt::Deleted => {}
+        }
+    }
+}
+
+/// Why a message was refused here (docs/contract/channel-messages.md#local-codes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LocalError {
+    /// The person opted out, is on the do-not-call list, or was erased.
+    ContactOptedOut,
+    /// More than 4,096 characters.
+    TextTooLong,
+    /// Text or a file outside the customer's 24 hours.
+    WindowClosed,
+    /// It is no valid message.
+    InvalidMessage,
+    /// A marketing template for somebody without a recorded opt-in.
+    OptInRequired,
+    /// The template is not approved.
+    TemplateUnavailable,
+    /// There is no template with that name and language.
+    TemplateNotFound,
+}
+
+impl LocalError {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::ContactOptedOut,
+        Self::TextTooLong,
+        Self::WindowClosed,
+        Self::InvalidMessage,
+        Self::OptInRequired,
+        Self::TemplateUnavailable,
+        Self::TemplateNotFound,
+    ];
+
+    /// Its number.
+    pub fn code(self) -> i64 {
+        match self {
+            Self::ContactOptedOut => -1001,
+            Self::TextTooLong => -1003,
+            Self::WindowClosed => -1004,
+            Self::InvalidMessage => -1005,
+            Self::OptInRequired => -1006,
+            Self::TemplateUnavailable => -1007,
+            Self::TemplateNotFound => -1008,
+        }
+    }
+
+    /// Its word.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ContactOptedOut => "contact_opted_out",
+            Self::TextTooLong => "text_too_long",
+            Self::WindowClosed => "window_closed",
+            Self::InvalidMessage => "invalid_message",
+            Self::OptInRequired => "opt_in_required",
+            Self::TemplateUnavailable => "template_unavailable",
+            Self::TemplateNotFound => "template_not_found",
+        }
+    }
+
+    /// What it means, for people.
+    pub fn detail(self) -> &'static str {
+        match self {
+            Self::ContactOptedOut => {
+                "the person opted out, is on the do-not-call list, or was erased; nothing was sent"
+            }
+            Self::TextTooLong => "the text has more than 4,096 characters",
+            Self::WindowClosed => "the customer has not written within 24 hours; send a template",
+            Self::InvalidMessage => "the channel does not take such a message",
+            Self::OptInRequired => "a marketing template needs a recorded opt-in of the person",
+            Self::TemplateUnavailable => "the template is not approved",
+            Self::TemplateNotFound => "there is no template with this name and language",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_move_of_the_table_and_no_other() {
+        use Happened::{Accepted, Lost, Refused, Removed, Told};
+        use MessageStatus::*;
+        let all = [
+            Accepted,
+            Refused,
+            Lost,
+            Told(Receipt::Sent),
+            Told(Receipt::Delivered),
+            Told(Receipt::Read),
+            Told(Receipt::Played),
+            Told(Receipt::Failed),
+            Told(Receipt::Deleted),
+            Removed,
+        ];
+        let stays = None;
+        for (from, to) in [
+            (
+                Queued,
+                [
+                    Some(Sent),
+                    Some(Failed),
+                    Some(DeliveryUnknown),
+                    Some(Sent),
+                    Some(Delivered),
+                    Some(Read),
+                    Some(Read),
+                    Some(Failed),
+                    Some(Deleted),
+                    Some(Deleted),
+                ],
+            ),
+            (
+                DeliveryUnknown,
+                [
+                    Some(Sent),
+                    Some(Failed),
+                    stays,
+                    Some(Sent),
+                    Some(Delivered),
+                    Some(Read),
+                    Some(Read),
+                    Some(Failed),
+                    Some(Deleted),
+                    Some(Deleted),
+                ],
+            ),
+            (
+                Sent,
+                [
+                    stays,
+                    Some(Failed),
+                    stays,
+                    stays,
+                    Some(Delivered),
+                    Some(Read),
+                    Some(Read),
+                    Some(Failed),
+                    Some(Deleted),
+                    Some(Deleted),
+                ],
+            ),
+            (
+                Delivered,
+                [
+                    stays,
+                    stays,
+                    stays,
+                    stays,
+                    stays,
+                    Some(Read),
+                    Some(Read),
+                    stays,
+                    Some(Deleted),
+                    Some(Deleted),
+                ],
+            ),
+            (Read, [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)]),
+            (Failed, [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)]),
+            (
+                Received,
+                [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)],
+            ),
+            (Deleted, [stays; 10]),
+        ] {
+            for (happened, to) in all.into_iter().zip(to) {
+                assert_eq!(from.after(happened), to, "{from} {happened:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_order_of_reports_moves_a_status_back() {
+        fn rank(status: MessageStatus) -> u8 {
+            match status {
+                MessageStatus::Queued => 0,
+                MessageStatus::DeliveryUnknown => 1,
+                MessageStatus::Sent => 2,
+                MessageStatus::Delivered => 3,
+                MessageStatus::Read | MessageStatus::Failed | MessageStatus::Received => 4,
+                MessageStatus::Deleted => 5,
+            }
+        }
+        let all = [Receipt::Sent, Receipt::Delivered, Receipt::Read, Receipt::Failed, Receipt::Deleted];
+        for first in all {
+            for second in all {
+                for third in all {
+                    let mut status = MessageStatus::Queued;
+                    for receipt in [first, second, third] {
+                        let next = status.after(Happened::Told(receipt)).unwrap_or(status);
+                        assert!(rank(next) >= rank(status), "{status} to {next}");
+                        status = next;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn late_reports_fill_in_their_times() {
+        let mut times = Times { sent: Some(Timestamp(5)), ..Times::default() };
+        times.told(Receipt::Read, Timestamp(30), false);
+        times.told(Receipt::Delivered, Timestamp(20), false);
+        times.told(Receipt::Sent, Timestamp(10), false);
+        times.told(Receipt::Delivered, Timestamp(40), false);
+        times.told(Receipt::Failed, Timestamp(50), false);
+        let wanted = Times {
+            sent: Some(Timestamp(10)),
+            delivered: Some(Timestamp(20)),
+            read: Some(Timestamp(30)),
+            failed: None,
+        };
+        assert_eq!(times, wanted);
+    }
+
+    #[test]
+    fn local_codes_are_those_of_the_contract() {
+        let codes: Vec<(i64, &str)> =
+            LocalError::ALL.iter().map(|error| (error.code(), error.title())).collect();
+        assert_eq!(
+            codes,
+            [
+                (-1001, "contact_opted_out"),
+                (-1003, "text_too_long"),
+                (-1004, "window_closed"),
+                (-1005, "invalid_message"),
+                (-1006, "opt_in_required"),
+                (-1007, "template_unavailable"),
+                (-1008, "template_not_found"),
+            ]
+        );
+    }
+}

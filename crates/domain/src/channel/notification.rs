@@ -1,0 +1,392 @@
+//! What a provider tells, item by item (docs/contract/channel.md#notifications). How it looks on the wire is
+//! known to the provider's own room.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::content::{Location, MediaKind, Recipient};
+use super::errors::ProviderError;
+use crate::phone::E164;
+use crate::time::Timestamp;
+
+/// One item of a notification.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "item", rename_all = "snake_case")]
+pub enum Notification {
+    /// A customer's message.
+    Message(Box<Received>),
+    /// A message that somebody of the business wrote in the provider's own app.
+    Echo(Box<Echo>),
+    /// News of a message that was sent.
+    Status(Box<StatusUpdate>),
+    /// A customer stopped or allowed marketing with the provider.
+    Preference(Preference),
+    /// A template was approved, rejected, paused, ….
+    TemplateStatus(TemplateStatusUpdate),
+    /// The quality of a template changed.
+    TemplateQuality(TemplateQualityUpdate),
+    /// The category of a template changes, or has changed.
+    TemplateCategory(TemplateCategoryUpdate),
+    /// The components of a template changed.
+    TemplateComponents(TemplateRef),
+    /// The class of a number, or its limit, changed.
+    Number(NumberUpdate),
+    /// The account's messaging limit changed: the provider's word.
+    Capability {
+        /// The word, or a number as text.
+        tier: String,
+    },
+    /// Something happened to the account.
+    Account(AccountUpdate),
+    /// Errors that belong to no message.
+    Errors(Vec<ProviderError>),
+}
+
+/// Who wrote, or for whom a status is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Person {
+    /// The number, unless it is hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<E164>,
+    /// The id on the channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// The id that linked accounts share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_user_id: Option<String>,
+    /// The @username.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// The name that the person gave there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Person {
+    /// Where to write to: the number if it is known.
+    pub fn address(&self) -> Option<Recipient> {
+        self.phone.map(Recipient::Phone).or_else(|| self.user_id.clone().map(Recipient::UserId))
+    }
+}
+
+/// A customer's message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// Who wrote.
+    pub from: Person,
+    /// The provider's id of the message.
+    pub id: String,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The message that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Whether it was forwarded.
+    #[serde(default)]
+    pub forwarded: bool,
+    /// The advertisement or post that the customer came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referral: Option<AdReferral>,
+    /// What it says.
+    pub what: ReceivedContent,
+}
+
+/// What a customer's message says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ReceivedContent {
+    /// Words.
+    Text {
+        /// The words.
+        body: String,
+    },
+    /// A file.
+    Media(ReceivedMedia),
+    /// A place.
+    Location {
+        /// Where.
+        place: Location,
+        /// Its page.
+        url: Option<String>,
+    },
+    /// Cards of contacts, in the channel's own form.
+    Contacts {
+        /// The cards.
+        cards: Vec<Value>,
+    },
+    /// A tap on a template's button.
+    Button {
+        /// What the button stands for.
+        payload: Option<String>,
+        /// What it shows.
+        text: String,
+    },
+    /// A tap on a button or a row of an interactive message.
+    Reply {
+        /// Its id.
+        id: String,
+        /// What it shows.
+        title: String,
+        /// The line below, of a row.
+        description: Option<String>,
+        /// Whether it is a row of a list.
+        list: bool,
+    },
+    /// A form that was filled in.
+    Form {
+        /// What the provider calls it.
+        name: Option<String>,
+        /// What it shows.
+        body: Option<String>,
+        /// The values.
+        response: Value,
+    },
+    /// A reaction.
+    Reaction {
+        /// The provider's id of the message.
+        message: String,
+        /// Absent when it was taken back.
+        emoji: Option<String>,
+    },
+    /// An order from a catalogue, in the channel's own form.
+    Order {
+        /// The order.
+        order: Value,
+    },
+    /// The customer has another number, or another id.
+    System {
+        /// The provider's word.
+        event: Option<String>,
+        /// What it says.
+        body: Option<String>,
+        /// The new number.
+        phone: Option<E164>,
+        /// The new id.
+        user_id: Option<String>,
+    },
+    /// The customer changed an earlier message.
+    Edit {
+        /// The provider's id of that message.
+        original: String,
+        /// Its words now.
+        text: Option<String>,
+    },
+    /// The customer deleted an earlier message.
+    Revoke {
+        /// The provider's id of that message.
+        original: String,
+    },
+    /// Something that the channel does not pass on, or that is not known here.
+    Unsupported {
+        /// The provider's word for it.
+        what: String,
+    },
+}
+
+/// A received file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedMedia {
+    /// What it is.
+    pub kind: MediaKind,
+    /// The provider's id of it.
+    pub id: String,
+    /// Its content type.
+    pub mime_type: String,
+    /// SHA-256 as the provider writes it.
+    pub sha256: Option<String>,
+    /// Words under it.
+    pub caption: Option<String>,
+    /// Its name.
+    pub filename: Option<String>,
+    /// Whether it was spoken for this message.
+    #[serde(default)]
+    pub voice: bool,
+}
+
+/// The advertisement or post that a conversation began with.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AdReferral {
+    /// Its id.
+    pub source_id: Option<String>,
+    /// `ad` or `post`.
+    pub source_type: Option<String>,
+    /// Its address.
+    pub source_url: Option<String>,
+    /// Its headline.
+    pub headline: Option<String>,
+    /// Its words.
+    pub body: Option<String>,
+    /// `image` or `video`.
+    pub media_type: Option<String>,
+    /// Address of its picture.
+    pub image_url: Option<String>,
+    /// Address of its video.
+    pub video_url: Option<String>,
+    /// Address of a small picture.
+    pub thumbnail_url: Option<String>,
+    /// Id of the click.
+    pub ctwa_clid: Option<String>,
+}
+
+/// A message that the business wrote elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Echo {
+    /// Whom it went to.
+    pub to: Person,
+    /// The provider's id of it.
+    pub id: String,
+    /// When.
+    pub at: Timestamp,
+    /// What it says.
+    pub what: ReceivedContent,
+}
+
+closed_sets::words! {
+    /// What a status says.
+    pub enum Receipt {
+        /// The channel has it.
+        Sent = "sent",
+        /// It is on the customer's phone.
+        Delivered = "delivered",
+        /// It was opened.
+        Read = "read",
+        /// It was listened to.
+        Played = "played",
+        /// It was not delivered.
+        Failed = "failed",
+        /// The customer, or the channel, deleted it.
+        Deleted = "deleted",
+    }
+}
+
+/// News of a message that was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatusUpdate {
+    /// The provider's id of the message.
+    pub id: String,
+    /// What is said.
+    pub receipt: Receipt,
+    /// When.
+    pub at: Timestamp,
+    /// Whom the message was for.
+    #[serde(default)]
+    pub to: Person,
+    /// What went along with the message: our id of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What it costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pricing: Option<Pricing>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ProviderError>,
+}
+
+/// What the provider charges for a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pricing {
+    /// Whether it costs something.
+    pub billable: bool,
+    /// The provider's word for the way of counting.
+    pub model: Option<String>,
+    /// Why it is free, or `regular`.
+    pub kind: Option<String>,
+    /// Marketing, utility, ….
+    pub category: Option<String>,
+}
+
+/// A customer's choice about marketing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preference {
+    /// Who.
+    pub person: Person,
+    /// `true`: no more marketing.
+    pub stopped: bool,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A template as notifications name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateRef {
+    /// The provider's id of it.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its language.
+    pub language: String,
+}
+
+/// A template was approved, rejected, paused, ….
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateStatusUpdate {
+    /// Which.
+    pub template: TemplateRef,
+    /// The provider's word.
+    pub event: String,
+    /// The provider's word for the reason; absent for none.
+    pub reason: Option<String>,
+    /// Its category by then.
+    pub category: Option<String>,
+}
+
+/// The quality of a template changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateQualityUpdate {
+    /// Which.
+    pub template: TemplateRef,
+    /// The provider's word.
+    pub quality: String,
+}
+
+/// The category of a template changes, or has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateCategoryUpdate {
+    /// Which.
+    pub template: TemplateRef,
+    /// Its category now.
+    pub category: String,
+    /// The category that it is about to get.
+    pub pending: Option<String>,
+    /// The category that it had.
+    pub previous: Option<String>,
+}
+
+/// The class of a number, or its limit, changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NumberUpdate {
+    /// The number as it is shown.
+    pub display_number: String,
+    /// The provider's word.
+    pub event: String,
+    /// The provider's word for the limit.
+    pub tier: Option<String>,
+}
+
+/// Something happened to the account.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccountUpdate {
+    /// The provider's word.
+    pub event: String,
+    /// As the provider sends it.
+    pub restriction: Option<Value>,
+    /// As the provider sends it.
+    pub violation: Option<Value>,
+    /// As the provider sends it.
+    pub ban: Option<Value>,
+}
+
+impl Notification {
+    /// Whom it is about; notifications about one person are worked in the order in which they came.
+    pub fn person(&self) -> Option<&Person> {
+        match self {
+            Self::Message(message) => Some(&message.from),
+            Self::Echo(echo) => Some(&echo.to),
+            Self::Status(status) => Some(&status.to),
+            Self::Preference(preference) => Some(&preference.person),
+            _ => None,
+        }
+    }
+}

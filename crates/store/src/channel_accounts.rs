@@ -1,0 +1,340 @@
+//! Connections with the messaging channel, and business numbers. Credentials are sealed.
+
+use const_format::formatcp;
+use domain::channel::ProviderKind;
+use domain::channel::provider::ConnectionStatus;
+use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
+use domain::phone::E164;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, Value};
+use crate::params;
+
+row! {
+    /// A connection as stored.
+    #[derive(Debug, Clone)]
+    pub struct ConnectionRow in "channel_connections" {
+        /// Its id.
+        id: Id<ChannelConnection>,
+        /// Whose it is.
+        workspace: Tenant,
+        /// Who carries its messages.
+        provider: ProviderKind,
+        /// Its id at the provider.
+        business_account: String,
+        /// The provider's id of the app.
+        app: Option<String>,
+        /// Sealed credentials.
+        credentials: String,
+        /// Whether the token is accepted.
+        status: ConnectionStatus,
+        /// Why it is not.
+        last_error: Option<String>,
+        /// The provider's word for the messaging limit.
+        tier: Option<String>,
+        /// What the provider last said, while the account is restricted.
+        restriction: Option<String>,
+        /// When it is looked at again.
+        check_at: Timestamp,
+        /// Until when a node works its notifications.
+        inbox_until: Timestamp,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+        /// Grows with every change of credentials.
+        version: i64,
+    }
+}
+
+row! {
+    /// A business number as stored.
+    #[derive(Debug, Clone)]
+    pub struct NumberRow in "channel_numbers" {
+        /// Its id.
+        id: Id<ChannelNumber>,
+        /// Its connection.
+        connection: Id<ChannelConnection>,
+        /// The provider's id of it.
+        phone_number_id: String,
+        /// The number.
+        number: E164,
+        /// What customers see.
+        display_name: String,
+        /// `GREEN`, `YELLOW` or `RED`; none before it is known.
+        quality: Option<String>,
+        /// The provider's word for the messaging limit.
+        tier: Option<String>,
+        /// The provider's word for its state.
+        status: String,
+        /// Whether it may send as fast as numbers of the high class.
+        high_rate: bool,
+        /// Whether it sends what names no number.
+        is_default: bool,
+        /// The agent that answers on it.
+        agent: Option<Id<Agent>>,
+        /// Until when agents do not reply on it.
+        ai_paused_until: Option<Timestamp>,
+        /// The end of the pause that was last announced.
+        ai_pause_announced: Option<Timestamp>,
+        /// When it was bound.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+    insert with { workspace: Tenant }
+}
+
+const CONNECTION: &str = ConnectionRow::COLUMNS;
+const NUMBER: &str = NumberRow::COLUMNS;
+
+/// Adds a connection.
+pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    tx.later(ConnectionRow::INSERT, &row.values())
+}
+
+/// The connection of a workspace.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
+    let sql = formatcp!("select {CONNECTION} from channel_connections where workspace = ?1");
+    tx.one(sql, params![tenant])
+}
+
+/// The same, held against other writers until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
+    let sql =
+        formatcp!("select {CONNECTION} from channel_connections where workspace = ?1 /*pg for update*/");
+    tx.one(sql, params![tenant])
+}
+
+/// Across workspaces: the connection whose notifications come in under this id.
+pub fn by_id(tx: &mut Tx<'_>, id: Id<ChannelConnection>) -> Result<Option<ConnectionRow>, DbError> {
+    let sql = formatcp!("select {CONNECTION} from channel_connections where id = ?1");
+    tx.one(sql, params![id])
+}
+
+/// Across workspaces: connections with the sandbox that have a number with this id.
+pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<ConnectionRow>, DbError> {
+    let sql = formatcp!(
+        "select {CONNECTION} from channel_connections where provider = 'sandbox' and id in (
+            select connection from channel_numbers where phone_number_id = ?1
+        ) limit 2"
+    );
+    tx.all(sql, params![phone_number_id])
+}
+
+/// Writes what an operator changes of a connection that is held by the caller.
+pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_connections" set {
+            provider: row.provider,
+            business_account: &row.business_account,
+            app: row.app.as_deref(),
+            credentials: &row.credentials,
+            status: row.status,
+            last_error: row.last_error.as_deref(),
+            tier: row.tier.as_deref(),
+            restriction: row.restriction.as_deref(),
+            check_at: row.check_at,
+            updated_at: row.updated_at,
+            version: row.version,
+        }
+        where "workspace = ?1 and id = ?2", row.workspace, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// Says whether the token is accepted, unless the credentials were changed since; `false` when nothing changed.
+pub fn set_status(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    version: i64,
+    status: ConnectionStatus,
+    error: Option<&str>,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let sql = "update channel_connections set status = ?3, last_error = ?4, updated_at = ?5
+        where workspace = ?1 and version = ?2 and status <> ?3";
+    Ok(tx.exec(sql, params![tenant, version, status, error, now])? > 0)
+}
+
+/// The messaging limit of an account, in the provider's word.
+pub fn set_tier(tx: &mut Tx<'_>, tenant: Tenant, tier: &str, now: Timestamp) -> Result<(), DbError> {
+    let sql = "update channel_connections set tier = ?2, updated_at = ?3 where workspace = ?1";
+    tx.later(sql, params![tenant, tier, now])
+}
+
+/// What the provider says of the account; none once it may do everything again.
+pub fn set_restriction(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    restriction: Option<&str>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update channel_connections set restriction = ?2, updated_at = ?3 where workspace = ?1";
+    tx.later(sql, params![tenant, restriction, now])
+}
+
+/// Removes a connection with its numbers, templates and notifications.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelConnection>) -> Result<(), DbError> {
+    tx.exec(
+        "delete from channel_notifications where workspace = ?1 and connection = ?2",
+        params![tenant, id],
+    )?;
+    tx.exec("delete from channel_templates where workspace = ?1 and connection = ?2", params![tenant, id])?;
+    tx.exec("delete from channel_numbers where workspace = ?1 and connection = ?2", params![tenant, id])?;
+    tx.exec("delete from channel_connections where workspace = ?1 and id = ?2", params![tenant, id])?;
+    Ok(())
+}
+
+/// Across workspaces: takes connections whose time to be looked at has come, until `again`.
+pub fn take_checks(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    again: Timestamp,
+    most: i64,
+) -> Result<Vec<ConnectionRow>, DbError> {
+    let sql = formatcp!(
+        "update channel_connections set check_at = ?2 where id in (
+            select id from channel_connections where check_at <= ?1 order by check_at limit ?3
+            /*pg for update skip locked*/
+        ) returning {CONNECTION}"
+    );
+    tx.all(sql, params![now, again, most])
+}
+
+/// Says when a connection is looked at again.
+pub fn check_at(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), DbError> {
+    tx.later("update channel_connections set check_at = ?2 where workspace = ?1", params![tenant, at])
+}
+
+/// Across workspaces: when the next connection is looked at.
+pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(check_at) from channel_connections", params![])?;
+    Ok(next.flatten())
+}
+
+/// Binds a number.
+pub fn insert_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+    tx.later(NumberRow::INSERT, &row.values(tenant))
+}
+
+/// The numbers of a workspace, the first one first.
+pub fn numbers(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
+    let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 order by id");
+    tx.all(sql, params![tenant])
+}
+
+/// A number by its id.
+pub fn number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
+    let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2");
+    tx.one(sql, params![tenant, id])
+}
+
+/// A number by the provider's id of it.
+pub fn number_at_provider(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+) -> Result<Option<NumberRow>, DbError> {
+    let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and phone_number_id = ?2");
+    tx.one(sql, params![tenant, phone_number_id])
+}
+
+/// The number that an agent answers on.
+pub fn number_of_agent(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Id<Agent>,
+) -> Result<Option<NumberRow>, DbError> {
+    let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and agent = ?2");
+    tx.one(sql, params![tenant, agent])
+}
+
+/// The number that sends what names none.
+pub fn default_number(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<NumberRow>, DbError> {
+    let sql = formatcp!(
+        "select {NUMBER} from channel_numbers where workspace = ?1 order by is_default desc, id limit 1"
+    );
+    tx.one(sql, params![tenant])
+}
+
+/// Makes no number of a workspace the default.
+pub fn clear_default(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+    let sql = "update channel_numbers set is_default = 0 where workspace = ?1 and is_default = 1";
+    tx.exec(sql, params![tenant]).map(|_| ())
+}
+
+/// Writes what changes of a number.
+pub fn save_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_numbers" set {
+            display_name: &row.display_name,
+            quality: row.quality.as_deref(),
+            tier: row.tier.as_deref(),
+            status: &row.status,
+            high_rate: row.high_rate,
+            is_default: row.is_default,
+            agent: row.agent,
+            updated_at: row.updated_at,
+        }
+        where "workspace = ?1 and id = ?2", tenant, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// A number, held against other writers until the transaction ends.
+pub fn number_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelNumber>,
+) -> Result<Option<NumberRow>, DbError> {
+    let sql =
+        formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2 /*pg for update*/");
+    tx.one(sql, params![tenant, id])
+}
+
+/// Says until when agents do not reply on a number, and what was announced of it.
+pub fn pause_agents(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelNumber>,
+    until: Timestamp,
+    announced: Option<Timestamp>,
+) -> Result<(), DbError> {
+    let sql = "update channel_numbers set ai_paused_until = ?3, ai_pause_announced = ?4
+        where workspace = ?1 and id = ?2";
+    tx.later(sql, params![tenant, id, until, announced])
+}
+
+/// Across workspaces: numbers whose pause goes on beyond the end that was announced, which has passed.
+pub fn unannounced_pauses(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+) -> Result<Vec<(Tenant, Id<ChannelNumber>)>, DbError> {
+    let sql = "select workspace, id from channel_numbers
+        where ai_paused_until > ?1 and ai_pause_announced <= ?1 order by id limit 100";
+    tx.all(sql, params![now])
+}
+
+/// Across workspaces: when the next announced end of a pause passes while the pause goes on.
+pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(ai_pause_announced) from channel_numbers
+        where ai_paused_until > ai_pause_announced and ai_paused_until > ?1";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![now])?;
+    Ok(next.flatten())
+}
+
+/// Releases a number; false when there is none.
+pub fn delete_number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<bool, DbError> {
+    let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
+    Ok(tx.exec(sql, &[Value::from(tenant), Value::from(id)])? > 0)
+}
+
+/// How many numbers a workspace has.
+pub fn count_numbers(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql = "select count(*) from channel_numbers where workspace = ?1";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}

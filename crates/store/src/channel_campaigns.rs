@@ -1,0 +1,315 @@
+//! Campaigns on the messaging channel: what they have beside the settings of every campaign, and what became of each
+//! person of their lists.
+
+use const_format::formatcp;
+use domain::ids::{Campaign, ChannelMessage, ChannelTemplate, Contact, Id, ListRow};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, any_of};
+use crate::params;
+
+row! {
+    /// The block of a campaign as stored.
+    #[derive(Debug, Clone)]
+    pub struct BlockRow in "channel_campaigns" {
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// Whose it is.
+        workspace: Tenant,
+        /// What it sends.
+        template: Id<ChannelTemplate>,
+        /// Where each value of the template comes from, a JSON object.
+        param_mapping: Json,
+        /// `require` or `skip_check`.
+        opt_in_policy: String,
+        /// The provider's id of the number that was asked for.
+        phone_number_id: Option<String>,
+        /// The same of the number that it sends from.
+        sends_from: Option<String>,
+        /// Messages a minute.
+        rate: i64,
+        /// Why it was paused by itself.
+        paused_reason: Option<String>,
+        /// The category of the template when it was published last.
+        category: Option<String>,
+        /// Whether it sends although the quality of its number is `RED`.
+        quality_accepted: bool,
+        /// Whether it goes on although its template became marketing.
+        marketing_accepted: bool,
+        /// When it was published first.
+        launched_at: Option<Timestamp>,
+        /// When it was over.
+        finished_at: Option<Timestamp>,
+        /// How far its pace is used up, microseconds.
+        used: i64,
+        /// When it hands over the next messages.
+        next_at: Option<Timestamp>,
+        /// Outcomes before this do not count for its failure rate.
+        counted_from: Timestamp,
+        /// When its list was set.
+        list_at: Timestamp,
+    }
+}
+
+row! {
+    /// What became of a person of a list.
+    #[derive(Debug, Clone)]
+    pub struct PersonRow in "channel_campaign_people" {
+        /// The row of the list.
+        list_row: Id<ListRow>,
+        /// Whose it is.
+        workspace: Tenant,
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The person.
+        contact: Option<Id<Contact>>,
+        /// The message.
+        message: Option<Id<ChannelMessage>>,
+        /// What became of them: a word of `domain::channel::campaign::Outcome`.
+        standing: String,
+        /// How far a sent message came.
+        step: i64,
+        /// Why the person was passed over.
+        reason: Option<String>,
+        /// The code of a failure.
+        code: Option<i64>,
+        /// Whether the person said STOP afterwards.
+        opted_out: bool,
+        /// When the person was written to or passed over.
+        at: Timestamp,
+    }
+}
+
+const BLOCK: &str = BlockRow::COLUMNS;
+const PERSON: &str = PersonRow::COLUMNS;
+
+/// Adds the block of a new campaign.
+pub fn insert(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
+    tx.later(BlockRow::INSERT, &row.values())
+}
+
+/// The block of a campaign.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
+    let sql = formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2");
+    tx.one(sql, params![tenant, campaign])
+}
+
+/// The same, held against other writers until the transaction ends.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+) -> Result<Option<BlockRow>, DbError> {
+    let sql = formatcp!(
+        "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, campaign])
+}
+
+/// The blocks of all campaigns of a workspace.
+pub fn all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BlockRow>, DbError> {
+    let sql = formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 order by campaign");
+    tx.all(sql, params![tenant])
+}
+
+/// The blocks of those campaigns of a workspace that are sending.
+pub fn active(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BlockRow>, DbError> {
+    let sql = formatcp!(
+        "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign in (
+            select id from campaigns where workspace = ?1 and status = 'active' and deleted_at is null
+        ) order by campaign"
+    );
+    tx.all(sql, params![tenant])
+}
+
+/// Writes a block that is held.
+pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_campaigns" set {
+            template: row.template,
+            param_mapping: row.param_mapping.clone(),
+            opt_in_policy: &row.opt_in_policy,
+            phone_number_id: row.phone_number_id.as_deref(),
+            sends_from: row.sends_from.as_deref(),
+            rate: row.rate,
+            paused_reason: row.paused_reason.as_deref(),
+            category: row.category.as_deref(),
+            quality_accepted: row.quality_accepted,
+            marketing_accepted: row.marketing_accepted,
+            launched_at: row.launched_at,
+            finished_at: row.finished_at,
+            used: row.used,
+            next_at: row.next_at,
+            counted_from: row.counted_from,
+            list_at: row.list_at,
+        }
+        where "workspace = ?1 and campaign = ?2", row.workspace, row.campaign
+    );
+    tx.later(sql, &values)
+}
+
+/// Says when the list of a campaign was set; nothing for a campaign that calls.
+pub fn list_set(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    at: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update channel_campaigns set list_at = ?3 where workspace = ?1 and campaign = ?2";
+    tx.later(sql, params![tenant, campaign, at])
+}
+
+/// A campaign hands nothing over any more.
+pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+    let sql = "update channel_campaigns set next_at = null where workspace = ?1 and campaign = ?2";
+    tx.later(sql, params![tenant, campaign])
+}
+
+/// Across workspaces: campaigns whose time has come, those that waited longest first.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<(Tenant, Id<Campaign>)>, DbError> {
+    let sql =
+        "select workspace, campaign from channel_campaigns where next_at <= ?1 order by next_at limit ?2";
+    tx.all(sql, params![now, most])
+}
+
+/// Across workspaces: when the next campaign is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from channel_campaigns where next_at is not null";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
+    Ok(next.flatten())
+}
+
+/// Notes what became of a person. A person is noted once: a second note is an error of the store.
+pub fn note(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
+    tx.later(PersonRow::INSERT, &row.values())
+}
+
+/// The person whom a message was for, held until the transaction ends.
+pub fn of_message(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<PersonRow>, DbError> {
+    let sql = formatcp!(
+        "select {PERSON} from channel_campaign_people where workspace = ?1 and message = ?2 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, message])
+}
+
+row! {
+    /// The row of a list whose message is answered.
+    #[derive(Debug, Clone)]
+    pub struct Answered {
+        /// The row.
+        list_row: Id<ListRow> as "r.id",
+        /// Its values.
+        variables: Map<String, Json> as "r.variables",
+    }
+}
+
+/// The row of a list for which a message was sent.
+pub fn answered(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<Answered>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from channel_campaign_people p join campaign_rows r on r.id = p.list_row \
+         where p.workspace = ?1 and p.message = ?2",
+        Answered::COLUMNS
+    );
+    tx.one(SQL, params![tenant, message])
+}
+
+/// The newest campaign message to a contact since a moment, held until the transaction ends.
+pub fn newest_to(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+    since: Timestamp,
+) -> Result<Option<PersonRow>, DbError> {
+    let sql = formatcp!(
+        "select {PERSON} from channel_campaign_people where workspace = ?1 and contact = ?2 and at >= ?3
+            and standing in ('sending', 'sent', 'delivery_unknown') order by at desc limit 1 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, contact, since])
+}
+
+/// Writes what changes of a person.
+pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_campaign_people" set {
+            standing: &row.standing,
+            step: row.step,
+            reason: row.reason.as_deref(),
+            code: row.code,
+            opted_out: row.opted_out,
+        }
+        where "workspace = ?1 and list_row = ?2", row.workspace, row.list_row
+    );
+    tx.later(sql, &values)
+}
+
+/// A person waits again.
+pub fn forget_person(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>) -> Result<(), DbError> {
+    tx.later(
+        "delete from channel_campaign_people where workspace = ?1 and list_row = ?2",
+        params![tenant, list_row],
+    )
+}
+
+/// How many messages of a campaign are handed over and not sent yet.
+pub fn on_their_way(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<i64, DbError> {
+    let sql = "select count(*) from channel_campaign_people where workspace = ?1 and campaign = ?2 and standing = 'sending'";
+    Ok(tx.one(sql, params![tenant, campaign])?.unwrap_or(0))
+}
+
+/// What became of people, how far messages came, why, and with which code; how many these are, and how many of them
+/// said STOP afterwards.
+pub type Count = (String, i64, Option<String>, Option<i64>, i64, i64);
+
+/// How many people of a campaign are where.
+pub fn counts(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Count>, DbError> {
+    let sql = "select standing, step, reason, code, count(*), cast(sum(opted_out) as bigint) from channel_campaign_people
+        where workspace = ?1 and campaign = ?2 group by standing, step, reason, code order by standing, step";
+    tx.all(sql, params![tenant, campaign])
+}
+
+/// Of the last `most` messages since a moment whose outcome is known and counts: how many there are, and how many failed.
+pub fn recent_failures(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    since: Timestamp,
+    most: i64,
+) -> Result<(i64, i64), DbError> {
+    let sql = "select count(*), cast(coalesce(sum(case when standing = 'failed' then 1 else 0 end), 0) as bigint) from (
+            select standing from channel_campaign_people where workspace = ?1 and campaign = ?2 and at >= ?3
+            and standing in ('sent', 'failed', 'delivery_unknown') order by at desc limit ?4
+        ) as recent";
+    Ok(tx.one(sql, params![tenant, campaign, since, most])?.unwrap_or((0, 0)))
+}
+
+/// What people said on the channel: for each hash, whether messages are barred, marketing is barred, and it is allowed.
+pub fn said(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    people: &[String],
+) -> Result<Vec<(String, bool, bool, bool, bool)>, DbError> {
+    if people.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = vec![tenant.into()];
+    let list = any_of(&mut values, people.iter().map(|person| person.as_str().into()));
+    tx.all(
+        &format!(
+            "select person, cast(case when stopped_at is null then 0 else 1 end as bigint), cast(case when marketing_stopped_at is null then 0 else 1 end as bigint), \
+             cast(case when opted_in_at is null then 0 else 1 end as bigint), cast(case when erased_at is null then 0 else 1 end as bigint) \
+             from channel_consents where workspace = ?1 and person in {list}"
+        ),
+        &values,
+    )
+}

@@ -1,0 +1,403 @@
+//! What chats on the messaging channel have beside other chats, and the labels of chats.
+
+use const_format::formatcp;
+use domain::channel::Source;
+use domain::chat::{EndCause, Origin};
+use domain::ids::{Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id, ListRow};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::chats::ChatRow;
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, Value, any_of};
+use crate::params;
+
+row! {
+    /// The channel's part of a chat.
+    #[derive(Debug, Clone)]
+    pub struct ChannelChatRow in "channel_chats" {
+        /// The chat.
+        chat: Id<Chat>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The business number.
+        number: Id<ChannelNumber>,
+        /// The provider's id of it.
+        phone_number_id: String,
+        /// The business number, E.164.
+        business: String,
+        /// All messages between the number and the customer.
+        thread: Option<Id<ChannelThread>>,
+        /// The customer.
+        contact: Id<Contact>,
+        /// The customer's number, E.164.
+        phone: Option<String>,
+        /// The customer's id on the channel.
+        user_id: Option<String>,
+        /// The customer's name on the channel, without the `@`.
+        username: Option<String>,
+        /// The customer's name.
+        name: Option<String>,
+        /// How it began.
+        origin: Origin,
+        /// The call that it follows.
+        linked_call: Option<Id<Call>>,
+        /// The ad or post that started it, JSON.
+        ad_referral: Option<Json>,
+        /// Whether a helpdesk holds it.
+        helpdesk: bool,
+        /// The name that the helpdesk gave.
+        helpdesk_name: Option<String>,
+        /// For the agent only.
+        background: Option<String>,
+        /// Values of the flow's variables.
+        variables: Map<String, Json>,
+        /// The message with which it was started.
+        opening: Option<Id<ChannelMessage>>,
+        /// The row of a campaign's list whose message the customer answers.
+        list_row: Option<Id<ListRow>>,
+        /// Whether it is open.
+        open: bool,
+    }
+}
+
+row! {
+    /// A label.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct LabelRow in "chat_labels" {
+        /// Its id.
+        id: Id<ChatLabel>,
+        /// What it says.
+        name: String,
+        /// Its colour.
+        color: String,
+    }
+    insert with { workspace: Tenant }
+}
+
+const COLUMNS: &str = ChannelChatRow::COLUMNS;
+
+/// Which chats a list shows.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Of this agent.
+    pub agent: Option<Id<Agent>>,
+    /// On this business number.
+    pub phone_number_id: Option<String>,
+    /// With this person.
+    pub contact: Option<Id<Contact>>,
+    /// With this number or id on the channel.
+    pub customer: Option<String>,
+    /// Open ones, or ended ones.
+    pub open: Option<bool>,
+    /// That ended so.
+    pub end_cause: Option<EndCause>,
+    /// That began so.
+    pub origin: Option<Origin>,
+    /// Begun at or after.
+    pub after: Option<Timestamp>,
+    /// Begun before.
+    pub before: Option<Timestamp>,
+}
+
+/// Adds the channel's part of a chat; a person with an open chat on the number makes the transaction run again.
+pub fn insert(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
+    const SQL: &str = formatcp!("{} on conflict do nothing", ChannelChatRow::INSERT);
+    if tx.exec(SQL, &row.values())? == 0 {
+        return Err(DbError::Retry("a chat with this person was opened a moment ago".into()));
+    }
+    Ok(())
+}
+
+/// The channel's part of a chat.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<ChannelChatRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from channel_chats where workspace = ?1 and chat = ?2"),
+        params![tenant, chat],
+    )
+}
+
+/// Those of several chats.
+pub fn of_chats(tx: &mut Tx<'_>, tenant: Tenant, chats: &[Id<Chat>]) -> Result<Vec<ChannelChatRow>, DbError> {
+    let mut values = params![tenant].to_vec();
+    let ids = any_of(&mut values, chats.iter().map(|id| (*id).into()));
+    tx.all(&format!("select {COLUMNS} from channel_chats where workspace = ?1 and chat in {ids}"), &values)
+}
+
+/// Saves what changes of the channel's part; the caller holds the chat.
+pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_chats" set {
+            thread: row.thread,
+            phone: row.phone.as_deref(),
+            user_id: row.user_id.as_deref(),
+            username: row.username.as_deref(),
+            name: row.name.as_deref(),
+            helpdesk: row.helpdesk,
+            helpdesk_name: row.helpdesk_name.as_deref(),
+            background: row.background.as_deref(),
+            variables: &row.variables,
+            ad_referral: row.ad_referral.as_ref(),
+            opening: row.opening,
+            open: row.open,
+        }
+        where "workspace = ?1 and chat = ?2", row.workspace, row.chat
+    );
+    tx.later(sql, &values)
+}
+
+/// Says that a chat is over.
+pub fn close(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+    tx.later(
+        "update channel_chats set open = 0, helpdesk = 0 where workspace = ?1 and chat = ?2",
+        params![tenant, chat],
+    )
+}
+
+/// The open chat with a person on a number.
+pub fn open_chat(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: Id<ChannelNumber>,
+    contact: Id<Contact>,
+) -> Result<Option<Id<Chat>>, DbError> {
+    tx.one(
+        "select chat from channel_chats where workspace = ?1 and number = ?2 and contact = ?3 and open = 1",
+        params![tenant, number, contact],
+    )
+}
+
+/// Open chats with a person, on any number.
+pub fn open_chats_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+) -> Result<Vec<Id<Chat>>, DbError> {
+    tx.all(
+        "select chat from channel_chats where workspace = ?1 and contact = ?2 and open = 1 order by chat",
+        params![tenant, contact],
+    )
+}
+
+/// The chat that was started with a message.
+pub fn chat_of_opening(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<Id<Chat>>, DbError> {
+    tx.one("select chat from channel_chats where workspace = ?1 and opening = ?2", params![tenant, message])
+}
+
+/// Writes down where a message of the channel stands in a chat; `false` when it stands there already.
+pub fn note_message(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+    chat: Id<Chat>,
+    seq: i64,
+) -> Result<bool, DbError> {
+    let sql = "insert into channel_chat_messages (message, workspace, chat, seq) values (?1, ?2, ?3, ?4) on conflict do nothing";
+    Ok(tx.exec(sql, params![message, tenant, chat, seq])? > 0)
+}
+
+/// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
+/// first: a message that comes in does, too.
+pub fn hold_thread(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+    const SQL: &str = "select id from channel_threads where workspace = ?1 and id = (select thread from channel_chats where workspace = ?1 and chat = ?2) /*pg for update*/";
+    tx.one::<Id<ChannelThread>>(SQL, params![tenant, chat])?;
+    Ok(())
+}
+
+/// Writes down that a message was sent during a call.
+pub fn note_call(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+    call: Id<Call>,
+    contact: Id<Contact>,
+) -> Result<(), DbError> {
+    tx.later(
+        "insert into channel_call_messages (message, workspace, call, contact) values (?1, ?2, ?3, ?4) on conflict do nothing",
+        params![message, tenant, call, contact],
+    )
+}
+
+/// The call during which a message was sent.
+pub fn call_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<Id<Call>>, DbError> {
+    tx.one(
+        "select call from channel_call_messages where workspace = ?1 and message = ?2",
+        params![tenant, message],
+    )
+}
+
+/// What a person was last sent from a number since a moment: the message, who sent it, and its words.
+pub fn last_sent(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+    phone_number_id: &str,
+    since: Timestamp,
+) -> Result<Option<(Id<ChannelMessage>, Source, Option<String>)>, DbError> {
+    tx.one(
+        "select id, source, words from channel_messages where workspace = ?1 and contact = ?2 and phone_number_id = ?3 \
+         and direction = 'outbound' and status <> 'failed' and source <> 'system' and created_at >= ?4 order by id desc limit 1",
+        params![tenant, contact, phone_number_id, since],
+    )
+}
+
+/// Chats of the channel, newest first, older than `below`.
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    filter: &Filter,
+    below: Option<&str>,
+    limit: i64,
+) -> Result<Vec<ChatRow>, DbError> {
+    let mut values: Vec<Value<'_>> = vec![tenant.into(), below.unwrap_or("chatsess_~").into(), limit.into()];
+    let conditions: [(&str, Option<Value<'_>>); 8] = [
+        ("chats.agent =", filter.agent.map(Value::from)),
+        ("c.phone_number_id =", filter.phone_number_id.as_deref().map(Value::from)),
+        ("c.contact =", filter.contact.map(Value::from)),
+        ("chats.end_cause =", filter.end_cause.map(Value::from)),
+        ("c.origin =", filter.origin.map(Value::from)),
+        ("c.open =", filter.open.map(Value::from)),
+        ("chats.created_at >=", filter.after.map(Value::from)),
+        ("chats.created_at <", filter.before.map(Value::from)),
+    ];
+    let mut wanted = String::new();
+    for (condition, value) in conditions {
+        if let Some(value) = value {
+            values.push(value);
+            wanted.push_str(&format!(" and {condition} ?{}", values.len()));
+        }
+    }
+    if let Some(customer) = &filter.customer {
+        values.push(customer.as_str().into());
+        let place = values.len();
+        wanted.push_str(&format!(" and (c.phone = ?{place} or c.user_id = ?{place})"));
+    }
+    let columns: Vec<String> =
+        ChatRow::COLUMNS.split(',').map(|column| format!("chats.{}", column.trim())).collect();
+    let sql = format!(
+        "select {} from channel_chats c join chats on chats.id = c.chat where c.workspace = ?1 and chats.workspace = ?1 \
+         and c.chat < ?2{wanted} order by c.chat desc limit ?3",
+        columns.join(", ")
+    );
+    tx.all(&sql, &values)
+}
+
+/// Where these people stand on the boards of these agents: agent, person, name of the column.
+pub fn board_columns(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agents: &[Id<Agent>],
+    contacts: &[Id<Contact>],
+) -> Result<Vec<(String, Id<Contact>, String)>, DbError> {
+    let mut values = params![tenant].to_vec();
+    let agents: Vec<String> = agents.iter().map(ToString::to_string).collect();
+    let owners = any_of(&mut values, agents.iter().map(|id| id.as_str().into()));
+    let people = any_of(&mut values, contacts.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select b.owner, k.contact, c.name from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
+         where b.workspace = ?1 and k.workspace = ?1 and b.owner in {owners} and k.contact in {people}"
+    );
+    tx.all(&sql, &values)
+}
+
+/// Gives the chats of one contact to another: the same person has shown the number. One that is open on a number on
+/// which the other has an open one, too, stays where it is and ends by itself.
+pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+    tx.exec(
+        "update channel_chats set contact = ?3 where workspace = ?1 and contact = ?2 and (open = 0 or not exists \
+         (select 1 from channel_chats c where c.workspace = ?1 and c.number = channel_chats.number and c.contact = ?3 and c.open = 1))",
+        params![tenant, from, to],
+    )?;
+    tx.exec(
+        "update chats set contact = ?3, version = version + 1 where workspace = ?1 and contact = ?2 and exists \
+         (select 1 from channel_chats c where c.workspace = ?1 and c.chat = chats.id and c.contact = ?3)",
+        params![tenant, from, to],
+    )?;
+    Ok(())
+}
+
+/// Takes out of the channel's parts of a person's chats what says who that is; how many chats there are.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<u64, DbError> {
+    tx.exec(
+        "delete from channel_call_messages where workspace = ?1 and contact = ?2",
+        params![tenant, contact],
+    )?;
+    tx.exec(
+        "update channel_chats set phone = null, user_id = null, username = null, name = null, ad_referral = null, \
+         background = null, variables = '{}', helpdesk_name = null where workspace = ?1 and contact = ?2",
+        params![tenant, contact],
+    )
+}
+
+/// Across workspaces: deletes the channel's parts of chats that are gone.
+pub fn sweep(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    for table in ["channel_chats", "channel_chat_messages", "chat_label_uses"] {
+        tx.exec(
+            &format!(
+                "delete from {table} where not exists (select 1 from chats where chats.id = {table}.chat)"
+            ),
+            &[],
+        )?;
+    }
+    Ok(())
+}
+
+/// Adds a label; `false` when there is one with the name.
+pub fn insert_label(tx: &mut Tx<'_>, tenant: Tenant, row: &LabelRow) -> Result<bool, DbError> {
+    const SQL: &str = formatcp!("{} on conflict do nothing", LabelRow::INSERT);
+    Ok(tx.exec(SQL, &row.values(tenant))? > 0)
+}
+
+/// The labels of a workspace.
+pub fn labels(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<LabelRow>, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from chat_labels where workspace = ?1 order by id", LabelRow::COLUMNS);
+    tx.all(SQL, params![tenant])
+}
+
+/// Removes a label from the workspace and from its chats; `false` when there is none.
+pub fn delete_label(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChatLabel>) -> Result<bool, DbError> {
+    tx.later("delete from chat_label_uses where workspace = ?1 and label = ?2", params![tenant, id])?;
+    Ok(tx.exec("delete from chat_labels where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+}
+
+/// Gives a chat these labels and no others.
+pub fn set_labels(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    chat: Id<Chat>,
+    labels: &[Id<ChatLabel>],
+) -> Result<(), DbError> {
+    tx.later("delete from chat_label_uses where workspace = ?1 and chat = ?2", params![tenant, chat])?;
+    for label in labels {
+        tx.later(
+            "insert into chat_label_uses (chat, label, workspace) values (?1, ?2, ?3) on conflict do nothing",
+            params![chat, *label, tenant],
+        )?;
+    }
+    Ok(())
+}
+
+/// The labels of several chats.
+pub fn labels_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    chats: &[Id<Chat>],
+) -> Result<Vec<(Id<Chat>, Id<ChatLabel>, String, String)>, DbError> {
+    let mut values = params![tenant].to_vec();
+    let ids = any_of(&mut values, chats.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select u.chat, l.id, l.name, l.color from chat_label_uses u join chat_labels l on l.id = u.label \
+         where u.workspace = ?1 and l.workspace = ?1 and u.chat in {ids} order by l.name"
+    );
+    tx.all(&sql, &values)
+}

@@ -1,0 +1,155 @@
+//! Notifications of the messaging channel: stored before they are acknowledged, worked afterwards.
+
+use const_format::formatcp;
+use domain::ids::{ChannelConnection, ChannelNotification, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::row;
+use crate::db::{DbError, Tx, Value};
+use crate::params;
+
+row! {
+    /// An item of a notification as stored, and not yet worked.
+    #[derive(Debug, Clone)]
+    pub struct NotificationRow in "channel_notifications" {
+        /// Its id.
+        id: Id<ChannelNotification>,
+        /// Whose it is.
+        workspace: Tenant,
+        /// Where it came in.
+        connection: Id<ChannelConnection>,
+        /// Keyed hash of what tells it from others.
+        key: String,
+        /// Keyed hash of the person that it is about: items of a lane are worked in their order.
+        lane: String,
+        /// The provider's id of the number that it is about.
+        phone_number_id: Option<String>,
+        /// The item as JSON; empty once it was worked.
+        payload: Option<String>,
+        /// How often it failed.
+        attempts: i64,
+        /// Not before this moment.
+        next_at: Timestamp,
+        /// When it came.
+        received_at: Timestamp,
+    }
+}
+
+const COLUMNS: &str = NotificationRow::COLUMNS;
+const INSERT: &str = formatcp!("{} on conflict (connection, key) do nothing", NotificationRow::INSERT);
+
+/// Stores an item, once: the same one again changes nothing.
+pub fn insert(tx: &mut Tx<'_>, row: &NotificationRow) -> Result<(), DbError> {
+    tx.later(INSERT, &row.values())
+}
+
+/// Across workspaces: takes connections that have something to be worked, for as long as the lease lasts.
+pub fn take_connections(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    until: Timestamp,
+    most: i64,
+) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, DbError> {
+    // From one connection with work to the next, however much each has.
+    let sql = "with recursive waiting(connection) as (
+            select min(connection) from channel_notifications where payload is not null
+            union all
+            select (select min(n.connection) from channel_notifications n
+                where n.payload is not null and n.connection > w.connection)
+            from waiting w where w.connection is not null
+        )
+        update channel_connections set inbox_until = ?2 where id in (
+            select c.id from channel_connections c
+            where c.id in (select connection from waiting) and c.inbox_until <= ?1 and exists (
+                select 1 from channel_notifications n
+                where n.connection = c.id and n.payload is not null and n.next_at <= ?1
+            ) order by c.inbox_until limit ?3 /*pg for update skip locked*/
+        ) returning id, workspace";
+    tx.all(sql, params![now, until, most])
+}
+
+/// Gives a connection back before its lease is over, or makes the lease longer.
+pub fn lease(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    connection: Id<ChannelConnection>,
+    until: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update channel_connections set inbox_until = ?3 where workspace = ?1 and id = ?2";
+    tx.later(sql, params![tenant, connection, until])
+}
+
+/// What is to be worked of a connection, oldest first. A lane whose first item waits for another try waits as a
+/// whole.
+pub fn due(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    connection: Id<ChannelConnection>,
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<NotificationRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_notifications n
+        where workspace = ?1 and connection = ?2 and payload is not null and next_at <= ?3 and not exists (
+            select 1 from channel_notifications w
+            where w.workspace = ?1 and w.lane = n.lane and w.payload is not null and w.next_at > ?3 and w.id < n.id
+        )
+        order by id limit ?4"
+    );
+    tx.all(sql, params![tenant, connection, now, most])
+}
+
+/// Marks an item as worked; `false` when it was before.
+pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNotification>) -> Result<bool, DbError> {
+    let sql = "update channel_notifications set payload = null
+        where workspace = ?1 and id = ?2 and payload is not null";
+    Ok(tx.exec(sql, params![tenant, id])? > 0)
+}
+
+/// Lets an item that failed wait for its next try, and those behind it in its lane with it.
+pub fn again(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    row: &NotificationRow,
+    attempts: i64,
+    at: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update channel_notifications set attempts = ?3 where workspace = ?1 and id = ?2";
+    tx.later(sql, params![tenant, row.id, attempts])?;
+    let sql = "update channel_notifications set next_at = ?3
+        where workspace = ?1 and lane = ?2 and payload is not null and next_at < ?3";
+    tx.later(sql, params![tenant, &row.lane, at])
+}
+
+/// Across workspaces: when the next item is to be worked.
+pub fn next_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from channel_notifications where payload is not null";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
+    Ok(next.flatten())
+}
+
+/// How many items of a workspace wait.
+pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant, connection: Id<ChannelConnection>) -> Result<i64, DbError> {
+    let sql = "select count(*) from channel_notifications
+        where workspace = ?1 and connection = ?2 and payload is not null";
+    Ok(tx.one(sql, params![tenant, connection])?.unwrap_or(0))
+}
+
+/// Across workspaces: forgets items that came before a moment; how many.
+pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbError> {
+    let sql = "delete from channel_notifications where id in (
+        select id from channel_notifications where received_at < ?1 order by received_at limit ?2)";
+    Ok(tx.exec(sql, params![before, most])? as u64)
+}
+
+/// Takes the payload out of what waits in some lanes; how many.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, lanes: &[String]) -> Result<u64, DbError> {
+    let mut erased = 0;
+    for lane in lanes {
+        let sql = "update channel_notifications set payload = null
+            where workspace = ?1 and lane = ?2 and payload is not null";
+        erased += tx.exec(sql, &[Value::from(tenant), Value::from(lane.as_str())])? as u64;
+    }
+    Ok(erased)
+}

@@ -1,0 +1,155 @@
+//! Templates of the messaging channel, as the provider last described them.
+
+use const_format::formatcp;
+use domain::channel::{Category, TemplateStatus};
+use domain::ids::{ChannelConnection, ChannelTemplate, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::Value as Json;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx};
+use crate::params;
+
+row! {
+    /// A template as stored.
+    #[derive(Debug, Clone)]
+    pub struct TemplateRow in "channel_templates" {
+        /// Its id.
+        id: Id<ChannelTemplate>,
+        /// Its connection.
+        connection: Id<ChannelConnection>,
+        /// The provider's id of it.
+        provider_id: String,
+        /// Its name.
+        name: String,
+        /// Its language.
+        language: String,
+        /// What it is for.
+        category: Category,
+        /// The category that it is about to get.
+        pending_category: Option<Category>,
+        /// The category that it had.
+        previous_category: Option<Category>,
+        /// Whether it may be sent.
+        status: TemplateStatus,
+        /// Its components, a list in the channel's own form.
+        components: Json,
+        /// Whether its values have names.
+        named: bool,
+        /// The provider's word for its quality.
+        quality: Option<String>,
+        /// Why it was rejected.
+        rejected_reason: Option<String>,
+        /// When it became known here.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+    insert with { workspace: Tenant }
+}
+
+const COLUMNS: &str = TemplateRow::COLUMNS;
+
+/// Adds a template.
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+    tx.later(TemplateRow::INSERT, &row.values(tenant))
+}
+
+/// A page of the templates of a workspace, newest first.
+pub fn page(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    after: Option<&str>,
+    name: Option<&str>,
+    status: Option<TemplateStatus>,
+    most: i64,
+) -> Result<Vec<TemplateRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_templates where workspace = ?1
+            and (cast(?2 as text) is null or id < ?2) and (cast(?3 as text) is null or name = ?3)
+            and (cast(?4 as text) is null or status = ?4)
+        order by id desc limit ?5"
+    );
+    tx.all(sql, params![tenant, after, name, status, most])
+}
+
+/// All templates of a workspace; there is a ceiling on how many it has.
+pub fn all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<TemplateRow>, DbError> {
+    let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 order by id");
+    tx.all(sql, params![tenant])
+}
+
+/// How many templates a workspace has.
+pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql = "select count(*) from channel_templates where workspace = ?1";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}
+
+/// A template by its id.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
+    let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2");
+    tx.one(sql, params![tenant, id])
+}
+
+/// The same, held against other writers until the transaction ends.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelTemplate>,
+) -> Result<Option<TemplateRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, id])
+}
+
+/// A template by its name and language.
+pub fn by_name(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    name: &str,
+    language: &str,
+) -> Result<Option<TemplateRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_templates where workspace = ?1 and name = ?2 and language = ?3"
+    );
+    tx.one(sql, params![tenant, name, language])
+}
+
+/// A template by the provider's id of it, held against other writers until the transaction ends.
+pub fn at_provider_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    provider_id: &str,
+) -> Result<Option<TemplateRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from channel_templates where workspace = ?1 and provider_id = ?2 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, provider_id])
+}
+
+/// Writes what changes of a template.
+pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "channel_templates" set {
+            provider_id: &row.provider_id,
+            category: row.category,
+            pending_category: row.pending_category,
+            previous_category: row.previous_category,
+            status: row.status,
+            components: &row.components,
+            named: row.named,
+            quality: row.quality.as_deref(),
+            rejected_reason: row.rejected_reason.as_deref(),
+            updated_at: row.updated_at,
+        }
+        where "workspace = ?1 and id = ?2", tenant, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// Removes a template; `false` when there is none.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from channel_templates where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+}
