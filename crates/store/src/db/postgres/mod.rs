@@ -1,12 +1,13 @@
 //! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a
-//! conflict, and one connection that listens for the wake-ups of other nodes.
+//! conflict, and one connection for the wake-ups between nodes.
+
+mod wakes;
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -19,17 +20,16 @@ use tokio::sync::oneshot;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Config, Statement};
+use tokio_postgres::{Client, Config, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Aftermath, DbError, OnWake, Row, Session, StoreMetrics, Tx, Value, WakeSet, dialect};
+use wakes::Owed;
 
 /// Times that a closure runs before a conflict is reported.
 const ATTEMPTS: u32 = 12;
 /// Closures that may wait for a connection.
 const QUEUE: usize = 20_000;
-/// Subscribes to the wake-ups of all nodes.
-const LISTEN: &str = "listen dastak_wake";
 /// Longest wait for a connection to the server.
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -39,8 +39,9 @@ pub(super) struct Postgres {
     writers: SyncSender<Job>,
     readers: SyncSender<Job>,
     metrics: StoreMetrics,
+    /// Wakes the jobs of this node, and owes it to the others.
     on_wake: OnWake,
-    closing: Arc<AtomicBool>,
+    owed: Arc<Owed>,
 }
 
 /// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when
@@ -89,7 +90,7 @@ impl Server {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.owed.close();
     }
 }
 
@@ -100,15 +101,20 @@ impl Postgres {
         on_wake: OnWake,
         metrics: StoreMetrics,
     ) -> Result<Self, DbError> {
-        let closing = Arc::new(AtomicBool::new(false));
+        let owed = Arc::new(Owed::default());
         let writers = pool("store-write", connections, server, &metrics)?;
         let readers = pool("store-read", connections, server, &metrics)?;
-        let (listen_server, listen_wake, listen_closing) = (server.clone(), on_wake.clone(), closing.clone());
+        let (to_others, here, heard) = (owed.clone(), on_wake.clone(), server.clone());
         std::thread::Builder::new()
-            .name("store-listen".into())
-            .spawn(move || listen(&listen_server, &listen_wake, &listen_closing))
+            .name("store-wakes".into())
+            .spawn(move || wakes::run(&heard, &here, &to_others))
             .map_err(|why| DbError::Unavailable(why.to_string()))?;
-        Ok(Self { writers, readers, metrics, on_wake, closing })
+        let to_others = owed.clone();
+        let on_wake: OnWake = Arc::new(move |woken: WakeSet| {
+            on_wake(woken);
+            to_others.add(woken.0);
+        });
+        Ok(Self { writers, readers, metrics, on_wake, owed })
     }
 
     pub(super) async fn tx<T, E>(
@@ -238,7 +244,7 @@ impl PgSession {
             let closed = match run(&mut tx, work) {
                 Ok(Ok((value, aftermath))) => {
                     let started = Instant::now();
-                    let committed = tx.commit(aftermath.wakes);
+                    let committed = tx.commit();
                     metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
                     metrics.batch_size.observe(1.0);
                     committed.map(|()| Ok((value, aftermath)))
@@ -402,17 +408,14 @@ impl PgTx {
         rows.iter().map(Row::postgres).try_for_each(visit)
     }
 
-    fn commit(&mut self, wakes: u32) -> Result<(), DbError> {
+    fn commit(&mut self) -> Result<(), DbError> {
         if let Some(error) = &self.error {
             let error = error.clone();
             self.rollback();
             return Err(error);
         }
-        if self.begin.is_some() && self.queue.is_empty() && wakes == 0 {
+        if self.begin.is_some() && self.queue.is_empty() {
             return Ok(());
-        }
-        if wakes != 0 {
-            self.later("select pg_notify('dastak_wake', ?1)", &[Value::from(wakes.to_string())])?;
         }
         match self.flush(Last::Plain("commit")) {
             Ok(_) => Ok(()),
@@ -485,49 +488,5 @@ fn classify(error: tokio_postgres::Error) -> DbError {
         DbError::Unavailable(detail)
     } else {
         DbError::Internal(format!("{}: {detail}", code.code()))
-    }
-}
-
-/// Hands the wake-ups of other nodes (and our own) to `on_wake` until the store closes; connects again after
-/// a loss.
-fn listen(server: &Server, on_wake: &OnWake, closing: &AtomicBool) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    while !closing.load(Ordering::Relaxed) {
-        let heard = runtime.block_on(async {
-            let (client, mut connection) = server.config.connect(server.tls.clone()).await?;
-            let pump = poll_fn(|context| {
-                loop {
-                    match connection.poll_message(context) {
-                        Poll::Ready(Some(Ok(AsyncMessage::Notification(note)))) => {
-                            if let Ok(bits) = note.payload().parse() {
-                                on_wake(WakeSet(bits));
-                            }
-                        }
-                        Poll::Ready(Some(Ok(_))) => {}
-                        Poll::Ready(Some(Err(why))) => return Poll::Ready(Err(why)),
-                        Poll::Ready(None) => return Poll::Ready(Ok(())),
-                        Poll::Pending => return Poll::Pending,
-                    }
-                }
-            });
-            let pump = std::pin::pin!(pump);
-            let (subscribed, outcome) = tokio::join!(client.batch_execute(LISTEN), async {
-                let closed = async {
-                    let mut tick =
-                        tokio::time::interval_at(tokio::time::Instant::now(), Duration::from_millis(500));
-                    while !closing.load(Ordering::Relaxed) {
-                        tick.tick().await;
-                    }
-                };
-                tokio::select! { outcome = pump => outcome, () = closed => Ok(()) }
-            });
-            subscribed?;
-            outcome
-        });
-        if heard.is_err() && !closing.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(500));
-        }
-        // Wake-ups were missed while the connection was down: wake everything.
-        on_wake(WakeSet(u32::MAX));
     }
 }
