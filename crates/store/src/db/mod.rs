@@ -245,20 +245,15 @@ impl Tx<'_> {
     }
 
     /// Runs a statement that must change so many rows; if it does not, the transaction fails. If it fails with
-    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. On SQLite
-    /// it is deferred as by [`Tx::later`].
+    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. It is
+    /// deferred as by [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => {
                 behind.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
             }
-            Session::Sqlite(_) | Session::Postgres(_) => {
-                let checked = self.exec(sql, params).and_then(|changed| check(changed, Some(&must)));
-                if let (Err(DbError::Retry(why)), Session::Postgres(tx)) = (&checked, &mut self.session) {
-                    tx.run_again(why);
-                }
-                checked
-            }
+            Session::Postgres(tx) => tx.must(&faults::statement(self.faults.as_deref(), sql), params, must),
+            Session::Sqlite(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
         }
     }
 
@@ -482,7 +477,7 @@ impl Store {
     {
         match &*self.engine {
             Engine::Sqlite(engine) => engine.tx(work, alone).await,
-            Engine::Postgres(engine) => engine.tx(work).await,
+            Engine::Postgres(engine) => engine.tx(work, alone).await,
         }
     }
 
@@ -497,50 +492,70 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         let place = Location::caller();
-        async move {
-            let Some(faults) = self.faults.get() else { return self.look(work).await };
-            match faults.read(place) {
-                Some(why) => Err(why.into()),
-                None => self.look(faults::under(faults.clone(), Fate::Untouched, work)).await,
-            }
+        async move { self.look_from(work, place, false).await }
+    }
+
+    async fn look_from<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        place: Place,
+        long: bool,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let Some(faults) = self.faults.get() else { return self.look(work, place, long).await };
+        match faults.read(place) {
+            Some(why) => Err(why.into()),
+            None => self.look(faults::under(faults.clone(), Fate::Untouched, work), place, long).await,
         }
     }
 
-    async fn look<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    async fn look<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        place: Place,
+        long: bool,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
             Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(work).await,
+            Engine::Postgres(engine) => engine.read(work, place, long).await,
         }
     }
 
     /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the
     /// calling thread.
-    pub async fn read_long<T, E>(
+    #[track_caller]
+    pub fn read_long<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        if self.shared() {
-            return self.read(work).await;
-        }
-        let store = self.clone();
-        let read = move || match (&*store.engine, store.faults.get()) {
-            (Engine::Sqlite(engine), None) => engine.read(work),
-            (Engine::Sqlite(engine), Some(faults)) => {
-                engine.read(faults::under(faults.clone(), Fate::Untouched, work))
+        let place = Location::caller();
+        async move {
+            if self.shared() {
+                return self.look_from(work, place, true).await;
             }
-            (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
-        };
-        match tokio::task::spawn_blocking(read).await {
-            Ok(answer) => answer,
-            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
+            let store = self.clone();
+            let read = move || match (&*store.engine, store.faults.get()) {
+                (Engine::Sqlite(engine), None) => engine.read(work),
+                (Engine::Sqlite(engine), Some(faults)) => {
+                    engine.read(faults::under(faults.clone(), Fate::Untouched, work))
+                }
+                (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
+            };
+            match tokio::task::spawn_blocking(read).await {
+                Ok(answer) => answer,
+                Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Error, SimpleQueryMessage};
 
 use super::super::{OnWake, WakeSet};
-use super::Server;
+use super::server::{Purpose, Server};
 
 /// Time between two wake-ups that a node sends. What is owed meanwhile goes with the next.
 const PACE: Duration = Duration::from_millis(5);
@@ -77,8 +77,7 @@ fn late<T>(_: T) -> String {
 }
 
 async fn converse(server: &Server, on_wake: &OnWake, owed: &Owed, missed: &Cell<bool>) -> Result<(), String> {
-    let (client, mut connection) =
-        server.config.connect(server.tls.clone()).await.map_err(|why| why.to_string())?;
+    let (client, mut connection) = server.connect(Purpose::Wake).await.map_err(|why| why.to_string())?;
     // The number of our own session: what it said is known here.
     let own = Cell::new(0);
     let hear = poll_fn(|context| {
@@ -117,7 +116,7 @@ async fn converse(server: &Server, on_wake: &OnWake, owed: &Owed, missed: &Cell<
                 owed.topics.fetch_or(topics, Ordering::AcqRel);
                 return Err(why);
             }
-            tokio::time::sleep(PACE).await;
+            tokio::time::sleep_until(tokio::time::Instant::now() + PACE).await;
         }
     };
     tokio::select! {
