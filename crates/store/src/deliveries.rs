@@ -1,14 +1,15 @@
 //! Deliveries: one event on its way to one endpoint each.
 
+use std::collections::HashMap;
+
 use const_format::formatcp;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value, places};
 use crate::params;
-use crate::webhooks::EndpointRow;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
@@ -355,14 +356,27 @@ pub fn replay(
     tx.one(sql, params![key.tenant, key.endpoint, key.id, now, lease, lease.is_some()])
 }
 
-/// The endpoint of a delivery as it is now, if the delivery still wants the attempt of this round.
-pub fn endpoint_if_wanted(tx: &mut Tx<'_>, key: Key, round: i64) -> Result<Option<EndpointRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from webhook_endpoints w join deliveries d on d.endpoint = w.id \
-         where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.status = 'pending' and d.round = ?4",
-        EndpointRow::SELECT
+/// Which of these deliveries are pending: the round of each, and the number of changes of its workspace's endpoints
+/// (see `generations`).
+pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>, DbError> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    // The last one again up to a power of two, so that there are few different statements to keep prepared.
+    let count = keys.len().next_power_of_two();
+    let asked = keys.iter().chain(std::iter::repeat_n(&keys[keys.len() - 1], count - keys.len()));
+    let params: Vec<Value<'_>> =
+        asked.flat_map(|key| [key.tenant.into(), key.endpoint.into(), key.id.into()]).collect();
+    let sql = format!(
+        "select distinct d.workspace, d.endpoint, d.id, d.round, coalesce(g.n, 0) \
+         from (values {}) as w (workspace, endpoint, id) \
+         join deliveries d on d.workspace = w.workspace and d.endpoint = w.endpoint and d.id = w.id \
+         left join generations g on g.subject = d.workspace where d.status = 'pending'",
+        places(count, 3)
     );
-    tx.one(SQL, params![key.tenant, key.endpoint, key.id, round])
+    let found: Vec<(Tenant, Id<WebhookEndpoint>, Id<Delivery>, i64, u64)> = tx.all(&sql, &params)?;
+    let entry = |(tenant, endpoint, id, round, number)| (Key { tenant, endpoint, id }, (round, number));
+    Ok(found.into_iter().map(entry).collect())
 }
 
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many.

@@ -52,6 +52,7 @@ migrations! {
     25 "documents",
     26 "passage_vectors",
     27 "list_blocks",
+    40 "remembered",
 }
 
 /// Number of the newest step this program knows.

@@ -167,6 +167,7 @@ pub struct Tx<'a> {
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
     faults: Option<Arc<dyn Faults>>,
+    again: bool,
 }
 
 enum Session<'a> {
@@ -192,6 +193,16 @@ fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
     }
 }
 
+/// What a transaction is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Usual,
+    /// Very large.
+    Alone,
+    /// One statement.
+    Single,
+}
+
 /// What a closure leaves to be done once its transaction is committed.
 #[derive(Default)]
 struct Aftermath {
@@ -212,7 +223,7 @@ impl Aftermath {
 
 impl<'a> Tx<'a> {
     fn new(session: Session<'a>) -> Self {
-        Self { session, wakes: 0, after: Vec::new(), faults: None }
+        Self { session, wakes: 0, after: Vec::new(), faults: None, again: false }
     }
 }
 
@@ -376,7 +387,23 @@ impl Tx<'_> {
         self.after.push(Box::new(effect));
     }
 
-    /// Whether several nodes may share this store, so that nothing may be remembered between transactions.
+    /// Makes sure that the number of a subject of `generations` is this one when the transaction is committed;
+    /// otherwise it runs [`again`](Tx::again). On an embedded store, whose only node hears of each change, there is
+    /// nothing to do.
+    pub fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => tx.unchanged(subject, number),
+            Session::Sqlite(_) | Session::Behind(_) => Ok(()),
+        }
+    }
+
+    /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
+    pub fn again(&self) -> bool {
+        self.again
+    }
+
+    /// Whether several nodes may share this store, so that what is remembered between transactions has to be
+    /// compared (`generations`).
     pub fn shared(&self) -> bool {
         matches!(self.session, Session::Postgres(_))
     }
@@ -428,7 +455,22 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write(work, false, Location::caller())
+        self.write(work, Kind::Usual, Location::caller())
+    }
+
+    /// Like [`Store::tx`] for a closure of one statement, which PostgreSQL runs by itself: it holds no lock while
+    /// an answer travels. A second statement is an error there, and so is one that nobody waits for and that is
+    /// to change so many rows.
+    #[track_caller]
+    pub fn tx_single<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Single, Location::caller())
     }
 
     /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
@@ -441,22 +483,22 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write(work, true, Location::caller())
+        self.write(work, Kind::Alone, Location::caller())
     }
 
     async fn write<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
+        kind: Kind,
         place: Place,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let Some(faults) = self.faults.get() else { return self.run(work, alone).await };
+        let Some(faults) = self.faults.get() else { return self.run(work, kind).await };
         let fate = faults.before(place).await;
-        let answer = self.run(faults::under(faults.clone(), fate.clone(), work), alone).await;
+        let answer = self.run(faults::under(faults.clone(), fate.clone(), work), kind).await;
         faults.after(place, answer.is_ok()).await;
         match fate {
             Fate::Unheard => {
@@ -469,15 +511,15 @@ impl Store {
     async fn run<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
+        kind: Kind,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, alone).await,
-            Engine::Postgres(engine) => engine.tx(work, alone).await,
+            Engine::Sqlite(engine) => engine.tx(work, kind == Kind::Alone).await,
+            Engine::Postgres(engine) => engine.tx(work, kind).await,
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
-use super::{Aftermath, DbError, OnWake, Place, Session, StoreMetrics, Tx, WakeSet};
+use super::{Aftermath, DbError, Kind, OnWake, Place, Session, StoreMetrics, Tx, WakeSet};
 use server::Purpose;
 pub(super) use server::Server;
 pub(super) use tx::PgTx;
@@ -87,7 +87,7 @@ impl Postgres {
     pub(super) async fn tx<T, E>(
         &self,
         mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
+        kind: Kind,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -95,7 +95,11 @@ impl Postgres {
     {
         let (send, answer) = oneshot::channel();
         let (on_wake, metrics) = (self.on_wake.clone(), self.metrics.clone());
-        let (frame, patience) = if alone { (WRITE_LONG, LONG_PATIENCE) } else { (WRITE, PATIENCE) };
+        let (frame, patience) = match kind {
+            Kind::Usual => (WRITE, PATIENCE),
+            Kind::Alone => (WRITE_LONG, LONG_PATIENCE),
+            Kind::Single => (Frame::SingleWrite, PATIENCE),
+        };
         let job: Job = Box::new(move |session| {
             let outcome = session.write(&mut work, (frame, patience), &metrics).map(|(value, aftermath)| {
                 aftermath.run(&on_wake);
@@ -285,7 +289,7 @@ impl PgSession {
         loop {
             attempt += 1;
             let (mut tx, reused) = self.open(frame, patience)?;
-            let closed = match run(&mut tx, work) {
+            let closed = match run(&mut tx, work, attempt > 1) {
                 Ok(Ok((value, aftermath))) => {
                     let started = Instant::now();
                     let committed = tx.commit();
@@ -330,7 +334,7 @@ impl PgSession {
             // One statement sees one state by itself.
             let frame = if self.several.has(place) { several } else { Frame::Single };
             let (mut tx, reused) = self.open(frame, patience)?;
-            let outcome = run(&mut tx, work);
+            let outcome = run(&mut tx, work, false);
             tx.rollback();
             let (more, late, error) = (tx.wants_more, tx.late, tx.error().cloned());
             self.close(tx, error.as_ref());
@@ -353,9 +357,13 @@ impl PgSession {
 
 type Outcome<T, E> = std::thread::Result<Result<(T, Aftermath), E>>;
 
-fn run<T, E>(tx: &mut PgTx, work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>) -> Outcome<T, E> {
+fn run<T, E>(
+    tx: &mut PgTx,
+    work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+    again: bool,
+) -> Outcome<T, E> {
     catch_unwind(AssertUnwindSafe(|| {
-        let mut tx = Tx::new(Session::Postgres(tx));
+        let mut tx = Tx { again, ..Tx::new(Session::Postgres(tx)) };
         let value = work(&mut tx)?;
         Ok((value, tx.aftermath()))
     }))

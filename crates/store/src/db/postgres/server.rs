@@ -33,7 +33,7 @@ type Tls = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::S
 
 /// What a session is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::db) enum Purpose {
     /// Transactions that write.
     Write,
     /// Reads.
@@ -56,7 +56,7 @@ enum Health {
 /// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when the URL
 /// says `sslmode=require`.
 #[derive(Clone)]
-pub(super) struct Server {
+pub(in crate::db) struct Server {
     /// One for each host of the URL.
     hosts: Arc<[Config]>,
     /// The host that answered last; it is tried first.
@@ -66,7 +66,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
+    pub(in crate::db) fn new(url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
         let wrong = |why: String| DbError::Unavailable(why);
         let mut config: Config =
             url.parse().map_err(|_| wrong("database_url is not a PostgreSQL connection string".into()))?;
@@ -110,7 +110,7 @@ impl Server {
     /// # Errors
     /// Why not. While the server is in doubt, only one session tries, and all others hear at once why the last
     /// one failed.
-    pub(super) async fn connect(
+    pub(in crate::db) async fn connect(
         &self,
         purpose: Purpose,
     ) -> Result<(Client, Connection<Socket, Tls>), DbError> {
@@ -168,7 +168,7 @@ impl Server {
     }
 
     /// Notes that the server did not answer: until somebody has connected, it counts as away.
-    pub(super) fn doubt(&self, why: &str) {
+    pub(in crate::db) fn doubt(&self, why: &str) {
         let mut health = self.health();
         if matches!(*health, Health::Well) {
             *health = Health::Doubtful { trying: false, next: Instant::now(), why: why.to_owned() };

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
 use super::super::{DbError, Must, Row, Value, dialect};
+use crate::generations::COMPARE;
 
 /// A statement that a connection keeps prepared.
 #[derive(Clone)]
@@ -24,21 +25,30 @@ struct Prepared {
 
 /// The statements that one connection keeps prepared.
 #[derive(Default)]
-pub(super) struct Known(HashMap<String, Prepared>);
+pub(in crate::db) struct Known(HashMap<String, Prepared>);
 
 impl Known {
-    pub(super) fn clear(&mut self) {
+    pub(in crate::db) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 /// What surrounds the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(in crate::db) enum Frame {
     /// A transaction, which begins with this statement.
     Transaction(&'static str),
-    /// Nothing: there is one statement, which is a transaction by itself.
+    /// Nothing: there is one statement, which is a transaction by itself. It only reads; when a second one comes,
+    /// the closure runs again in a transaction.
     Single,
+    /// The same for a statement that writes. A second one is an error.
+    SingleWrite,
+}
+
+impl Frame {
+    fn is_transaction(self) -> bool {
+        matches!(self, Frame::Transaction(_))
+    }
 }
 
 /// A write that travels with the next message.
@@ -57,10 +67,10 @@ enum Broken {
 }
 
 /// One transaction on one connection.
-pub(super) struct PgTx {
+pub(in crate::db) struct PgTx {
     runtime: Arc<tokio::runtime::Runtime>,
     client: Arc<Client>,
-    pub(super) known: Known,
+    pub(in crate::db) known: Known,
     frame: Frame,
     /// Longest wait for an answer.
     patience: Duration,
@@ -69,12 +79,14 @@ pub(super) struct PgTx {
     /// Whether something was sent that is to be stored.
     wrote: bool,
     queue: Vec<Queued>,
+    /// Numbers of subjects that must be these.
+    expected: Vec<(String, u64)>,
     /// The first error; nothing runs after it.
     error: Option<DbError>,
     /// A second statement came where one was expected.
-    pub(super) wants_more: bool,
+    pub(in crate::db) wants_more: bool,
     /// The server did not answer in time: nothing can be said over this connection any more.
-    pub(super) late: bool,
+    pub(in crate::db) late: bool,
 }
 
 /// The message that is waited for.
@@ -87,7 +99,7 @@ enum Last<'a> {
 const LATE: &str = "the server does not answer";
 
 impl PgTx {
-    pub(super) fn new(
+    pub(in crate::db) fn new(
         runtime: Arc<tokio::runtime::Runtime>,
         client: Arc<Client>,
         known: Known,
@@ -103,6 +115,7 @@ impl PgTx {
             begun: false,
             wrote: false,
             queue: Vec::new(),
+            expected: Vec::new(),
             error: None,
             wants_more: false,
             late: false,
@@ -110,7 +123,7 @@ impl PgTx {
     }
 
     /// The first error.
-    pub(super) fn error(&self) -> Option<&DbError> {
+    pub(in crate::db) fn error(&self) -> Option<&DbError> {
         self.error.as_ref()
     }
 
@@ -123,11 +136,12 @@ impl PgTx {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        if self.frame == Frame::Single && std::mem::replace(&mut self.begun, true) {
-            self.wants_more = true;
-            return Err(self.fail(DbError::Retry("a second statement wants a transaction".into())));
+        if self.frame.is_transaction() || !std::mem::replace(&mut self.begun, true) {
+            return Ok(());
         }
-        Ok(())
+        self.wants_more = self.frame == Frame::Single;
+        let why = "a second statement wants a transaction".to_owned();
+        Err(self.fail(if self.wants_more { DbError::Retry(why) } else { DbError::Internal(why) }))
     }
 
     fn prepare(&mut self, sql: &str, must: Option<u64>) -> Result<Statement, DbError> {
@@ -157,7 +171,11 @@ impl PgTx {
                 Ok(statement)
             }
             Err(why) => {
-                let why = self.why(why, &[]);
+                // Nothing has run.
+                let why = match self.why(why, &[]) {
+                    DbError::Uncertain(why) => DbError::Unavailable(why),
+                    why => why,
+                };
                 Err(self.fail(why))
             }
         }
@@ -165,25 +183,32 @@ impl PgTx {
 
     /// What went wrong, in the words of the store.
     fn why(&mut self, broken: Broken, queue: &[Queued]) -> DbError {
-        match broken {
+        // Whether what was sent may have been stored although nobody heard so.
+        let mut lost = false;
+        let why = match broken {
             Broken::Late => {
-                self.late = true;
+                (self.late, lost) = (true, true);
                 DbError::Unavailable(LATE.into())
             }
             Broken::At(place, why) => {
-                let place = place.checked_sub(usize::from(matches!(self.frame, Frame::Transaction(_))));
+                lost |= why.code().is_none_or(|code| code.code().starts_with("57"));
+                let place = place.checked_sub(usize::from(self.frame.is_transaction()));
                 let otherwise = place.and_then(|place| queue.get(place)?.otherwise.clone());
                 match otherwise {
                     Some(otherwise) if why.code() == Some(&SqlState::DIVISION_BY_ZERO) => otherwise,
                     _ => classify(&why),
                 }
             }
+        };
+        match why {
+            DbError::Unavailable(why) if lost && self.frame == Frame::SingleWrite => DbError::Uncertain(why),
+            why => why,
         }
     }
 
     /// Sends what is queued and then `last`; waits for every answer and returns the last one.
     fn flush(&mut self, last: Last<'_>) -> Result<(u64, Vec<PgRow>), DbError> {
-        let queue = std::mem::take(&mut self.queue);
+        let queue = self.queued()?;
         match self.send(&queue, last) {
             Ok(answer) => Ok(answer),
             Err((_, broken)) => {
@@ -206,7 +231,7 @@ impl PgTx {
                 sent.push(Box::pin(async { client.batch_execute(begin).await.map(|()| Vec::new()) }));
             }
             Frame::Transaction(_) => sent.push(Box::pin(std::future::ready(Ok(Vec::new())))),
-            Frame::Single => {}
+            Frame::Single | Frame::SingleWrite => {}
         }
         for Queued { statement, params, .. } in queue {
             sent.push(Box::pin(async {
@@ -236,14 +261,14 @@ impl PgTx {
         answer.map(|rows| (changed, rows))
     }
 
-    pub(super) fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+    pub(in crate::db) fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
         self.one_more()?;
         let statement = self.prepare(sql, None)?;
         self.flush(Last::Exec(statement, params)).map(|(changed, _)| changed)
     }
 
-    pub(super) fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
-        if self.frame == Frame::Single {
+    pub(in crate::db) fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
             return self.exec(sql, params).map(|_| ());
         }
         self.one_more()?;
@@ -253,11 +278,39 @@ impl PgTx {
     }
 
     /// Runs a statement that changes so many rows, or the transaction fails.
-    pub(super) fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
+    pub(in crate::db) fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         self.one_more()?;
         let statement = self.prepare(sql, Some(must.rows))?;
         self.put_off(statement, params, Some(must.otherwise));
-        if self.frame == Frame::Single { self.settle() } else { Ok(()) }
+        if self.frame.is_transaction() { Ok(()) } else { self.settle() }
+    }
+
+    /// Makes sure that a number is this one; otherwise the transaction runs again.
+    pub(in crate::db) fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
+        self.one_more()?;
+        if !self.expected.iter().any(|(known, expected)| known == subject && *expected == number) {
+            self.expected.push((subject.to_owned(), number));
+        }
+        if self.frame.is_transaction() { Ok(()) } else { self.settle() }
+    }
+
+    fn nothing_queued(&self) -> bool {
+        self.queue.is_empty() && self.expected.is_empty()
+    }
+
+    /// What travels with the next message.
+    fn queued(&mut self) -> Result<Vec<Queued>, DbError> {
+        if !self.expected.is_empty() {
+            let (subjects, numbers) = std::mem::take(&mut self.expected)
+                .into_iter()
+                .map(|(subject, number)| (Value::Text(subject.into()), Value::from(number)))
+                .unzip();
+            let statement = self.prepare(COMPARE, None)?;
+            let otherwise = DbError::Retry("what was remembered has changed".into());
+            let params = vec![Value::Many(subjects), Value::Many(numbers)];
+            self.queue.push(Queued { statement, params, otherwise: Some(otherwise) });
+        }
+        Ok(std::mem::take(&mut self.queue))
     }
 
     fn put_off(&mut self, statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) {
@@ -270,7 +323,7 @@ impl PgTx {
         self.flush(Last::Plain("")).map(|_| ())
     }
 
-    pub(super) fn each(
+    pub(in crate::db) fn each(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
@@ -283,21 +336,21 @@ impl PgTx {
     }
 
     /// Ends the transaction and keeps what it wrote.
-    pub(super) fn commit(&mut self) -> Result<(), DbError> {
+    pub(in crate::db) fn commit(&mut self) -> Result<(), DbError> {
         if let Some(error) = &self.error {
             let error = error.clone();
             self.rollback();
             return Err(error);
         }
-        if self.frame == Frame::Single || (!self.begun && self.queue.is_empty()) {
+        if !self.frame.is_transaction() || (!self.begun && self.nothing_queued()) {
             return Ok(());
         }
-        if !self.wrote && self.queue.is_empty() {
+        if !self.wrote && self.nothing_queued() {
             // It has only read, under locks perhaps: nobody has to wait for the end.
             self.tell("commit");
             return Ok(());
         }
-        let queue = std::mem::take(&mut self.queue);
+        let queue = self.queued()?;
         let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit")) else { return Ok(()) };
         // An answer that never came may have been yes, and so may that of a server that stopped meanwhile. After
         // an error of another statement, COMMIT is ROLLBACK.
@@ -313,9 +366,10 @@ impl PgTx {
     }
 
     /// Undoes everything. Nobody waits for the answer.
-    pub(super) fn rollback(&mut self) {
+    pub(in crate::db) fn rollback(&mut self) {
         self.queue.clear();
-        if self.begun && self.frame != Frame::Single && !self.late && !self.client.is_closed() {
+        self.expected.clear();
+        if self.begun && self.frame.is_transaction() && !self.late && !self.client.is_closed() {
             self.tell("rollback");
         }
         self.begun = false;
@@ -382,7 +436,7 @@ async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<PgRow>, (usize, Error)>
 }
 
 /// What the store calls an error of the server, or of the way to it.
-pub(super) fn classify(error: &Error) -> DbError {
+pub(in crate::db) fn classify(error: &Error) -> DbError {
     let text = match std::error::Error::source(error) {
         Some(source) if error.code().is_none() => format!("{error}: {source}"),
         _ => error.to_string(),
