@@ -48,4 +48,5 @@ pub fn endpoints_unchanged(tx: &mut Tx<'_>, tenant: Tenant, number: u64) -> Resu
 /// What [`Tx::unchanged`] compares, by the engine: lists of subjects and of numbers. It divides by zero if one of
 /// them differs.
 pub(crate) const COMPARE: &str = "select 1 / (count(*) = 0)::int from unnest(?1::text[], ?2::bigint[]) as seen (subject, n) \
-     left join generations g on g.subject = seen.subject where coalesce(g.n, 0) <> seen.n";
+     left join lateral (select n from generations g where g.subject = seen.subject offset 0) g on true \
+     where coalesce(g.n, 0) <> seen.n";

@@ -175,6 +175,8 @@ enum Session<'a> {
     /// A transaction that has the writer to itself.
     Behind(behind::Behind<'a>),
     Postgres(&'a mut postgres::PgTx),
+    /// A part of a transaction on PostgreSQL that others share: it only adds rows.
+    Sheet(&'a mut postgres::Sheet),
 }
 
 /// What a statement must do; otherwise its transaction fails.
@@ -201,6 +203,8 @@ enum Kind {
     Alone,
     /// One statement.
     Single,
+    /// Rows are added, and nothing else is done as a rule.
+    Adding,
 }
 
 /// What a closure leaves to be done once its transaction is committed.
@@ -239,6 +243,7 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
             Session::Behind(behind) => sqlite::exec(&*behind.settled()?, sql, params),
             Session::Postgres(tx) => tx.exec(sql, params),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -252,6 +257,17 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
             Session::Behind(behind) => behind.later(sql, params, None),
             Session::Postgres(tx) => tx.later(sql, params),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
+        }
+    }
+
+    /// Adds a row with a statement `insert into … values (…)`. It travels as by [`Tx::later`]; on PostgreSQL rows of
+    /// other tables that are added, too, may come before it. A closure that does nothing else may share its
+    /// transaction there ([`Store::tx_adding`]).
+    pub fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Sheet(sheet) => sheet.add(&faults::statement(self.faults.as_deref(), sql), params),
+            Session::Sqlite(_) | Session::Behind(_) | Session::Postgres(_) => self.later(sql, params),
         }
     }
 
@@ -265,6 +281,7 @@ impl Tx<'_> {
             }
             Session::Postgres(tx) => tx.must(&faults::statement(self.faults.as_deref(), sql), params, must),
             Session::Sqlite(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -273,7 +290,7 @@ impl Tx<'_> {
         match &mut self.session {
             Session::Behind(behind) => behind.settled().map(|_| ()),
             // Their commit does so.
-            Session::Sqlite(_) | Session::Postgres(_) => Ok(()),
+            Session::Sqlite(_) | Session::Postgres(_) | Session::Sheet(_) => Ok(()),
         }
     }
 
@@ -373,6 +390,7 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::each(conn, sql, params, read),
             Session::Behind(behind) => sqlite::each(&*behind.settled()?, sql, params, read),
             Session::Postgres(tx) => tx.each(sql, params, read),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -393,6 +411,7 @@ impl Tx<'_> {
     pub fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
         match &mut self.session {
             Session::Postgres(tx) => tx.unchanged(subject, number),
+            Session::Sheet(sheet) => sheet.unchanged(subject, number),
             Session::Sqlite(_) | Session::Behind(_) => Ok(()),
         }
     }
@@ -405,7 +424,7 @@ impl Tx<'_> {
     /// Whether several nodes may share this store, so that what is remembered between transactions has to be
     /// compared (`generations`).
     pub fn shared(&self) -> bool {
-        matches!(self.session, Session::Postgres(_))
+        matches!(self.session, Session::Postgres(_) | Session::Sheet(_))
     }
 }
 
@@ -484,6 +503,20 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         self.write(work, Kind::Alone, Location::caller())
+    }
+
+    /// Like [`Store::tx`] for a closure that as a rule only adds rows ([`Tx::add`]): on PostgreSQL those that wait
+    /// together share a transaction. When it does anything else, it runs again in one of its own.
+    #[track_caller]
+    pub fn tx_adding<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Adding, Location::caller())
     }
 
     async fn write<T, E>(

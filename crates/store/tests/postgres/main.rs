@@ -2,6 +2,7 @@
 //! The tests need a server; runs without one skip them by their names.
 
 mod faults;
+mod groups;
 mod trips;
 mod wire;
 

@@ -1,6 +1,7 @@
 //! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a
 //! conflict, and one connection for the wake-ups between nodes.
 
+mod group;
 mod server;
 mod tx;
 mod wakes;
@@ -15,6 +16,8 @@ use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
 use super::{Aftermath, DbError, Kind, OnWake, Place, Session, StoreMetrics, Tx, WakeSet};
+pub(super) use group::Sheet;
+use group::{Blame, Guest, Work};
 use server::Purpose;
 pub(super) use server::Server;
 pub(super) use tx::PgTx;
@@ -25,6 +28,8 @@ use wakes::Owed;
 const ATTEMPTS: u32 = 12;
 /// Time after which it does not run again.
 const CONTENDED: Duration = Duration::from_secs(6);
+/// Connections for transactions that closures share: while one waits for its commit, the next is filled.
+const SHARED: usize = 2;
 /// Closures that may wait for a connection.
 const QUEUE: usize = 20_000;
 /// Longest wait for an answer of the server.
@@ -49,6 +54,8 @@ type Job = Box<dyn FnOnce(&mut PgSession) + Send>;
 pub(super) struct Postgres {
     writers: SyncSender<Job>,
     readers: SyncSender<Job>,
+    /// Closures that may share a transaction.
+    guests: SyncSender<Box<dyn Guest>>,
     metrics: StoreMetrics,
     /// Wakes the jobs of this node, and owes it to the others.
     on_wake: OnWake,
@@ -71,6 +78,21 @@ impl Postgres {
         let owed = Arc::new(Owed::default());
         let writers = pool("store-write", connections, server, Purpose::Write, &metrics)?;
         let readers = pool("store-read", connections, server, Purpose::Read, &metrics)?;
+        let (guests, inbox) = sync_channel::<Box<dyn Guest>>(QUEUE);
+        let inbox = Arc::new(Mutex::new(inbox));
+        for number in 0..SHARED {
+            let (inbox, server, singly, metrics) =
+                (inbox.clone(), server.clone(), writers.clone(), metrics.clone());
+            std::thread::Builder::new()
+                .name(format!("store-shared-{number}"))
+                .spawn(move || {
+                    let session = PgSession::new(server, Purpose::Write, Arc::default());
+                    if let Ok(session) = session {
+                        group::serve(&inbox, session, &singly, &metrics);
+                    }
+                })
+                .map_err(|why| DbError::Unavailable(why.to_string()))?;
+        }
         let (to_others, here, heard) = (owed.clone(), on_wake.clone(), server.clone());
         std::thread::Builder::new()
             .name("store-wakes".into())
@@ -81,7 +103,7 @@ impl Postgres {
             on_wake(woken);
             to_others.add(woken.0);
         });
-        Ok(Self { writers, readers, metrics, on_wake, owed })
+        Ok(Self { writers, readers, guests, metrics, on_wake, owed })
     }
 
     pub(super) async fn tx<T, E>(
@@ -99,12 +121,23 @@ impl Postgres {
             Kind::Usual => (WRITE, PATIENCE),
             Kind::Alone => (WRITE_LONG, LONG_PATIENCE),
             Kind::Single => (Frame::SingleWrite, PATIENCE),
+            Kind::Adding => {
+                let guest = Work::new(work, send, on_wake, metrics);
+                self.metrics.queued.inc();
+                if self.guests.try_send(Box::new(guest)).is_err() {
+                    self.metrics.queued.dec();
+                    return Err(DbError::Unavailable("the queue of the store is full".into()).into());
+                }
+                let gone = || Err(DbError::Internal("a store thread is gone".into()).into());
+                return answer.await.unwrap_or_else(|_| gone());
+            }
         };
         let job: Job = Box::new(move |session| {
-            let outcome = session.write(&mut work, (frame, patience), &metrics).map(|(value, aftermath)| {
-                aftermath.run(&on_wake);
-                value
-            });
+            let outcome =
+                session.write(&mut work, (frame, patience), false, &metrics).map(|(value, aftermath)| {
+                    aftermath.run(&on_wake);
+                    value
+                });
             let _ = send.send(outcome);
         });
         self.send(&self.writers, job)?;
@@ -225,6 +258,11 @@ struct PgSession {
 }
 
 impl PgSession {
+    fn new(server: Server, purpose: Purpose, several: Arc<Several>) -> std::io::Result<Self> {
+        let runtime = Arc::new(tokio::runtime::Builder::new_current_thread().enable_all().build()?);
+        Ok(Self { runtime, server, purpose, line: None, known: Known::default(), several })
+    }
+
     /// The connection, and whether it was open before.
     fn connect(&mut self) -> Result<(Arc<Client>, bool), DbError> {
         if let Some(line) = &mut self.line {
@@ -283,13 +321,14 @@ impl PgSession {
         &mut self,
         work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
         (frame, patience): (Frame, Duration),
+        again: bool,
         metrics: &StoreMetrics,
     ) -> Result<(T, Aftermath), E> {
         let (mut attempt, began) = (0, Instant::now());
         loop {
             attempt += 1;
             let (mut tx, reused) = self.open(frame, patience)?;
-            let closed = match run(&mut tx, work, attempt > 1) {
+            let closed = match run(&mut tx, work, again || attempt > 1) {
                 Ok(Ok((value, aftermath))) => {
                     let started = Instant::now();
                     let committed = tx.commit();
@@ -321,6 +360,28 @@ impl PgSession {
                 Err(why) => return Err(why.into()),
             }
         }
+    }
+
+    /// Stores what closures add that share a transaction.
+    fn write_sheet(&mut self, sheet: Sheet, metrics: &StoreMetrics) -> Result<(), (DbError, Blame)> {
+        let (mut tx, reused) = self.open(WRITE, PATIENCE).map_err(|why| (why, Blame::Server))?;
+        let started = Instant::now();
+        let stored = tx.add_all(sheet).and_then(|()| tx.commit());
+        metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
+        let late = tx.late;
+        if stored.is_err() {
+            tx.rollback();
+        }
+        self.close(tx, stored.as_ref().err());
+        stored.map_err(|why| {
+            let server = match &why {
+                DbError::Uncertain(_) => true,
+                // A connection that rested may have been closed: each tries once more by itself.
+                DbError::Unavailable(_) => late || !reused,
+                DbError::Unique(_) | DbError::Retry(_) | DbError::Internal(_) => false,
+            };
+            (why, if server { Blame::Server } else { Blame::Somebody })
+        })
     }
 
     fn read<T, E: From<DbError>>(

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
 use super::super::{DbError, Must, Row, Value, dialect};
+use super::group::{Sheet, for_many};
 use crate::generations::COMPARE;
 
 /// A statement that a connection keeps prepared.
@@ -283,6 +284,34 @@ impl PgTx {
         let statement = self.prepare(sql, Some(must.rows))?;
         self.put_off(statement, params, Some(must.otherwise));
         if self.frame.is_transaction() { Ok(()) } else { self.settle() }
+    }
+
+    /// Adds the rows of closures that share this transaction, as one statement for each table.
+    pub(super) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
+        self.one_more()?;
+        self.expected = sheet.expected;
+        for (sql, rows) in sheet.rows {
+            let one = self.prepare(&sql, None)?;
+            let many = if rows.len() > 1 {
+                for_many(&sql, one.params().iter().map(tokio_postgres::types::Type::name))
+            } else {
+                None
+            };
+            let Some(many) = many else {
+                let queued = |params| Queued { statement: one.clone(), params, otherwise: None };
+                self.queue.extend(rows.into_iter().map(queued));
+                continue;
+            };
+            let mut columns: Vec<Vec<Value<'static>>> = Vec::new();
+            columns.resize_with(one.params().len(), || Vec::with_capacity(rows.len()));
+            for row in rows {
+                columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            }
+            let statement = self.prepare(&many, None)?;
+            let params = columns.into_iter().map(Value::Many).collect();
+            self.queue.push(Queued { statement, params, otherwise: None });
+        }
+        Ok(())
     }
 
     /// Makes sure that a number is this one; otherwise the transaction runs again.
