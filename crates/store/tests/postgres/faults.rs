@@ -115,7 +115,7 @@ async fn a_connection_that_was_closed_at_rest_costs_nobody_an_error_on_postgres(
         store.tx(add(n)).await.unwrap();
         wire.set(State::Cut);
         wire.set(State::Open);
-        // Rested for a while: what became of the connection is looked at before it is used.
+        // The rest is what is tested: after it, what became of the connection is looked at before it is used.
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     }
     store.tx(add(3)).await.unwrap();

@@ -1,6 +1,9 @@
 //! The engine on PostgreSQL: how often it asks the server, and what it does when the server is silent or gone.
 //! The tests need a server; runs without one skip them by their names.
 
+// The server is a real one, and lives in real time.
+#![allow(clippy::disallowed_methods)]
+
 mod faults;
 mod groups;
 mod trips;

@@ -25,7 +25,8 @@ const ANSWER: Duration = Duration::from_secs(3);
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// Hears the wake-ups of all nodes. Nothing of this session is worth a wait for the disk.
-const LISTEN: &str = "set synchronous_commit = off; listen dastak_wake; select pg_backend_pid()";
+const LISTEN: &str = "set application_name = 'dastak wake-ups'; set synchronous_commit = off; listen dastak_wake; \
+     select pg_backend_pid()";
 
 /// What this node has to say to the others.
 #[derive(Default)]
