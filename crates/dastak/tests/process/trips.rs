@@ -81,7 +81,10 @@ async fn events_and_nudges_take_few_turns_on_postgres() {
         move |number: usize| -> Work {
             let (client, key) = (client.clone(), key.clone());
             let to = format!("+9198{:08}", first + number * 10);
-            let body = json!({"agentId": agent, "toNumber": to, "scheduledAt": at});
+            let mut body = json!({"agentId": agent, "toNumber": to});
+            if let Some(at) = &at {
+                body["scheduledAt"] = json!(at);
+            }
             Box::pin(async move {
                 let once = [("idempotency-key", to.as_str())];
                 let answer = client.send("POST", "/v1/nudges", &key, &once, &body).await.expect("an answer");
