@@ -405,6 +405,19 @@ impl Tx<'_> {
         self.after.push(Box::new(effect));
     }
 
+    /// Lets reads that do not depend on each other travel together. On PostgreSQL `look` runs as if every read found
+    /// nothing, and what it reads travels behind the next statement. When the closure then reads the same, with the
+    /// same parameters and before it writes anything, the answer is there. What `look` returns is of no account.
+    /// On SQLite, where a read is a call, it does not run.
+    pub fn ahead(&mut self, look: impl FnOnce(&mut Self)) {
+        let Session::Postgres(tx) = &mut self.session else { return };
+        tx.look_ahead(true);
+        look(self);
+        if let Session::Postgres(tx) = &mut self.session {
+            tx.look_ahead(false);
+        }
+    }
+
     /// Makes sure that the number of a subject of `generations` is this one when the transaction is committed;
     /// otherwise it runs [`again`](Tx::again). On an embedded store, whose only node hears of each change, there is
     /// nothing to do.

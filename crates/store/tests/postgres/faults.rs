@@ -169,3 +169,17 @@ async fn a_node_that_stops_in_a_transaction_lets_go_on_postgres() {
     // It runs again on a new connection, or hears that the store was away; it never writes half.
     let _ = sleeper.await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_long_waits_for_a_server_that_is_there_and_for_no_other_on_postgres() {
+    let url = fresh_database().await;
+    let wire = Wire::to(&url).await;
+    let store = scratch(&wire.url, 1).await;
+    // Longer than a server is waited for that is not there.
+    let long = |tx: &mut store::Tx<'_>| tx.exists("select 1 from (select pg_sleep(7)) as slept", &[]);
+    assert_eq!(store.tx_alone(long).await, Ok(true));
+    assert_eq!(store.read_long(long).await, Ok(true));
+    assert_eq!(store.read(long).await, Ok(true));
+    wire.set(State::Frozen);
+    away(store.tx_alone(|tx| tx.exec("update scratch set n = 1", &[])).await);
+}

@@ -166,3 +166,36 @@ async fn a_node_hears_others_and_not_itself_on_postgres() {
     }
     assert_eq!(here.load(Ordering::SeqCst) & 8, 0, "no echo");
 }
+
+#[tokio::test]
+async fn what_is_looked_ahead_for_travels_with_the_next_statement_on_postgres() {
+    let url = fresh_database().await;
+    let wire = Wire::to(&url).await;
+    let store = scratch(&wire.url, 1).await;
+    let of = |tx: &mut Tx<'_>, n: i64| tx.one::<i64>("select n from scratch where n = ?1", params![n]);
+    let work = async |n: i64| {
+        store
+            .tx(move |tx| {
+                tx.ahead(|tx| {
+                    assert_eq!(of(tx, n), Ok(None), "nothing is known yet");
+                    assert_eq!(of(tx, n + 1), Ok(None));
+                    assert!(add(n + 7)(tx).is_err(), "nothing is written");
+                });
+                tx.exec("insert into scratch (n) values (?1)", params![n])?;
+                let first = (of(tx, n)?, of(tx, n + 1)?);
+                // A write makes void what was seen.
+                tx.ahead(|tx| assert_eq!(of(tx, n + 2), Ok(None)));
+                let again = of(tx, n)?;
+                add(n + 2)(tx)?;
+                Ok::<_, DbError>((first, again, of(tx, n + 2)?))
+            })
+            .await
+            .unwrap()
+    };
+    assert_eq!(work(10).await, ((Some(10), None), Some(10), Some(12)));
+    let (found, seen) = wire.seen(work(20)).await;
+    assert_eq!(found, ((Some(20), None), Some(20), Some(22)));
+    // The insert with two looks, the look with another one, the last look with what was put off, the end.
+    assert_eq!(seen.turns, 4);
+    assert_eq!(numbers(&url).await, [10, 12, 20, 22]);
+}

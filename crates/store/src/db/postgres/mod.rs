@@ -21,7 +21,7 @@ use group::{Blame, Guest, Work};
 use server::Purpose;
 pub(super) use server::Server;
 pub(super) use tx::PgTx;
-use tx::{Frame, Known};
+use tx::{Frame, Known, Patience};
 use wakes::Owed;
 
 /// Times that a closure runs before a conflict is reported.
@@ -32,8 +32,8 @@ const CONTENDED: Duration = Duration::from_secs(6);
 const SHARED: usize = 2;
 /// Closures that may wait for a connection.
 const QUEUE: usize = 20_000;
-/// Longest wait for an answer of the server.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait for an answer of a server that is there.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The same for very large transactions and for reads that may take long.
 const LONG_PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// Time without use after which a connection is looked at before it is used: the server may have closed it.
@@ -237,6 +237,8 @@ impl Several {
 /// An open connection. The task that serves it ends with it.
 struct Line {
     client: Arc<Client>,
+    /// The place of its host.
+    place: usize,
     pump: tokio::task::JoinHandle<()>,
     used: Instant,
 }
@@ -263,8 +265,8 @@ impl PgSession {
         Ok(Self { runtime, server, purpose, line: None, known: Known::default(), several })
     }
 
-    /// The connection, and whether it was open before.
-    fn connect(&mut self) -> Result<(Arc<Client>, bool), DbError> {
+    /// The connection, the place of its host, and whether it was open before.
+    fn connect(&mut self) -> Result<(Arc<Client>, usize, bool), DbError> {
         if let Some(line) = &mut self.line {
             if line.used.elapsed() > IDLE {
                 // What the server said meanwhile is heard now: that it closed the connection, for example.
@@ -275,18 +277,18 @@ impl PgSession {
             }
             line.used = Instant::now();
             if !line.client.is_closed() {
-                return Ok((line.client.clone(), true));
+                return Ok((line.client.clone(), line.place, true));
             }
         }
         self.hang_up();
         let (server, purpose) = (self.server.clone(), self.purpose);
-        let (client, pump) = self.runtime.block_on(async move {
-            let (client, connection) = server.connect(purpose).await?;
+        let (client, pump, place) = self.runtime.block_on(async move {
+            let (client, connection, place) = server.connect(purpose).await?;
             let pump = tokio::spawn(async move { drop(connection.await) });
-            Ok::<_, DbError>((Arc::new(client), pump))
+            Ok::<_, DbError>((Arc::new(client), pump, place))
         })?;
-        self.line = Some(Line { client: client.clone(), pump, used: Instant::now() });
-        Ok((client, false))
+        self.line = Some(Line { client: client.clone(), place, pump, used: Instant::now() });
+        Ok((client, place, false))
     }
 
     fn hang_up(&mut self) {
@@ -300,8 +302,9 @@ impl PgSession {
     /// Opens a transaction, whose first message travels with the first statement. Also says whether the connection
     /// was open before.
     fn open(&mut self, frame: Frame, patience: Duration) -> Result<(PgTx, bool), DbError> {
-        let (client, reused) = self.connect()?;
+        let (client, place, reused) = self.connect()?;
         let known = std::mem::take(&mut self.known);
+        let patience = Patience { most: patience, server: self.server.clone(), place };
         Ok((PgTx::new(self.runtime.clone(), client, known, frame, patience), reused))
     }
 

@@ -1,6 +1,8 @@
 //! Where the server is, how to talk to it, and whether it was there a moment ago.
 
+use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +31,11 @@ const SESSION: &str = "set idle_in_transaction_session_timeout = '5s'; set lock_
 /// What a session that only reads is told, too.
 const READ_ONLY: &str = "; set default_transaction_read_only = on";
 
+/// Time without an answer after which a host is asked whether it is there.
+const ASKED_AFTER: Duration = Duration::from_secs(3);
+
+/// A session, and the place of its host.
+type Session = (Client, Connection<Socket, Tls>, usize);
 type Tls = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::Stream;
 
 /// What a session is for.
@@ -110,26 +117,23 @@ impl Server {
     /// # Errors
     /// Why not. While the server is in doubt, only one session tries, and all others hear at once why the last
     /// one failed.
-    pub(in crate::db) async fn connect(
-        &self,
-        purpose: Purpose,
-    ) -> Result<(Client, Connection<Socket, Tls>), DbError> {
+    pub(in crate::db) async fn connect(&self, purpose: Purpose) -> Result<Session, DbError> {
         let trial = self.enter()?;
         let outcome = self.try_hosts(purpose).await;
         trial.end(&outcome);
         outcome
     }
 
-    async fn try_hosts(&self, purpose: Purpose) -> Result<(Client, Connection<Socket, Tls>), DbError> {
+    async fn try_hosts(&self, purpose: Purpose) -> Result<Session, DbError> {
         let first = self.last_good.load(Ordering::Relaxed);
         let mut outcome = Err(DbError::Unavailable("database_url names no host".into()));
         for turn in 0..self.hosts.len() {
             let place = (first + turn) % self.hosts.len();
             let connected = tokio::time::timeout(CONNECT, self.begin(&self.hosts[place], purpose)).await;
             match connected {
-                Ok(Ok(session)) => {
+                Ok(Ok((client, connection))) => {
                     self.last_good.store(place, Ordering::Relaxed);
-                    return Ok(session);
+                    return Ok((client, connection, place));
                 }
                 Ok(Err(why)) => outcome = Err(classify(&why)),
                 Err(_) => outcome = Err(DbError::Unavailable("the server does not answer".into())),
@@ -165,6 +169,36 @@ impl Server {
             }
         };
         told.map(|()| (client, connection))
+    }
+
+    /// Waits for an answer of the host at this place. While none comes, the host is asked from time to time whether
+    /// it is there: what is slow is not taken for what is gone.
+    pub(in crate::db) async fn answer<T>(
+        &self,
+        place: usize,
+        most: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Option<T> {
+        let (mut answer, began) = (pin!(answer), Instant::now());
+        while began.elapsed() < most {
+            if let Ok(answer) = tokio::time::timeout(ASKED_AFTER, answer.as_mut()).await {
+                return Some(answer);
+            }
+            tokio::select! {
+                answer = answer.as_mut() => return Some(answer),
+                there = self.is_there(place) => if !there { return None },
+            }
+        }
+        None
+    }
+
+    /// Whether a host takes a session, or says why not.
+    async fn is_there(&self, place: usize) -> bool {
+        match tokio::time::timeout(CONNECT, self.hosts[place].connect(self.tls.clone())).await {
+            Ok(Ok(_)) => true,
+            Ok(Err(why)) => why.code().is_some(),
+            Err(_) => false,
+        }
     }
 
     /// Notes that the server did not answer: until somebody has connected, it counts as away.

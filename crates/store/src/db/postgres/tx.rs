@@ -14,6 +14,7 @@ use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
 use super::super::{DbError, Must, Row, Value, dialect};
 use super::group::{Sheet, for_many};
+use super::server::Server;
 use crate::generations::COMPARE;
 
 /// A statement that a connection keeps prepared.
@@ -31,6 +32,20 @@ pub(in crate::db) struct Known(HashMap<String, Prepared>);
 impl Known {
     pub(in crate::db) fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+/// How long an answer is waited for: at most so long, and only as long as the host at this place is there.
+#[derive(Clone)]
+pub(in crate::db) struct Patience {
+    pub(in crate::db) most: Duration,
+    pub(in crate::db) server: Server,
+    pub(in crate::db) place: usize,
+}
+
+impl Patience {
+    async fn wait<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        self.server.answer(self.place, self.most, answer).await
     }
 }
 
@@ -60,6 +75,19 @@ struct Queued {
     otherwise: Option<DbError>,
 }
 
+/// A read that travels behind the next message.
+struct Ahead {
+    sql: String,
+    statement: Statement,
+    params: Vec<Value<'static>>,
+}
+
+impl Ahead {
+    fn is(&self, sql: &str, params: &[Value<'_>]) -> bool {
+        self.sql == sql && self.params.as_slice() == params
+    }
+}
+
 /// Why messages failed: which of them was the first, and how.
 enum Broken {
     At(usize, Error),
@@ -73,8 +101,7 @@ pub(in crate::db) struct PgTx {
     client: Arc<Client>,
     pub(in crate::db) known: Known,
     frame: Frame,
-    /// Longest wait for an answer.
-    patience: Duration,
+    patience: Patience,
     /// Whether the transaction has begun on the server.
     begun: bool,
     /// Whether something was sent that is to be stored.
@@ -82,6 +109,11 @@ pub(in crate::db) struct PgTx {
     queue: Vec<Queued>,
     /// Numbers of subjects that must be these.
     expected: Vec<(String, u64)>,
+    /// Whether reads are only noted, to travel behind the next message.
+    looks_ahead: bool,
+    ahead: Vec<Ahead>,
+    /// What those that have travelled brought back. A write makes it void.
+    seen: Vec<(Ahead, Vec<PgRow>)>,
     /// The first error; nothing runs after it.
     error: Option<DbError>,
     /// A second statement came where one was expected.
@@ -105,7 +137,7 @@ impl PgTx {
         client: Arc<Client>,
         known: Known,
         frame: Frame,
-        patience: Duration,
+        patience: Patience,
     ) -> Self {
         Self {
             runtime,
@@ -117,6 +149,9 @@ impl PgTx {
             wrote: false,
             queue: Vec::new(),
             expected: Vec::new(),
+            looks_ahead: false,
+            ahead: Vec::new(),
+            seen: Vec::new(),
             error: None,
             wants_more: false,
             late: false,
@@ -159,14 +194,14 @@ impl PgTx {
         let text = dialect::for_postgres(key);
         let client = self.client.clone();
         let prepared = self.runtime.block_on(async {
-            match tokio::time::timeout(self.patience, client.prepare(&text)).await {
-                Ok(prepared) => prepared.map_err(|why| Broken::At(0, why)),
-                Err(_) => Err(Broken::Late),
+            match self.patience.wait(client.prepare(&text)).await {
+                Some(prepared) => prepared.map_err(|why| Broken::At(0, why)),
+                None => Err(Broken::Late),
             }
         });
         match prepared {
             Ok(statement) => {
-                let reads = text.trim_start().starts_with("select");
+                let reads = only_reads(&text);
                 self.wrote |= !reads;
                 self.known.0.insert(key.to_owned(), Prepared { statement: statement.clone(), reads });
                 Ok(statement)
@@ -210,8 +245,12 @@ impl PgTx {
     /// Sends what is queued and then `last`; waits for every answer and returns the last one.
     fn flush(&mut self, last: Last<'_>) -> Result<(u64, Vec<PgRow>), DbError> {
         let queue = self.queued()?;
-        match self.send(&queue, last) {
-            Ok(answer) => Ok(answer),
+        let ahead = std::mem::take(&mut self.ahead);
+        match self.send(&queue, last, &ahead) {
+            Ok((changed, rows, seen)) => {
+                self.seen.extend(ahead.into_iter().zip(seen));
+                Ok((changed, rows))
+            }
             Err((_, broken)) => {
                 let why = self.why(broken, &queue);
                 Err(self.fail(why))
@@ -219,12 +258,12 @@ impl PgTx {
         }
     }
 
-    /// The same; the first failure comes with whether it concerns `last`.
-    fn send(&mut self, queue: &[Queued], last: Last<'_>) -> Result<(u64, Vec<PgRow>), (bool, Broken)> {
+    /// The same, with what was looked ahead for behind it; the first failure comes with whether it concerns `last`.
+    fn send(&mut self, queue: &[Queued], last: Last<'_>, ahead: &[Ahead]) -> Result<Answers, (bool, Broken)> {
         let client = self.client.clone();
         let mut changed = 0;
         let mut sent: Vec<Sent<'_>> = Vec::with_capacity(queue.len() + 2);
-        let (begin, patience) = (self.frame, self.patience);
+        let begin = self.frame;
         // The place of the opening statement is kept when it has been sent before.
         match begin {
             Frame::Transaction(begin) if !self.begun => {
@@ -252,18 +291,40 @@ impl PgTx {
             }),
             Last::Plain(sql) => Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) }),
         });
-        let answer = self.runtime.block_on(async {
-            match tokio::time::timeout(patience, in_order(sent)).await {
-                Ok(Ok(rows)) => Ok(rows),
-                Ok(Err((at, why))) => Err((at == place, Broken::At(at, why))),
-                Err(_) => Err((true, Broken::Late)),
+        for Ahead { statement, params, .. } in ahead {
+            sent.push(Box::pin(
+                async move { client.query(statement, &borrow(params).collect::<Vec<_>>()).await },
+            ));
+        }
+        let answers = self.runtime.block_on(async {
+            match self.patience.wait(in_order(sent)).await {
+                Some(Ok(answers)) => Ok(answers),
+                Some(Err((at, why))) => Err((at == place, Broken::At(at, why))),
+                None => Err((true, Broken::Late)),
             }
         });
-        answer.map(|rows| (changed, rows))
+        let mut answers = answers?.into_iter().skip(place);
+        let rows = answers.next().unwrap_or_default();
+        Ok((changed, rows, answers.collect()))
+    }
+
+    /// Lets the reads that follow travel behind the next message, until it is told otherwise. Until then they find
+    /// nothing; when they are asked for again, the answers are there.
+    pub(in crate::db) fn look_ahead(&mut self, on: bool) {
+        self.looks_ahead = on && self.frame.is_transaction();
+    }
+
+    /// A write comes: what was seen may be different afterwards.
+    fn one_write(&mut self) -> Result<(), DbError> {
+        if self.looks_ahead {
+            return Err(DbError::Retry("nothing is written while somebody only looks ahead".into()));
+        }
+        self.seen.clear();
+        self.one_more()
     }
 
     pub(in crate::db) fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
-        self.one_more()?;
+        self.one_write()?;
         let statement = self.prepare(sql, None)?;
         self.flush(Last::Exec(statement, params)).map(|(changed, _)| changed)
     }
@@ -272,7 +333,7 @@ impl PgTx {
         if !self.frame.is_transaction() {
             return self.exec(sql, params).map(|_| ());
         }
-        self.one_more()?;
+        self.one_write()?;
         let statement = self.prepare(sql, None)?;
         self.put_off(statement, params, None);
         Ok(())
@@ -280,14 +341,14 @@ impl PgTx {
 
     /// Runs a statement that changes so many rows, or the transaction fails.
     pub(in crate::db) fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
-        self.one_more()?;
+        self.one_write()?;
         let statement = self.prepare(sql, Some(must.rows))?;
         self.put_off(statement, params, Some(must.otherwise));
         if self.frame.is_transaction() { Ok(()) } else { self.settle() }
     }
 
     /// Adds the rows of closures that share this transaction, as one statement for each table.
-    pub(super) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
+    pub(in crate::db) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
         self.one_more()?;
         self.expected = sheet.expected;
         for (sql, rows) in sheet.rows {
@@ -316,7 +377,7 @@ impl PgTx {
 
     /// Makes sure that a number is this one; otherwise the transaction runs again.
     pub(in crate::db) fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
-        self.one_more()?;
+        self.one_write()?;
         if !self.expected.iter().any(|(known, expected)| known == subject && *expected == number) {
             self.expected.push((subject.to_owned(), number));
         }
@@ -358,8 +419,26 @@ impl PgTx {
         params: &[Value<'_>],
         visit: impl FnMut(Row<'_>) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
-        self.one_more()?;
+        if !only_reads(sql) {
+            self.one_write()?;
+        } else if let (Some(place), None) =
+            (self.seen.iter().position(|(ahead, _)| ahead.is(sql, params)), &self.error)
+        {
+            let (_, rows) = self.seen.swap_remove(place);
+            return rows.iter().map(Row::postgres).try_for_each(visit);
+        } else {
+            self.one_more()?;
+        }
+        if self.looks_ahead {
+            if !self.ahead.iter().any(|ahead| ahead.is(sql, params)) {
+                let statement = self.prepare(sql, None)?;
+                let params = params.iter().cloned().map(Value::into_owned).collect();
+                self.ahead.push(Ahead { sql: sql.to_owned(), statement, params });
+            }
+            return Ok(());
+        }
         let statement = self.prepare(sql, None)?;
+        self.ahead.retain(|ahead| !ahead.is(sql, params));
         let (_, rows) = self.flush(Last::Rows(statement, params))?;
         rows.iter().map(Row::postgres).try_for_each(visit)
     }
@@ -380,7 +459,7 @@ impl PgTx {
             return Ok(());
         }
         let queue = self.queued()?;
-        let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit")) else { return Ok(()) };
+        let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit"), &[]) else { return Ok(()) };
         // An answer that never came may have been yes, and so may that of a server that stopped meanwhile. After
         // an error of another statement, COMMIT is ROLLBACK.
         let uncertain = match &broken {
@@ -398,6 +477,8 @@ impl PgTx {
     pub(in crate::db) fn rollback(&mut self) {
         self.queue.clear();
         self.expected.clear();
+        self.ahead.clear();
+        self.seen.clear();
         if self.begun && self.frame.is_transaction() && !self.late && !self.client.is_closed() {
             self.tell("rollback");
         }
@@ -421,6 +502,11 @@ impl PgTx {
     }
 }
 
+/// Whether a statement stores nothing, by its first word.
+fn only_reads(sql: &str) -> bool {
+    sql.trim_start().starts_with("select")
+}
+
 fn borrow<'a>(params: &'a [Value<'a>]) -> impl ExactSizeIterator<Item = &'a (dyn ToSql + Sync)> {
     params.iter().map(|value| value as &(dyn ToSql + Sync))
 }
@@ -428,10 +514,13 @@ fn borrow<'a>(params: &'a [Value<'a>]) -> impl ExactSizeIterator<Item = &'a (dyn
 /// A message on its way to the server, with the answer that it will get.
 type Sent<'a> = Pin<Box<dyn Future<Output = Result<Vec<PgRow>, Error>> + 'a>>;
 
+/// Rows that a statement has changed, its rows, and those of what was looked ahead for.
+type Answers = (u64, Vec<PgRow>, Vec<Vec<PgRow>>);
+
 /// Polls all messages once in their order, so that they leave in it, and then waits for one after the other,
 /// as their answers come. A COMMIT after an error answers ROLLBACK without an error, so the first error of any
 /// of them is the outcome.
-async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<PgRow>, (usize, Error)> {
+async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<Vec<PgRow>>, (usize, Error)> {
     let mut early: Vec<Option<Result<Vec<PgRow>, Error>>> = Vec::with_capacity(sent.len());
     poll_fn(|context| {
         for message in &mut sent {
@@ -443,22 +532,22 @@ async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<PgRow>, (usize, Error)>
         Poll::Ready(())
     })
     .await;
-    let mut outcome = Ok(Vec::new());
+    let mut outcome = Ok(Vec::with_capacity(sent.len()));
     for (place, (message, early)) in sent.into_iter().zip(early).enumerate() {
         let answer = match early {
             Some(answer) => answer,
             None => message.await,
         };
-        match answer {
-            Ok(rows) if outcome.is_ok() => outcome = Ok(rows),
-            Err(why) if outcome.is_ok() => {
+        match (answer, &mut outcome) {
+            (Ok(rows), Ok(all)) => all.push(rows),
+            (Err(why), Ok(_)) => {
                 let over = why.code().is_none();
                 outcome = Err((place, why));
                 if over {
                     break;
                 }
             }
-            Ok(_) | Err(_) => {}
+            (_, Err(_)) => {}
         }
     }
     outcome

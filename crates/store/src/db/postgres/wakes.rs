@@ -78,7 +78,7 @@ fn late<T>(_: T) -> String {
 }
 
 async fn converse(server: &Server, on_wake: &OnWake, owed: &Owed, missed: &Cell<bool>) -> Result<(), String> {
-    let (client, mut connection) = server.connect(Purpose::Wake).await.map_err(|why| why.to_string())?;
+    let (client, mut connection, _) = server.connect(Purpose::Wake).await.map_err(|why| why.to_string())?;
     // The number of our own session: what it said is known here.
     let own = Cell::new(0);
     let hear = poll_fn(|context| {
