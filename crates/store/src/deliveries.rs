@@ -389,8 +389,11 @@ pub fn list(
             conditions += &format!(" and d.{column} = ?{}", values.len());
         }
     }
+    // PostgreSQL looks by the key for each: without statistics it would join every row with every other one.
     let sql = format!(
-        "{LOG} from (select i.id {walk} limit ?5) as walk join deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id \
+        "{LOG} from (select i.id {walk} limit ?5) as walk \
+         join /*sqlite*/deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id/*end*/\
+         /*pg lateral (select * from deliveries x where x.workspace = ?1 and x.endpoint = ?2 and x.id = walk.id offset 0) d on true*/ \
          {JOIN} where 1 = 1{conditions} order by d.id desc limit ?4"
     );
     let mut rows: Vec<DeliveryRow> = tx.all(&sql, &values)?;
