@@ -69,7 +69,7 @@ computes() {
     step "everything else, the service on SQLite" env TEST_ENGINE=sqlite \
         cargo test --workspace --lib --bins $others -- --skip _on_postgres &&
         TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
-        step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process -- --skip _on_sqlite &&
+        step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&

@@ -10,9 +10,9 @@ use api::scopes::{self, Scope};
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
-use store::Tx;
 use store::keys::{self, KeyRow};
 use store::workspaces::{self, WorkspaceRow};
+use store::{DbError, Store, Tx, generations};
 
 use super::{App, Failure, topics};
 
@@ -123,27 +123,35 @@ fn bit(scope: Scope) -> Option<u64> {
     scopes::ALL.iter().position(|known| *known == scope).map(|position| 1 << position)
 }
 
-/// What a node remembers of keys. Only an embedded store allows it: there every change passes through this
-/// process.
+/// What a node remembers of keys and their workspaces, as of one number of changes. On an embedded store every
+/// change passes through this process, which counts them. On a shared one the store counts them, and each request
+/// compares: those that wait together share one look.
 #[derive(Default)]
 pub struct Cache {
     known: RwLock<HashMap<String, Arc<Access>>>,
+    /// Changes that this process has counted.
     generation: Arc<AtomicU64>,
+    /// The number of changes that `known` is as of.
     filled: AtomicU64,
+    /// Looks at the store's number that have begun.
+    looks: AtomicU64,
+    /// The last look that has ended, and what it saw.
+    seen: tokio::sync::Mutex<(u64, u64)>,
 }
 
 impl Cache {
-    fn get(&self, hash: &str) -> Option<Arc<Access>> {
-        if self.filled.load(Ordering::Acquire) != self.generation.load(Ordering::Acquire) {
+    fn get(&self, hash: &str, generation: u64) -> Option<Arc<Access>> {
+        if self.filled.load(Ordering::Acquire) != generation {
             return None;
         }
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
     }
 
-    /// Remembers a key as it was read at `generation`.
-    fn put(&self, hash: &str, access: &Arc<Access>, generation: u64) {
+    /// Remembers a key as it was read at `generation`, unless something changed since.
+    fn put(&self, hash: &str, access: &Arc<Access>, generation: u64, shared: bool) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if self.generation.load(Ordering::Acquire) != generation {
+        let newest = if shared { &self.filled } else { &*self.generation };
+        if newest.load(Ordering::Acquire) > generation {
             return;
         }
         if self.filled.swap(generation, Ordering::AcqRel) != generation || known.len() >= REMEMBERED {
@@ -151,12 +159,27 @@ impl Cache {
         }
         known.insert(hash.to_owned(), access.clone());
     }
+
+    /// The number of changes, as of a moment after this was called.
+    async fn current(&self, store: &Store) -> Result<u64, DbError> {
+        if !store.shared() {
+            return Ok(self.generation.load(Ordering::Acquire));
+        }
+        let begun = self.looks.load(Ordering::Acquire);
+        let mut seen = self.seen.lock().await;
+        // A look that began after this was called answers it, too.
+        if seen.0 <= begun {
+            let number = self.looks.fetch_add(1, Ordering::AcqRel) + 1;
+            *seen = (number, store.read(generations::access).await?);
+        }
+        Ok(seen.1)
+    }
 }
 
 impl App {
     /// Makes what nodes remember of keys and workspaces void as soon as the transaction is committed, before
     /// its caller hears of it.
-    pub fn access_changes(&self) -> impl Fn(&mut Tx<'_>) + Send + use<> {
+    pub fn access_changes(&self) -> impl Fn(&mut Tx<'_>) -> Result<(), DbError> + Send + use<> {
         let generation = self.access.generation.clone();
         move |tx| {
             let generation = generation.clone();
@@ -164,6 +187,7 @@ impl App {
                 generation.fetch_add(1, Ordering::AcqRel);
             });
             tx.wake(topics::ACCESS);
+            generations::access_changes(tx)
         }
     }
 
@@ -231,14 +255,16 @@ impl App {
 
     async fn authenticate_hash(&self, hash: String) -> Result<Option<Caller>, Failure> {
         let now = self.clock.now();
-        let remembers = !self.store.shared();
-        let known = remembers.then(|| self.access.get(&hash)).flatten();
-        let access = match known {
+        let generation = self.access.current(&self.store).await?;
+        let access = match self.access.get(&hash, generation) {
             Some(access) => access,
             None => {
-                let generation = self.access.generation.load(Ordering::Acquire);
                 let wanted = hash.clone();
-                let found = self.store.read(move |tx| keys::find_by_hash(tx, &wanted)).await?;
+                let look_up = move |tx: &mut Tx<'_>| {
+                    let generation = if tx.shared() { generations::access(tx)? } else { generation };
+                    Ok::<_, DbError>((keys::find_by_hash(tx, &wanted)?, generation))
+                };
+                let (found, generation) = self.store.read(look_up).await?;
                 let Some((key, workspace)) = found else { return Ok(None) };
                 let scopes = key
                     .scopes
@@ -246,9 +272,7 @@ impl App {
                     .filter_map(|name| bit(scopes::find(name)?))
                     .fold(0, |all, bit| all | bit);
                 let access = Arc::new(Access { key, workspace, scopes });
-                if remembers {
-                    self.access.put(&hash, &access, generation);
-                }
+                self.access.put(&hash, &access, generation, self.store.shared());
                 access
             }
         };

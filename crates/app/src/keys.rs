@@ -94,7 +94,7 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
             let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
-            access_changes(tx);
+            access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
             nudges::revoke_key(tx, &context, tenant, key)?;
             Ok::<_, Failure>(view(row, None))

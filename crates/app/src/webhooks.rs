@@ -102,7 +102,7 @@ pub async fn create(
                 ));
             }
             webhooks::insert(tx, tenant, &row)?;
-            context.webhooks.endpoints_change(tx, tenant);
+            context.webhooks.endpoints_change(tx, tenant)?;
             Ok(CreatedWebhookEndpoint { endpoint: view(row.clone()), secret: secret.clone() })
         })
         .await
@@ -132,7 +132,7 @@ pub async fn update(
             row.active = change.status.map_or(row.active, |status| status == WebhookStatus::Active);
             row.updated_at = context.now;
             webhooks::update(tx, tenant, &row)?;
-            context.webhooks.endpoints_change(tx, tenant);
+            context.webhooks.endpoints_change(tx, tenant)?;
             if was_active && !row.active {
                 context.webhooks.stop_deliveries(tx, tenant, id);
             }
@@ -149,7 +149,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Resul
             if !webhooks::delete(tx, tenant, id, context.now)? {
                 return Err(missing());
             }
-            context.webhooks.endpoints_change(tx, tenant);
+            context.webhooks.endpoints_change(tx, tenant)?;
             context.webhooks.stop_deliveries(tx, tenant, id);
             Ok(())
         })
@@ -165,7 +165,7 @@ pub async fn rotate_secret(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -
             if !webhooks::set_secret(tx, tenant, id, &sealed, context.now)? {
                 return Err(missing());
             }
-            context.webhooks.endpoints_change(tx, tenant);
+            context.webhooks.endpoints_change(tx, tenant)?;
             Ok(())
         })
         .await?;

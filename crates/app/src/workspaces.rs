@@ -141,7 +141,7 @@ pub async fn update(
             merge(&mut row.features, change.features, |name| FEATURES.contains(&name));
             merge(&mut row.limits, change.limits, |name| LIMITS.iter().any(|(known, _)| *known == name));
             workspaces::update(tx, &row)?;
-            access_changes(tx);
+            access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &tenant.to_string())?;
             Ok(view(row))
         })

@@ -1,14 +1,15 @@
 //! Deliveries: one event on its way to one endpoint each.
 
+use std::collections::{HashMap, HashSet};
+
 use const_format::formatcp;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value, places};
 use crate::params;
-use crate::webhooks::EndpointRow;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
@@ -37,7 +38,7 @@ pub struct NewDelivery<'a> {
 
 /// Adds a delivery.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(), DbError> {
-    tx.later(
+    tx.add(
         "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at, mode) \
          values (?1, ?2, ?3, ?4, ?5, 'pending', '', 0, ?6, 0, ?6, ?7, ?8, ?6, ?9)",
         params![
@@ -211,6 +212,82 @@ pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After
     Ok(())
 }
 
+/// An attempt, and what becomes of its delivery.
+#[derive(Debug, Clone)]
+pub struct Noted {
+    /// Which delivery.
+    pub key: Key,
+    /// Of which round the attempt is.
+    pub round: i64,
+    /// A JSON object.
+    pub attempt: String,
+    /// What it did.
+    pub after: After,
+}
+
+/// Across workspaces: notes many attempts as [`record`] does, each of the workspace that its key names. On
+/// PostgreSQL those that end alike take one statement.
+pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
+    const FROM: &str = "from unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?5::bigint[], ?6::bigint[]) \
+         as r (workspace, endpoint, id, attempt, round, at) \
+         where d.workspace = r.workspace and d.endpoint = r.endpoint and d.id = r.id";
+    const APPEND: &str = "update deliveries as d set \
+         attempts = case when d.attempts = '' then '' else d.attempts || ',' end || r.attempt";
+    const NOTE: &str = formatcp!("{APPEND}, made = d.made + 1, leased = 0");
+    const SUCCEEDED: &str = formatcp!(
+        "{NOTE}, status = 'succeeded', next_at = null, due_at = null, delivered_at = r.at {FROM} and d.round = r.round"
+    );
+    const RETRY_AT: &str = formatcp!(
+        "{NOTE}, next_at = r.at, due_at = r.at {FROM} and d.round = r.round and d.status = 'pending'"
+    );
+    const FAILED: &str = formatcp!(
+        "{NOTE}, status = 'failed', next_at = null, due_at = null {FROM} and d.round = r.round and d.status = 'pending'"
+    );
+    const OTHER_ROUND: &str =
+        formatcp!("{APPEND} {FROM} and d.round <> r.round and d.attempts not like '%' || r.attempt");
+    const OTHER_ROUND_OR_STOPPED: &str = formatcp!(
+        "{APPEND} {FROM} and (d.round <> r.round or d.status <> 'pending') and d.attempts not like '%' || r.attempt"
+    );
+    let one_by_one = |tx: &mut Tx<'_>, noted: &[&Noted]| {
+        noted.iter().try_for_each(|one| record(tx, one.key, one.round, &one.attempt, one.after))
+    };
+    if !tx.shared() {
+        return one_by_one(tx, &noted.iter().collect::<Vec<_>>());
+    }
+    // An attempt of a delivery that has another one before it here comes after that.
+    let mut keys = HashSet::with_capacity(noted.len());
+    let (first, rest): (Vec<&Noted>, Vec<&Noted>) = noted.iter().partition(|one| keys.insert(one.key));
+    // The statements are planned for the table as it is, not for one that was small.
+    tx.later("set local plan_cache_mode = force_custom_plan", &[])?;
+    for (of_round, otherwise, is_one) in [
+        (SUCCEEDED, OTHER_ROUND, (|after| matches!(after, After::Succeeded(_))) as fn(After) -> bool),
+        (RETRY_AT, OTHER_ROUND_OR_STOPPED, |after| matches!(after, After::RetryAt(_))),
+        (FAILED, OTHER_ROUND_OR_STOPPED, |after| after == After::Failed),
+    ] {
+        let rows: Vec<&Noted> = first.iter().copied().filter(|one| is_one(one.after)).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let column =
+            |value: fn(&Noted) -> Value<'_>| Value::Many(rows.iter().map(|one| value(one)).collect());
+        let columns = [
+            column(|one| one.key.tenant.into()),
+            column(|one| one.key.endpoint.into()),
+            column(|one| one.key.id.into()),
+            column(|one| one.attempt.as_str().into()),
+            column(|one| one.round.into()),
+            column(|one| match one.after {
+                After::Succeeded(at) | After::RetryAt(at) => at.into(),
+                After::Failed => Value::Null,
+            }),
+        ];
+        if tx.exec(of_round, &columns)? < rows.len() as u64 {
+            tx.later(otherwise, &columns)?;
+        }
+    }
+    one_by_one(tx, &rest)
+}
+
 /// Gives a pending delivery up without an attempt; `note` (a JSON object) stands among the attempts and says
 /// why. Whether it was pending.
 pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
@@ -312,8 +389,11 @@ pub fn list(
             conditions += &format!(" and d.{column} = ?{}", values.len());
         }
     }
+    // PostgreSQL looks by the key for each: without statistics it would join every row with every other one.
     let sql = format!(
-        "{LOG} from (select i.id {walk} limit ?5) as walk join deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id \
+        "{LOG} from (select i.id {walk} limit ?5) as walk \
+         join /*sqlite*/deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id/*end*/\
+         /*pg lateral (select * from deliveries x where x.workspace = ?1 and x.endpoint = ?2 and x.id = walk.id offset 0) d on true*/ \
          {JOIN} where 1 = 1{conditions} order by d.id desc limit ?4"
     );
     let mut rows: Vec<DeliveryRow> = tx.all(&sql, &values)?;
@@ -355,14 +435,29 @@ pub fn replay(
     tx.one(sql, params![key.tenant, key.endpoint, key.id, now, lease, lease.is_some()])
 }
 
-/// The endpoint of a delivery as it is now, if the delivery still wants the attempt of this round.
-pub fn endpoint_if_wanted(tx: &mut Tx<'_>, key: Key, round: i64) -> Result<Option<EndpointRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from webhook_endpoints w join deliveries d on d.endpoint = w.id \
-         where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.status = 'pending' and d.round = ?4",
-        EndpointRow::SELECT
+/// Which of these deliveries are pending: the round of each, and the number of changes of its workspace's endpoints
+/// (see `generations`).
+pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>, DbError> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    // A look by the key for each, whatever the size of the table was when the statement was planned. The last one
+    // stands there again up to a power of two, so that there are few different statements to keep prepared.
+    let count = keys.len().next_power_of_two();
+    let asked = keys.iter().chain(std::iter::repeat_n(&keys[keys.len() - 1], count - keys.len()));
+    let params: Vec<Value<'_>> =
+        asked.flat_map(|key| [key.tenant.into(), key.endpoint.into(), key.id.into()]).collect();
+    let sql = format!(
+        "select distinct d.workspace, d.endpoint, d.id, d.round, coalesce(g.n, 0) \
+         from (values {}) as w (workspace, endpoint, id) \
+         join lateral (select * from deliveries d where d.workspace = w.workspace and d.endpoint = w.endpoint and d.id = w.id \
+         and d.status = 'pending' offset 0) d on true \
+         left join lateral (select n from generations g where g.subject = w.workspace offset 0) g on true",
+        places(count, 3)
     );
-    tx.one(SQL, params![key.tenant, key.endpoint, key.id, round])
+    let found: Vec<(Tenant, Id<WebhookEndpoint>, Id<Delivery>, i64, u64)> = tx.all(&sql, &params)?;
+    let entry = |(tenant, endpoint, id, round, number)| (Key { tenant, endpoint, id }, (round, number));
+    Ok(found.into_iter().map(entry).collect())
 }
 
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many.

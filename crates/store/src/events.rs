@@ -54,7 +54,7 @@ pub struct NewEventRow<'a> {
 
 /// Adds an event.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(), DbError> {
-    tx.later(
+    tx.add(
         "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![tenant, row.id, row.kind, row.mode, row.agent, row.contact, row.envelope, row.created_at],
     )

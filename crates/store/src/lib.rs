@@ -32,6 +32,7 @@ pub mod do_not_call;
 pub mod documents;
 pub mod erasure;
 pub mod events;
+pub mod generations;
 pub mod idempotency;
 pub mod installation;
 pub mod integrations;

@@ -1,34 +1,42 @@
-//! Fixed 60-second windows of requests, shared by all nodes (docs/contract/README.md#limits).
+//! Fixed 60-second windows of requests, shared by all nodes (docs/contract/README.md#limits). A node reserves
+//! places for the requests that wait for one, and some more while many come.
 
 use domain::tenant::Tenant;
 
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// Counts one request in a window and says how many it has now.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<i64, DbError> {
-    if tx.shared() {
-        // Losing a count in a crash does no harm: do not wait for the disk.
-        tx.later("set local synchronous_commit = off", &[])?;
-    }
-    let used = tx.one::<i64>(
-        "insert into rate_windows (workspace, class, window_start, used) values (?1, ?2, ?3, 1) \
-         on conflict (workspace, class, window_start) do update set used = rate_windows.used + 1 returning used",
-        params![tenant, class, window_start])?;
-    if used == Some(1) {
-        // The first request of a window drops those before it.
-        tx.later(
-            "delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3",
-            params![tenant, class, window_start],
-        )?;
-    }
-    Ok(used.unwrap_or(1))
+/// Reserves up to `wanted` places of a window that allows `limit`. Returns how many places are taken now, and how
+/// many of them are new. One statement.
+pub fn reserve(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    class: &str,
+    window_start: i64,
+    wanted: i64,
+    limit: i64,
+) -> Result<(i64, i64), DbError> {
+    let sql = "insert into rate_windows (workspace, class, window_start, used, granted) \
+         values (?1, ?2, ?3, least(?4::bigint, ?5::bigint), least(?4::bigint, ?5::bigint)) \
+         on conflict (workspace, class, window_start) do update set \
+         used = rate_windows.used + least(?4::bigint, greatest(?5::bigint - rate_windows.used, 0)), \
+         granted = least(?4::bigint, greatest(?5::bigint - rate_windows.used, 0)) returning used, granted";
+    let taken = tx.one(sql, params![tenant, class, window_start, wanted, limit])?;
+    taken.ok_or_else(|| DbError::Internal("a window of requests is missing".into()))
 }
 
-/// Takes a count back, because what was counted did not happen.
+/// Drops the windows before this one.
+pub fn drop_older(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
+    tx.later(
+        "delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3",
+        params![tenant, class, window_start],
+    )
+}
+
+/// Gives a place back, because what it was taken for did not happen. One statement.
 pub fn give_back(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
     tx.later(
-        "update rate_windows set used = used - 1 where workspace = ?1 and class = ?2 and window_start = ?3",
+        "update rate_windows set used = used - 1 where workspace = ?1 and class = ?2 and window_start = ?3 and used > 0",
         params![tenant, class, window_start],
     )
 }

@@ -13,7 +13,7 @@ use crate::params;
 row! {
     /// A webhook endpoint as stored.
     #[derive(Debug, Clone)]
-    pub struct EndpointRow in "webhook_endpoints" as "w" {
+    pub struct EndpointRow in "webhook_endpoints" {
         /// Its id.
         id: Id<WebhookEndpoint>,
         /// Where deliveries go.

@@ -169,7 +169,7 @@ pub fn sign(key: &hmac::Key, seconds: i64, body: &[u8]) -> String {
 }
 
 /// Makes one attempt. `None` when the delivery wants none any more and there is nothing to note.
-async fn attempt(engine: &Engine, item: &PendingAttempt) -> Option<FinishedAttempt> {
+async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<FinishedAttempt> {
     let at = engine.clock.now();
     let done = |what: Ending, took: Duration| {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

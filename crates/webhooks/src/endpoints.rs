@@ -1,9 +1,11 @@
-//! What this node knows of endpoints. On an embedded store it is remembered, and every change forgets it at
-//! its commit; on a shared one it is read each time.
+//! What this node remembers of endpoints. On an embedded store every change forgets it at its commit. On a shared
+//! one the store counts the changes of each workspace: a transaction that uses what is remembered has the store
+//! compare the number, and an attempt reads it together with its delivery. Attempts that wait together share one
+//! look.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
@@ -11,12 +13,15 @@ use providers::guarded_client::Target;
 use ring::hmac;
 use store::deliveries::{self, Key};
 use store::webhooks::{self, EndpointRow};
-use store::{DbError, Tx};
+use store::{DbError, Store, Tx, generations};
+use tokio::sync::oneshot;
 
-use super::Engine;
+use super::{Engine, locked};
 
 /// Workspaces whose endpoints are remembered.
 const REMEMBERED: usize = 10_000;
+/// Attempts that one look asks for.
+const LOOKED_AT: usize = 64;
 
 /// An endpoint, ready for use.
 pub struct Endpoint {
@@ -49,33 +54,88 @@ impl Endpoint {
 /// The endpoints of one workspace.
 pub type Endpoints = Arc<Vec<Arc<Endpoint>>>;
 
+/// What is remembered of a workspace.
+#[derive(Clone)]
+struct Known {
+    endpoints: Endpoints,
+    /// The store's number of changes that they are as of; 0 on an embedded store.
+    number: u64,
+}
+
 #[derive(Default)]
 pub(super) struct Cache {
-    by_tenant: RwLock<HashMap<Tenant, Endpoints>>,
+    by_tenant: RwLock<HashMap<Tenant, Known>>,
+    /// Changes that were made on this node.
     generation: AtomicU64,
 }
 
 impl Cache {
-    fn get(&self, tenant: Tenant) -> Option<Endpoints> {
+    fn get(&self, tenant: Tenant) -> Option<Known> {
         self.by_tenant.read().unwrap_or_else(PoisonError::into_inner).get(&tenant).cloned()
     }
 
     /// Remembers what was read at `generation`, unless something changed since.
-    fn put(&self, tenant: Tenant, endpoints: Endpoints, generation: u64) {
-        let mut known = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
-        if self.generation.load(Ordering::Acquire) != generation {
+    fn put(&self, tenant: Tenant, known: Known, generation: u64) {
+        let mut all = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
+        let newer = all.get(&tenant).is_some_and(|other| other.number > known.number);
+        if newer || self.generation.load(Ordering::Acquire) != generation {
             return;
         }
-        if known.len() >= REMEMBERED {
-            known.clear();
+        if all.len() >= REMEMBERED {
+            all.clear();
         }
-        known.insert(tenant, endpoints);
+        all.insert(tenant, known);
     }
 
     pub(super) fn forget(&self, tenant: Tenant) {
         let mut known = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
         self.generation.fetch_add(1, Ordering::AcqRel);
         known.remove(&tenant);
+    }
+}
+
+/// Attempts that wait to hear whether they are still wanted.
+#[derive(Default)]
+pub(super) struct Wanted {
+    waiting: Mutex<Vec<(Key, i64, oneshot::Sender<Answer>)>>,
+    /// Held by the one that asks the store.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The number of changes of the workspace's endpoints, if the attempt is wanted.
+type Answer = Result<Option<u64>, DbError>;
+
+impl Wanted {
+    async fn ask(&self, store: &Store, key: Key, round: i64) -> Answer {
+        let (send, mut answer) = oneshot::channel();
+        locked(&self.waiting).push((key, round, send));
+        let gone = || DbError::Unavailable("a look at deliveries was broken off".into());
+        let _turn = tokio::select! {
+            biased;
+            answer = &mut answer => return answer.unwrap_or_else(|_| Err(gone())),
+            turn = self.turn.lock() => turn,
+        };
+        // Older ones may be many: this one is answered in the end.
+        loop {
+            match answer.try_recv() {
+                Ok(answer) => return answer,
+                Err(oneshot::error::TryRecvError::Closed) => return Err(gone()),
+                Err(oneshot::error::TryRecvError::Empty) => {}
+            }
+            let asked: Vec<_> = {
+                let mut waiting = locked(&self.waiting);
+                let count = waiting.len().min(LOOKED_AT);
+                waiting.drain(..count).collect()
+            };
+            let keys: Vec<Key> = asked.iter().map(|(key, ..)| *key).collect();
+            let found = store.read(move |tx| deliveries::pending(tx, &keys)).await;
+            for (key, round, send) in asked {
+                let wanted = |found: &HashMap<Key, (i64, u64)>| {
+                    found.get(&key).filter(|(now, _)| *now == round).map(|(_, number)| *number)
+                };
+                let _ = send.send(found.as_ref().map(wanted).map_err(Clone::clone));
+            }
+        }
     }
 }
 
@@ -99,37 +159,50 @@ impl Engine {
 
     /// The endpoints of a workspace, inside a transaction.
     pub fn endpoints(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Endpoints, DbError> {
-        if !tx.shared()
+        if !tx.again()
             && let Some(known) = self.endpoints.get(tenant)
         {
-            return Ok(known);
+            generations::endpoints_unchanged(tx, tenant, known.number)?;
+            return Ok(known.endpoints);
         }
         let generation = self.endpoints.generation.load(Ordering::Acquire);
+        let known = self.read(tx, tenant)?;
+        // Only what is committed is remembered.
+        let (cache, read) = (self.endpoints.clone(), known.clone());
+        tx.after_commit(move || cache.put(tenant, read, generation));
+        Ok(known.endpoints)
+    }
+
+    fn read(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Known, DbError> {
+        // The number first: what is remembered may be newer than its number, and never older.
+        let number = if tx.shared() { generations::endpoints(tx, tenant)? } else { 0 };
         let rows = webhooks::list(tx, tenant)?;
-        let endpoints: Endpoints = Arc::new(rows.into_iter().map(|row| self.ready(row)).collect());
-        if !tx.shared() {
-            // Only what is committed is remembered.
-            let (cache, read) = (self.endpoints.clone(), endpoints.clone());
-            tx.after_commit(move || cache.put(tenant, read, generation));
-        }
-        Ok(endpoints)
+        Ok(Known { endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()), number })
     }
 
     /// The endpoint of a delivery as it is now; `None` when the delivery wants no attempt any more.
-    pub(super) async fn endpoint_of(&self, key: Key, round: i64) -> Result<Option<Arc<Endpoint>>, DbError> {
-        if self.store.shared() {
-            let row = self.store.read(move |tx| deliveries::endpoint_if_wanted(tx, key, round)).await?;
-            return Ok(row.map(|row| self.ready(row)));
-        }
+    pub(super) async fn endpoint_of(
+        self: &Arc<Self>,
+        key: Key,
+        round: i64,
+    ) -> Result<Option<Arc<Endpoint>>, DbError> {
         let find =
-            |endpoints: &Endpoints| endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned();
-        if let Some(known) = self.endpoints.get(key.tenant) {
+            |known: &Known| known.endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned();
+        let number = if self.store.shared() {
+            match self.wanted.ask(&self.store, key, round).await? {
+                Some(number) => number,
+                None => return Ok(None),
+            }
+        } else {
+            0
+        };
+        if let Some(known) = self.endpoints.get(key.tenant).filter(|known| known.number >= number) {
             return Ok(find(&known));
         }
         let generation = self.endpoints.generation.load(Ordering::Acquire);
-        let rows = self.store.read(move |tx| webhooks::list(tx, key.tenant)).await?;
-        let endpoints: Endpoints = Arc::new(rows.into_iter().map(|row| self.ready(row)).collect());
-        self.endpoints.put(key.tenant, endpoints.clone(), generation);
-        Ok(find(&endpoints))
+        let engine = self.clone();
+        let known = self.store.read(move |tx| engine.read(tx, key.tenant)).await?;
+        self.endpoints.put(key.tenant, known.clone(), generation);
+        Ok(find(&known))
     }
 }

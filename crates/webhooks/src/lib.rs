@@ -101,6 +101,7 @@ pub struct Engine {
     names: Names,
     figures: Figures,
     endpoints: Arc<endpoints::Cache>,
+    wanted: endpoints::Wanted,
     lanes: Mutex<Lanes>,
     done: Mutex<Vec<FinishedAttempt>>,
     /// Told when outcomes were recorded, and when a worker ended.
@@ -178,6 +179,7 @@ impl Engine {
             },
             figures,
             endpoints: Arc::default(),
+            wanted: endpoints::Wanted::default(),
             lanes: Mutex::default(),
             done: Mutex::default(),
             progress: Notify::new(),
@@ -243,10 +245,14 @@ impl Engine {
         }
     }
 
-    /// Makes what this node remembers of a workspace's endpoints void once the transaction is committed.
-    pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) {
+    /// Makes what nodes remember of a workspace's endpoints void once the transaction is committed.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
         let cache = self.endpoints.clone();
         tx.after_commit(move || cache.forget(tenant));
+        store::generations::endpoints_change(tx, tenant)
     }
 
     /// Stops the pending deliveries of an endpoint once the transaction is committed.

@@ -6,7 +6,7 @@ use api::webhooks::DeliveryAttempt as Attempt;
 use domain::delivery::{self, Next, Outcome};
 use domain::time::{SECOND, Timestamp};
 use runtime::clock::{Job, Woken};
-use store::deliveries::{self, After, Key};
+use store::deliveries::{self, After, Key, Noted};
 use store::{DbError, Tx};
 
 use super::{Engine, PendingAttempt, locked};
@@ -83,27 +83,38 @@ impl FinishedAttempt {
         }
     }
 
-    fn store(&self, tx: &mut Tx<'_>) -> Result<(), DbError> {
-        let record = |tx: &mut Tx<'_>, status: Option<u16>, error: Option<String>, outcome: Outcome| {
-            deliveries::record(
-                tx,
-                self.key,
-                self.round,
-                &note(self.at, status, self.duration_ms, error),
-                self.after(outcome),
-            )
+    /// The attempt, if one was made.
+    fn noted(&self) -> Option<Noted> {
+        let (status, error, outcome) = match &self.what {
+            Ending::Answered(status) => (Some(*status), error_of(*status), Outcome::of_status(*status)),
+            Ending::Broken(status, why) => (*status, Some(why.clone()), Outcome::Failed),
+            Ending::Put | Ending::Unwanted(_) => return None,
         };
+        Some(Noted {
+            key: self.key,
+            round: self.round,
+            attempt: note(self.at, status, self.duration_ms, error),
+            after: self.after(outcome),
+        })
+    }
+
+    /// Stores the end of one that was not made.
+    fn store_unmade(&self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         match &self.what {
-            Ending::Answered(status) => {
-                record(tx, Some(*status), error_of(*status), Outcome::of_status(*status))
-            }
-            Ending::Broken(status, why) => record(tx, *status, Some(why.clone()), Outcome::Failed),
             Ending::Put => deliveries::release(tx, self.key, self.round, self.ended.plus(PUT_BACK)),
             Ending::Unwanted(why) => {
                 deliveries::stop(tx, self.key, &note(self.at, None, 0, Some((*why).to_owned()))).map(drop)
             }
+            Ending::Answered(_) | Ending::Broken(..) => Ok(()),
         }
     }
+}
+
+/// Stores these outcomes.
+fn store(tx: &mut Tx<'_>, done: &[FinishedAttempt]) -> Result<(), DbError> {
+    let noted: Vec<Noted> = done.iter().filter_map(FinishedAttempt::noted).collect();
+    deliveries::record_all(tx, &noted)?;
+    done.iter().try_for_each(|done| done.store_unmade(tx))
 }
 
 /// Runs until the service stops and all workers have ended.
@@ -145,7 +156,7 @@ async fn flush(engine: &Engine) -> bool {
             return true;
         }
         let work = batch.clone();
-        let stored = engine.store.tx(move |tx| work.iter().try_for_each(|done| done.store(tx))).await;
+        let stored = engine.store.tx(move |tx| store(tx, &work)).await;
         if !matches!(stored, Err(DbError::Unavailable(_) | DbError::Uncertain(_) | DbError::Retry(_))) {
             // Until now the scan had to leave them alone.
             let mut lanes = locked(&engine.lanes);

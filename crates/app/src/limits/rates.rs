@@ -1,21 +1,122 @@
 //! Requests per workspace in fixed 60-second windows (docs/contract/README.md#limits). On an embedded store
-//! the process counts in memory; on a shared one all nodes count in the store.
+//! the process counts in memory. On a shared one all nodes count in the store: a node reserves places there for
+//! the requests that wait for one, and more when many come, down to none towards the limit. So a place is given
+//! once, whichever node gives it, and a busy workspace asks the store now and then only.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use api::error_codes;
 use api::operations::RateClass;
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
+use tokio::time::Instant;
 
 use crate::access::Caller;
 use crate::{App, Failure};
 
+/// Windows that a node remembers.
+const REMEMBERED: usize = 100_000;
+/// A node reserves beyond what is asked for a part of what it has given in this window, and at most a part of what
+/// is left for all.
+const PART_OF_GIVEN: i64 = 8;
+const PART_OF_LEFT: i64 = 16;
+/// Real time for which a window counts as full without asking: another node may give a place back.
+const FULL_FOR: Duration = Duration::from_millis(500);
+
+type Name = (Tenant, Cow<'static, str>);
+
 /// Windows of this process.
 #[derive(Default)]
-pub struct Windows(Mutex<HashMap<(Tenant, Cow<'static, str>), (i64, i64)>>);
+pub struct Windows {
+    counted: Mutex<HashMap<Name, (i64, i64)>>,
+    reserved: Mutex<HashMap<Name, Arc<Reserved>>>,
+}
+
+/// What this node has of one window of a shared store.
+#[derive(Default)]
+struct Reserved {
+    places: Mutex<Places>,
+    /// Requests that wait for a place.
+    waiting: AtomicI64,
+    /// Held by the one that asks the store.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Places {
+    window: i64,
+    /// Places that are taken in the store, ours included, as far as this node knows.
+    used: i64,
+    /// Of those, how many are ours to give.
+    left: i64,
+    /// How many this node has given.
+    given: i64,
+    /// A limit that was reached, and when that was seen.
+    full: Option<(i64, Instant)>,
+}
+
+impl Places {
+    /// Turns to a newer window. An older one, of a clock that is behind, is counted in this one.
+    fn turn_to(&mut self, window: i64) {
+        if window > self.window {
+            *self = Self { window, ..Self::default() };
+        }
+    }
+
+    /// Gives a place, and says how many are given now.
+    fn give(&mut self, limit: i64) -> Option<i64> {
+        let place = self.used - self.left + 1;
+        if self.left == 0 || place > limit {
+            return None;
+        }
+        self.left -= 1;
+        self.given += 1;
+        Some(place)
+    }
+
+    fn is_full(&self, limit: i64) -> bool {
+        self.full.is_some_and(|(full, seen)| limit <= full && seen.elapsed() < FULL_FOR)
+    }
+
+    /// How many places to reserve for so many who wait.
+    fn wanted(&self, waiting: i64, limit: i64) -> i64 {
+        let more = (self.given / PART_OF_GIVEN).min((limit - self.used) / PART_OF_LEFT);
+        waiting + (more - waiting).max(0)
+    }
+}
+
+impl Reserved {
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place without asking the store, or `limit + 1` when there is none; `None` when the store has to be asked.
+    fn known(&self, window: i64, limit: i64) -> Option<i64> {
+        let mut places = self.places();
+        places.turn_to(window);
+        places.give(limit).or_else(|| places.is_full(limit).then_some(limit + 1))
+    }
+}
+
+/// Somebody who waits for a place.
+struct Waiting<'a>(&'a AtomicI64);
+
+impl<'a> Waiting<'a> {
+    fn new(waiting: &'a AtomicI64) -> Self {
+        waiting.fetch_add(1, Ordering::AcqRel);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
 
 /// State of the narrowest window that a request counted toward.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +130,12 @@ pub struct Budget {
 }
 
 impl Windows {
-    fn count(&self, tenant: Tenant, class: impl Into<Cow<'static, str>>, window: i64) -> i64 {
-        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() > 100_000 {
+    fn count(&self, name: Name, window: i64) -> i64 {
+        let mut windows = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() > REMEMBERED {
             windows.retain(|_, (start, _)| *start == window);
         }
-        let (start, used) = windows.entry((tenant, class.into())).or_insert((window, 0));
+        let (start, used) = windows.entry(name).or_insert((window, 0));
         if *start != window {
             (*start, *used) = (window, 0);
         }
@@ -43,12 +144,24 @@ impl Windows {
     }
 
     fn give_back(&self, tenant: Tenant, class: &'static str, window: i64) {
-        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, used)) =
             windows.get_mut(&(tenant, class.into())).filter(|(start, _)| *start == window)
         {
             *used -= 1;
         }
+    }
+
+    /// What this node has of a window of a shared store.
+    fn reserved(&self, name: &Name, window: i64) -> Arc<Reserved> {
+        let mut windows = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = windows.get(name) {
+            return known.clone();
+        }
+        if windows.len() > REMEMBERED {
+            windows.retain(|_, known| known.places().window == window || Arc::strong_count(known) > 1);
+        }
+        windows.entry(name.clone()).or_default().clone()
     }
 }
 
@@ -63,11 +176,51 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
     }
 }
 
-async fn count(app: &App, tenant: Tenant, class: &'static str, window: i64) -> Result<i64, Failure> {
+/// Counts a request toward a window; how many it has with it. More than `limit` when there was no place.
+async fn count(
+    app: &App,
+    tenant: Tenant,
+    class: Cow<'static, str>,
+    window: i64,
+    limit: i64,
+) -> Result<i64, Failure> {
+    let name = (tenant, class);
     if !app.store.shared() {
-        return Ok(app.rates.count(tenant, class, window));
+        return Ok(app.rates.count(name, window));
     }
-    Ok(app.store.tx(move |tx| store::rate_windows::count(tx, tenant, class, window)).await?)
+    let reserved = app.rates.reserved(&name, window);
+    if let Some(used) = reserved.known(window, limit) {
+        return Ok(used);
+    }
+    let _waiting = Waiting::new(&reserved.waiting);
+    let _turn = reserved.turn.lock().await;
+    // Whoever had the turn before may have reserved for us, too, or found the window full.
+    if let Some(used) = reserved.known(window, limit) {
+        return Ok(used);
+    }
+    let (window, wanted) = {
+        let places = reserved.places();
+        (places.window, places.wanted(reserved.waiting.load(Ordering::Acquire), limit))
+    };
+    let class = name.1.clone();
+    let asked = class.clone();
+    let reserve =
+        move |tx: &mut store::Tx<'_>| store::rate_windows::reserve(tx, tenant, &asked, window, wanted, limit);
+    let (used, granted) = app.store.tx_single(reserve).await?;
+    if used == granted {
+        // The first of a window.
+        let drop_older =
+            move |tx: &mut store::Tx<'_>| store::rate_windows::drop_older(tx, tenant, &class, window);
+        app.store.tx_single(drop_older).await?;
+    }
+    let mut places = reserved.places();
+    if places.window != window {
+        // The minute has ended meanwhile. This request belongs to it; nobody else asks for the rest.
+        return Ok(if granted > 0 { used - granted + 1 } else { limit + 1 });
+    }
+    (places.used, places.left) = (used, places.left + granted);
+    places.full = (granted < wanted).then(|| (limit, Instant::now()));
+    Ok(places.give(limit).unwrap_or(limit + 1))
 }
 
 /// Counts a request toward the workspace-wide limit and that of its class.
@@ -81,7 +234,7 @@ pub async fn admit(
     let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
     for (name, limit) in [Some(("requests", "requestsPerMinute")), class.map(names)].into_iter().flatten() {
         budget.limit = caller.limit(limit);
-        let used = match count(app, caller.tenant(), name, window).await {
+        let used = match count(app, caller.tenant(), name.into(), window, budget.limit).await {
             Ok(used) => used,
             Err(failure) => return (budget, Err(failure)),
         };
@@ -102,19 +255,13 @@ pub async fn take(
 ) -> (Budget, Result<(), Failure>) {
     let window = now.0.div_euclid(MINUTE) * MINUTE;
     let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
-    let used = if app.store.shared() {
-        let names: Vec<String> = classes.iter().map(|(name, _)| name.clone()).collect();
-        let counted = app.store.tx(move |tx| {
-            let count = |name: &String| store::rate_windows::count(tx, tenant, name, window);
-            names.iter().map(count).collect::<Result<Vec<i64>, _>>()
-        });
-        match counted.await {
-            Ok(used) => used,
-            Err(why) => return (budget, Err(why.into())),
+    let mut used = Vec::with_capacity(classes.len());
+    for (name, limit) in &classes {
+        match count(app, tenant, name.clone().into(), window, *limit).await {
+            Ok(with_it) => used.push(with_it),
+            Err(why) => return (budget, Err(why)),
         }
-    } else {
-        classes.iter().map(|(name, _)| app.rates.count(tenant, name.clone(), window)).collect()
-    };
+    }
     let mut admitted = Ok(());
     for ((_, limit), used) in classes.into_iter().zip(used) {
         let remaining = (limit - used).max(0);
@@ -150,10 +297,14 @@ pub async fn take_call(
     now: Timestamp,
 ) -> Result<Option<Place>, Failure> {
     let place = Place { tenant, window: now.0.div_euclid(MINUTE) * MINUTE };
-    if count(app, tenant, names(RateClass::Calls).0, place.window).await? <= limit {
+    let class = names(RateClass::Calls).0;
+    if count(app, tenant, class.into(), place.window, limit).await? <= limit {
         return Ok(Some(place));
     }
-    give_back(app, place).await?;
+    if !app.store.shared() {
+        // What was refused is counted there.
+        app.rates.give_back(tenant, class, place.window);
+    }
     Ok(None)
 }
 
@@ -161,7 +312,12 @@ pub async fn take_call(
 pub async fn give_back(app: &App, place: Place) -> Result<(), Failure> {
     let (Place { tenant, window }, class) = (place, names(RateClass::Calls).0);
     if app.store.shared() {
-        app.store.tx(move |tx| store::rate_windows::give_back(tx, tenant, class, window)).await?;
+        app.store.tx_single(move |tx| store::rate_windows::give_back(tx, tenant, class, window)).await?;
+        let reserved = app.rates.reserved(&(tenant, class.into()), window);
+        let mut places = reserved.places();
+        if places.window == window {
+            (places.used, places.full) = ((places.used - 1).max(places.left), None);
+        }
     } else {
         app.rates.give_back(tenant, class, window);
     }

@@ -89,6 +89,13 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
     app.store
         .tx(move |tx| {
+            // What follows whatever becomes of the reservation is read together with it.
+            tx.ahead(|tx| {
+                let _ = callable(tx, tenant, &wanted.agent);
+                let _ = calls::own_number(tx, tenant, wanted.from.as_deref());
+                let _ = calls::find_contact(tx, tenant, mode, wanted.to);
+                let _ = nudges::find_live(tx, tenant, mode, &wanted.to.to_string());
+            });
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }

@@ -23,21 +23,21 @@ fn next(seed: &mut u64) -> u64 {
     *seed >> 33
 }
 
-async fn post(client: &Client, key: &str, path: &str, once: &str, body: &Value) -> Value {
+pub async fn post(client: &Client, key: &str, path: &str, once: &str, body: &Value) -> Value {
     let (status, _, answer) =
         client.send("POST", path, key, &[("idempotency-key", once)], body).await.expect("the node answers");
     assert!((200..300).contains(&status), "{path}: {status} {answer}");
     answer["data"].clone()
 }
 
-async fn clock(client: &Client, body: &Value) -> Option<String> {
+pub async fn clock(client: &Client, body: &Value) -> Option<String> {
     let (_, _, answer) = client.send("POST", "/dev/clock", TOKEN, &[], body).await?;
     answer["now"].as_str().map(str::to_owned)
 }
 
 /// Noon in India on the day after next: the manual clock of every start begins at the present, and the way
 /// from there is short.
-fn noon() -> String {
+pub fn noon() -> String {
     let now =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
     let noon = (now / 86_400 + 2) * 86_400 + 6 * 3600 + 1800;
@@ -45,7 +45,7 @@ fn noon() -> String {
 }
 
 /// A workspace with money, a number and a published agent; its id, a key and the agent.
-async fn furnish(client: &Client, noon: &str) -> (String, String, String) {
+pub async fn furnish(client: &Client, noon: &str) -> (String, String, String) {
     clock(client, &json!({"set": noon})).await.expect("a clock");
     let (workspace, key) = client.workspace().await;
     let limits = json!({"limits": {"nudgesPerMinute": 100_000, "concurrentCalls": 6}});

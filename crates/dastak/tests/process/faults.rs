@@ -157,3 +157,46 @@ async fn a_lost_database_is_503_until_it_is_back_on_postgres() {
     let wallet = node.client.send("GET", "/v1/wallet", &key, &[], &Value::Null).await.expect("an answer");
     assert_eq!(wallet.2["data"]["balanceMinor"], acknowledged);
 }
+
+/// A server that is there and says nothing: nobody waits for long, everybody is told, and it is over by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_database_is_503_until_it_answers_on_postgres() {
+    use crate::wire::{State, Wire};
+    needs_postgres();
+    let wire = Wire::to(&fresh_database().await).await;
+    let folder = Folder::new();
+    let node = Node::start(&folder.0, &[("DASTAK_DATABASE_URL", &wire.url)]);
+    let (workspace, key) = node.client.workspace().await;
+    assert_eq!(node.client.top_up(&workspace, "before").await.expect("an answer").0, 201);
+    wire.set(State::Frozen);
+    // Many more than there are connections: were each to wait for the server by itself, the client would give up.
+    let mut all = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        let (client, workspace, key) = (node.client.clone(), workspace.clone(), key.clone());
+        all.spawn(async move {
+            match number % 2 {
+                0 => client.top_up(&workspace, &format!("frozen-{number}")).await.expect("an answer").0,
+                _ => client.send("GET", "/v1/me", &key, &[], &Value::Null).await.expect("an answer").0,
+            }
+        });
+    }
+    assert!(all.join_all().await.iter().all(|status| *status == 503));
+    assert_eq!(node.client.send("GET", "/readyz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 503);
+    let doctor = Command::new(BINARY)
+        .args(["doctor", "--data"])
+        .arg(&folder.0)
+        .env("DASTAK_DATABASE_URL", &wire.url)
+        .output()
+        .expect("the doctor");
+    let words = String::from_utf8_lossy(&doctor.stdout);
+    assert!(
+        !doctor.status.success()
+            && words.lines().any(|line| line.starts_with("FAIL  store") && line.contains("does not answer")),
+        "{words}"
+    );
+    wire.set(State::Open);
+    node.client
+        .until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200))
+        .await;
+    assert_eq!(node.client.top_up(&workspace, "after").await.expect("an answer").0, 201);
+}

@@ -22,5 +22,9 @@ mod private_files;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
+mod trips;
 mod trunks;
+#[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
+#[path = "../../../store/tests/postgres/wire.rs"]
+mod wire;
 mod witness;

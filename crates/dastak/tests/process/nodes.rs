@@ -119,7 +119,7 @@ async fn commits_wake_other_nodes_on_postgres() {
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client
-        .batch_execute("select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()")
+        .batch_execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dastak wake-ups' and datname = current_database()")
         .await
         .unwrap();
     // Whatever was said meanwhile: everything is woken once, then as before.
@@ -210,4 +210,114 @@ async fn what_one_node_learns_the_other_knows_on_postgres() {
     send(1, "DELETE", format!("{base}/documents?source=Hours&type=text"), Value::Null).await;
     let hits = send(0, "GET", format!("{base}/search?q=opens"), Value::Null).await;
     assert_eq!(hits, json!([]), "a removal is seen, too");
+}
+
+/// Two nodes on a database of their own, and a workspace.
+async fn two_nodes() -> (Vec<Node>, [Folder; 2], String, String) {
+    needs_postgres();
+    let url = fresh_database().await;
+    let environment = [("DASTAK_DATABASE_URL", url.as_str()), ("DASTAK_MASTER_KEY", MASTER_KEY)];
+    let folders = [Folder::new(), Folder::new()];
+    let mut nodes = Vec::new();
+    for folder in &folders {
+        let webhooks = ("DASTAK_WEBHOOKS__ALLOW_INSECURE", "true");
+        nodes.push(Node::start(&folder.0, &[&environment[..], &[webhooks]].concat()));
+    }
+    let (workspace, key) = nodes[0].client.workspace().await;
+    (nodes, folders, workspace, key)
+}
+
+/// A node remembers keys; one that is revoked elsewhere opens nothing any more, from the next request on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_revoked_on_one_node_opens_no_other_on_postgres() {
+    let (nodes, _folders, workspace, key) = two_nodes().await;
+    let me = async |node: usize, key: &str| {
+        nodes[node].client.send("GET", "/v1/me", key, &[], &Value::Null).await.expect("an answer").0
+    };
+    // More would be refused before they are looked up.
+    for round in 0..10 {
+        let (here, there) = (round % 2, (round + 1) % 2);
+        let path = format!("/workspaces/{workspace}/keys");
+        let made = nodes[here]
+            .client
+            .operator("POST", &path, &json!({"name": "short", "mode": "live", "scopes": "all"}))
+            .await;
+        let (id, short) = (made.2["data"]["id"].as_str().unwrap(), made.2["data"]["key"].as_str().unwrap());
+        // Both remember it, and the other key.
+        for node in [here, there, here, there] {
+            assert_eq!((me(node, short).await, me(node, &key).await), (200, 200));
+        }
+        nodes[here].client.operator("DELETE", &format!("{path}/{id}"), &Value::Null).await;
+        for node in [there, here, there] {
+            assert_eq!((me(node, short).await, me(node, &key).await), (401, 200), "round {round}");
+        }
+    }
+}
+
+/// So many requests are admitted as the limit says, however they are spread over nodes that reserve places.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_nodes_admit_as_many_as_the_limit_says_on_postgres() {
+    const LIMIT: usize = 300;
+    let (nodes, _folders, workspace, key) = two_nodes().await;
+    let limits = json!({"limits": {"requestsPerMinute": LIMIT}});
+    nodes[0].client.operator("PATCH", &format!("/workspaces/{workspace}"), &limits).await;
+    // By window: how many were admitted, and which nodes refused one. A minute may end while they run.
+    let mut seen = std::collections::BTreeMap::<String, (usize, [bool; 2])>::new();
+    for _ in 0..5 {
+        let mut all = tokio::task::JoinSet::new();
+        for number in 0..4 * LIMIT {
+            let (client, key) = (nodes[number % 2].client.clone(), key.clone());
+            all.spawn(async move {
+                let answer = client.send("GET", "/v1/me", &key, &[], &Value::Null).await.expect("an answer");
+                (number % 2, answer.0, answer.1["x-ratelimit-reset"].to_str().unwrap().to_owned())
+            });
+        }
+        for (node, status, window) in all.join_all().await {
+            let (admitted, refused) = seen.entry(window).or_default();
+            match status {
+                200 => *admitted += 1,
+                429 => refused[node] = true,
+                other => panic!("{other}"),
+            }
+        }
+        assert!(seen.values().all(|(admitted, _)| *admitted <= LIMIT), "{seen:?}");
+        let mut ended = seen.values().filter(|(_, refused)| *refused == [true; 2]).peekable();
+        if ended.peek().is_some() {
+            assert!(ended.all(|(admitted, _)| *admitted == LIMIT), "no place is left over: {seen:?}");
+            return;
+        }
+    }
+    panic!("{seen:?}");
+}
+
+/// A node remembers endpoints; what is changed elsewhere holds for the next event.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endpoint_that_is_disabled_on_one_node_gets_nothing_from_another_on_postgres() {
+    let (nodes, _folders, _, key) = two_nodes().await;
+    let made = nodes[0]
+        .client
+        .send("POST", "/v1/webhooks", &key, &[], &json!({"url": "http://127.0.0.1:29098/closed"}))
+        .await
+        .expect("an answer");
+    assert_eq!(made.0, 201, "{}", made.2);
+    let path = format!("/v1/webhooks/{}", made.2["data"]["id"].as_str().unwrap());
+    for round in 0..20 {
+        let (here, there) = (round % 2, (round + 1) % 2);
+        let (status, count) = if round % 3 == 0 { ("disabled", 0) } else { ("active", 1) };
+        let changed = nodes[here]
+            .client
+            .send("PATCH", &path, &key, &[], &json!({"status": status}))
+            .await
+            .expect("an answer");
+        assert_eq!(changed.0, 200, "{}", changed.2);
+        for node in [there, here] {
+            let body = json!({"type": "call.completed"});
+            let sent = nodes[node]
+                .client
+                .send("POST", "/v1/events/trigger", &key, &[], &body)
+                .await
+                .expect("an answer");
+            assert_eq!((sent.0, sent.2["data"]["deliveries"].as_i64()), (202, Some(count)), "{}", sent.2);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
+use super::value::NO_LISTS;
 use super::{DbError, Must, Value, check, sqlite};
 
 /// Bytes of texts and values at which a parcel is handed over: small enough for the caches of a processor.
@@ -62,6 +63,8 @@ impl Parcel {
                 Value::Real(number) => Slot::Real(*number),
                 Value::Text(text) => Slot::Text(self.keep(text.as_bytes())),
                 Value::Bytes(bytes) => Slot::Bytes(self.keep(bytes)),
+                // Refused before it came here.
+                Value::Many(_) => Slot::Null,
             };
             self.slots.push(slot);
         }
@@ -159,6 +162,10 @@ impl<'a> Behind<'a> {
         params: &[Value<'_>],
         must: Option<Must>,
     ) -> Result<(), DbError> {
+        if params.iter().any(|value| matches!(value, Value::Many(_))) {
+            self.failed.get_or_insert(DbError::Internal(NO_LISTS.into()));
+            return self.fate();
+        }
         self.parcel.add(sql, params, must);
         if self.parcel.is_full() {
             if self.under_way >= UNDER_WAY {

@@ -57,6 +57,7 @@ migrations! {
     30 "channel_conversations",
     31 "channel_campaigns",
     32 "call_changes",
+    33 "remembered",
 }
 
 /// Number of the newest step this program knows.

@@ -167,6 +167,7 @@ pub struct Tx<'a> {
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
     faults: Option<Arc<dyn Faults>>,
+    again: bool,
 }
 
 enum Session<'a> {
@@ -174,6 +175,8 @@ enum Session<'a> {
     /// A transaction that has the writer to itself.
     Behind(behind::Behind<'a>),
     Postgres(&'a mut postgres::PgTx),
+    /// A part of a transaction on PostgreSQL that others share: it only adds rows.
+    Sheet(&'a mut postgres::Sheet),
 }
 
 /// What a statement must do; otherwise its transaction fails.
@@ -190,6 +193,18 @@ fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
         Some(must) if must.rows != changed => Err(must.otherwise.clone()),
         Some(_) | None => Ok(()),
     }
+}
+
+/// What a transaction is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Usual,
+    /// Very large.
+    Alone,
+    /// One statement.
+    Single,
+    /// Rows are added, and nothing else is done as a rule.
+    Adding,
 }
 
 /// What a closure leaves to be done once its transaction is committed.
@@ -212,7 +227,7 @@ impl Aftermath {
 
 impl<'a> Tx<'a> {
     fn new(session: Session<'a>) -> Self {
-        Self { session, wakes: 0, after: Vec::new(), faults: None }
+        Self { session, wakes: 0, after: Vec::new(), faults: None, again: false }
     }
 }
 
@@ -228,6 +243,7 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
             Session::Behind(behind) => sqlite::exec(&*behind.settled()?, sql, params),
             Session::Postgres(tx) => tx.exec(sql, params),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -241,24 +257,31 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
             Session::Behind(behind) => behind.later(sql, params, None),
             Session::Postgres(tx) => tx.later(sql, params),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
+        }
+    }
+
+    /// Adds a row with a statement `insert into … values (…)`. It travels as by [`Tx::later`]; on PostgreSQL rows of
+    /// other tables that are added, too, may come before it. A closure that does nothing else may share its
+    /// transaction there ([`Store::tx_adding`]).
+    pub fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Sheet(sheet) => sheet.add(&faults::statement(self.faults.as_deref(), sql), params),
+            Session::Sqlite(_) | Session::Behind(_) | Session::Postgres(_) => self.later(sql, params),
         }
     }
 
     /// Runs a statement that must change so many rows; if it does not, the transaction fails. If it fails with
-    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. On SQLite
-    /// it is deferred as by [`Tx::later`].
+    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. It is
+    /// deferred as by [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => {
                 behind.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
             }
-            Session::Sqlite(_) | Session::Postgres(_) => {
-                let checked = self.exec(sql, params).and_then(|changed| check(changed, Some(&must)));
-                if let (Err(DbError::Retry(why)), Session::Postgres(tx)) = (&checked, &mut self.session) {
-                    tx.run_again(why);
-                }
-                checked
-            }
+            Session::Postgres(tx) => tx.must(&faults::statement(self.faults.as_deref(), sql), params, must),
+            Session::Sqlite(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -267,7 +290,7 @@ impl Tx<'_> {
         match &mut self.session {
             Session::Behind(behind) => behind.settled().map(|_| ()),
             // Their commit does so.
-            Session::Sqlite(_) | Session::Postgres(_) => Ok(()),
+            Session::Sqlite(_) | Session::Postgres(_) | Session::Sheet(_) => Ok(()),
         }
     }
 
@@ -367,6 +390,7 @@ impl Tx<'_> {
             Session::Sqlite(conn) => sqlite::each(conn, sql, params, read),
             Session::Behind(behind) => sqlite::each(&*behind.settled()?, sql, params, read),
             Session::Postgres(tx) => tx.each(sql, params, read),
+            Session::Sheet(sheet) => Err(sheet.refuse()),
         }
     }
 
@@ -381,9 +405,39 @@ impl Tx<'_> {
         self.after.push(Box::new(effect));
     }
 
-    /// Whether several nodes may share this store, so that nothing may be remembered between transactions.
+    /// Lets reads that do not depend on each other travel together. On PostgreSQL `look` runs as if every read found
+    /// nothing, and what it reads travels behind the next statement. When the closure then reads the same, with the
+    /// same parameters and before it writes anything, the answer is there. What `look` returns is of no account.
+    /// On SQLite, where a read is a call, it does not run.
+    pub fn ahead(&mut self, look: impl FnOnce(&mut Self)) {
+        let Session::Postgres(tx) = &mut self.session else { return };
+        tx.look_ahead(true);
+        look(self);
+        if let Session::Postgres(tx) = &mut self.session {
+            tx.look_ahead(false);
+        }
+    }
+
+    /// Makes sure that the number of a subject of `generations` is this one when the transaction is committed;
+    /// otherwise it runs [`again`](Tx::again). On an embedded store, whose only node hears of each change, there is
+    /// nothing to do.
+    pub fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => tx.unchanged(subject, number),
+            Session::Sheet(sheet) => sheet.unchanged(subject, number),
+            Session::Sqlite(_) | Session::Behind(_) => Ok(()),
+        }
+    }
+
+    /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
+    pub fn again(&self) -> bool {
+        self.again
+    }
+
+    /// Whether several nodes may share this store, so that what is remembered between transactions has to be
+    /// compared (`generations`).
     pub fn shared(&self) -> bool {
-        matches!(self.session, Session::Postgres(_))
+        matches!(self.session, Session::Postgres(_) | Session::Sheet(_))
     }
 }
 
@@ -433,7 +487,22 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write(work, false, Location::caller())
+        self.write(work, Kind::Usual, Location::caller())
+    }
+
+    /// Like [`Store::tx`] for a closure of one statement, which PostgreSQL runs by itself: it holds no lock while
+    /// an answer travels. A second statement is an error there, and so is one that nobody waits for and that is
+    /// to change so many rows.
+    #[track_caller]
+    pub fn tx_single<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Single, Location::caller())
     }
 
     /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
@@ -446,22 +515,36 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.write(work, true, Location::caller())
+        self.write(work, Kind::Alone, Location::caller())
+    }
+
+    /// Like [`Store::tx`] for a closure that as a rule only adds rows ([`Tx::add`]): on PostgreSQL those that wait
+    /// together share a transaction. When it does anything else, it runs again in one of its own.
+    #[track_caller]
+    pub fn tx_adding<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Adding, Location::caller())
     }
 
     async fn write<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
+        kind: Kind,
         place: Place,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let Some(faults) = self.faults.get() else { return self.run(work, alone).await };
+        let Some(faults) = self.faults.get() else { return self.run(work, kind).await };
         let fate = faults.before(place).await;
-        let answer = self.run(faults::under(faults.clone(), fate.clone(), work), alone).await;
+        let answer = self.run(faults::under(faults.clone(), fate.clone(), work), kind).await;
         faults.after(place, answer.is_ok()).await;
         match fate {
             Fate::Unheard => {
@@ -474,15 +557,15 @@ impl Store {
     async fn run<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
+        kind: Kind,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, alone).await,
-            Engine::Postgres(engine) => engine.tx(work).await,
+            Engine::Sqlite(engine) => engine.tx(work, kind == Kind::Alone).await,
+            Engine::Postgres(engine) => engine.tx(work, kind).await,
         }
     }
 
@@ -497,50 +580,70 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         let place = Location::caller();
-        async move {
-            let Some(faults) = self.faults.get() else { return self.look(work).await };
-            match faults.read(place) {
-                Some(why) => Err(why.into()),
-                None => self.look(faults::under(faults.clone(), Fate::Untouched, work)).await,
-            }
+        async move { self.look_from(work, place, false).await }
+    }
+
+    async fn look_from<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        place: Place,
+        long: bool,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let Some(faults) = self.faults.get() else { return self.look(work, place, long).await };
+        match faults.read(place) {
+            Some(why) => Err(why.into()),
+            None => self.look(faults::under(faults.clone(), Fate::Untouched, work), place, long).await,
         }
     }
 
-    async fn look<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    async fn look<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        place: Place,
+        long: bool,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
             Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(work).await,
+            Engine::Postgres(engine) => engine.read(work, place, long).await,
         }
     }
 
     /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the
     /// calling thread.
-    pub async fn read_long<T, E>(
+    #[track_caller]
+    pub fn read_long<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        if self.shared() {
-            return self.read(work).await;
-        }
-        let store = self.clone();
-        let read = move || match (&*store.engine, store.faults.get()) {
-            (Engine::Sqlite(engine), None) => engine.read(work),
-            (Engine::Sqlite(engine), Some(faults)) => {
-                engine.read(faults::under(faults.clone(), Fate::Untouched, work))
+        let place = Location::caller();
+        async move {
+            if self.shared() {
+                return self.look_from(work, place, true).await;
             }
-            (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
-        };
-        match tokio::task::spawn_blocking(read).await {
-            Ok(answer) => answer,
-            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
+            let store = self.clone();
+            let read = move || match (&*store.engine, store.faults.get()) {
+                (Engine::Sqlite(engine), None) => engine.read(work),
+                (Engine::Sqlite(engine), Some(faults)) => {
+                    engine.read(faults::under(faults.clone(), Fate::Untouched, work))
+                }
+                (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
+            };
+            match tokio::task::spawn_blocking(read).await {
+                Ok(answer) => answer,
+                Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
+            }
         }
     }
 

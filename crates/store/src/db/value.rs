@@ -47,6 +47,8 @@ pub enum Value<'a> {
     Text(Cow<'a, str>),
     /// Bytes.
     Bytes(Cow<'a, [u8]>),
+    /// A list of values of one type, on PostgreSQL only: a column of rows for `unnest`.
+    Many(Vec<Value<'a>>),
 }
 
 /// What stands in a column, borrowed from the answer. It is read for each column of each row, so it is small and
@@ -111,6 +113,7 @@ impl Value<'_> {
             Value::Real(number) => Value::Real(number),
             Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
             Value::Bytes(bytes) => Value::Bytes(Cow::Owned(bytes.into_owned())),
+            Value::Many(values) => Value::Many(values.into_iter().map(Value::into_owned).collect()),
         }
     }
 }
@@ -424,6 +427,9 @@ macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::Value::from($value)),*][..] };
 }
 
+/// Why SQLite is given no lists.
+pub(super) const NO_LISTS: &str = "lists are parameters on PostgreSQL only";
+
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
         use rusqlite::types::ToSqlOutput;
@@ -433,6 +439,7 @@ impl rusqlite::ToSql for Value<'_> {
             Value::Real(number) => ValueRef::Real(*number),
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            Value::Many(_) => return Err(rusqlite::Error::ToSqlConversionFailure(NO_LISTS.into())),
         }))
     }
 }
@@ -451,6 +458,7 @@ impl ToSql for Value<'_> {
             // PostgreSQL cannot store U+0000 in text; the edge refuses it in requests.
             Value::Text(text) => (&**text).to_sql(ty, out),
             Value::Bytes(bytes) => (&**bytes).to_sql(ty, out),
+            Value::Many(values) => values.to_sql(ty, out),
         }
     }
 

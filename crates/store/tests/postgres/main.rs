@@ -1,0 +1,71 @@
+//! The engine on PostgreSQL: how often it asks the server, and what it does when the server is silent or gone.
+//! The tests need a server; runs without one skip them by their names.
+
+// The server is a real one, and lives in real time.
+#![allow(clippy::disallowed_methods)]
+
+mod faults;
+mod groups;
+mod trips;
+mod wire;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use store::{DbError, Settings, Store, WakeSet};
+
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+/// An empty database.
+pub async fn fresh_database() -> String {
+    let server = std::env::var("TEST_POSTGRES_URL")
+        .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
+    let name = format!("s{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
+    raw(&server).await.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
+    let (base, _) = server.rsplit_once('/').expect("a URL");
+    format!("{base}/{name}")
+}
+
+/// A session past the store.
+pub async fn raw(url: &str) -> tokio_postgres::Client {
+    let (client, connection) =
+        tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("the server of the tests answers");
+    tokio::spawn(connection);
+    client
+}
+
+/// A store with so many connections for writing, and what wakes its jobs.
+pub fn open(url: &str, connections: usize) -> (Store, Arc<AtomicU32>) {
+    let woken = Arc::new(AtomicU32::new(0));
+    let seen = woken.clone();
+    let settings = Settings::Postgres { url: url.into(), connections, ca: None };
+    let on_wake = Arc::new(move |topics: WakeSet| {
+        seen.fetch_or(topics.0, Ordering::SeqCst);
+    });
+    (Store::open(&settings, on_wake).expect("a store"), woken)
+}
+
+/// A store with a table of numbers.
+pub async fn scratch(url: &str, connections: usize) -> Store {
+    let (store, _) = open(url, connections);
+    store
+        .tx(|tx| {
+            let sql =
+                "create table if not exists scratch (n bigint primary key, note text not null default '')";
+            tx.exec(sql, &[]).map(|_| ())
+        })
+        .await
+        .expect("a table");
+    store
+}
+
+/// The numbers that were stored, as somebody else sees them.
+pub async fn numbers(url: &str) -> Vec<i64> {
+    let rows = raw(url).await.query("select n from scratch order by n", &[]).await.expect("numbers");
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+/// Adds a number.
+pub fn add(n: i64) -> impl FnMut(&mut store::Tx<'_>) -> Result<(), DbError> + Send + 'static {
+    move |tx| tx.later("insert into scratch (n) values (?1)", store::params![n])
+}
