@@ -408,15 +408,18 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     );
     // Somebody without a name, and somebody who must not be written to.
     kit.talked("0002", "paid").await;
+    let person = json!({"externalRef": "cust_9", "phone": "+919812300003", "name": "Ravi"});
+    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
     kit.missed("0003").await;
     kit.app().post(kit.live(), "/v1/dnc", &json!({"phones": ["+919812300003"]})).await.expect(200);
     let cards = kit.cards().await;
     let card = |phone: &str| cards.iter().find(|card| card["contactPhone"] == phone).unwrap();
     kit.to_column(card("+919812300003"), "won").await.expect(200);
     kit.app().advance(5).await;
-    for (phone, line) in
-        [("+919812300002", "message skipped missing_params"), ("+919812300003", "message skipped do_not_call")]
-    {
+    for (phone, line) in [
+        ("+919812300002", "message skipped missing_params"),
+        ("+919812300003", "message skipped do_not_call"),
+    ] {
         assert_eq!(kit.actions_of(&kit.campaign, card(phone)).await, [line]);
     }
     let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
@@ -428,5 +431,8 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     let gone = "catpl_01k9v5x2m8e6fs4v0q3n7w1y34";
     settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
     let refused = kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await;
-    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "columns[0].automations[0].templateId");
+    assert_eq!(
+        refused.refused(400, "invalid_request")["meta"]["field"],
+        "columns[0].automations[0].templateId"
+    );
 }

@@ -184,7 +184,14 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         // The first one wants to know everything.
         let picked: &[&str] = match place {
             0 => &[],
-            1 => &["nudge.finished", "nudge.attempt_ended", "call.completed"],
+            1 => &[
+                "nudge.finished",
+                "nudge.attempt_ended",
+                "call.completed",
+                "message.received",
+                "message.read",
+                "message.failed",
+            ],
             _ => &["nudge.finished"],
         };
         let picked: Vec<String> = picked.iter().map(|kind| (*kind).to_owned()).collect();

@@ -243,7 +243,9 @@ pub fn broken(
     }
     for endpoint in &post.endpoints {
         for event in events.iter().filter(|event| event.tenant == endpoint.tenant) {
-            if !endpoint.picked.is_empty() && !endpoint.picked.contains(&event.kind) {
+            // Events of messages go to those who name them.
+            let named = endpoint.picked.contains(&event.kind);
+            if !named && (!endpoint.picked.is_empty() || event.kind.starts_with("message.")) {
                 continue;
             }
             let came = arrived.contains(&(&endpoint.host, &event.id));
