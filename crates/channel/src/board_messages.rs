@@ -41,7 +41,8 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
         phone: contact.phone.as_deref(),
         attributes: Some(&contact.attributes).filter(|known| **known != Value::Null),
     };
-    let content = params(&template, &wanted.mapping, &known).ok().and_then(|params| fill(&template, &params).ok());
+    let content =
+        params(&template, &wanted.mapping, &known).ok().and_then(|params| fill(&template, &params).ok());
     let Some(content) = content else { return Ok(Sent::Refused("missing_params")) };
     let new = New {
         source: Source::BoardAction,

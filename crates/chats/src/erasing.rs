@@ -25,8 +25,14 @@ pub fn erase(
     person: &ErasedPerson,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    let env =
-        Env { context: context.clone(), limits: Limits::default(), node: "".into(), model: false, ends: &[], app: None };
+    let env = Env {
+        context: context.clone(),
+        limits: Limits::default(),
+        node: "".into(),
+        model: false,
+        ends: &[],
+        app: None,
+    };
     for mut row in chats::of_contacts(tx, tenant, &person.contacts)? {
         let messages = chats::erase_words(tx, tenant, row.id)?;
         erased.messages += messages;

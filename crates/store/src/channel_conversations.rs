@@ -3,7 +3,9 @@
 use const_format::formatcp;
 use domain::channel::Source;
 use domain::chat::{EndCause, Origin};
-use domain::ids::{Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id, ListRow};
+use domain::ids::{
+    Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id, ListRow,
+};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};

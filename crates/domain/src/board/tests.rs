@@ -189,7 +189,10 @@ fn a_wrong_definition_names_its_field() {
         (json!([{"type": "dance"}]), "a[0].type"),
         (json!([{"type": "message"}]), "a[0].templateId"),
         (json!([{"type": "message", "templateId": id}]), "a[0].templateId"),
-        (json!([{"type": "message", "templateId": template, "paramMapping": {"body.1": 7}}]), "a[0].paramMapping"),
+        (
+            json!([{"type": "message", "templateId": template, "paramMapping": {"body.1": 7}}]),
+            "a[0].paramMapping",
+        ),
         (
             json!([{"type": "message", "templateId": template, "paramMapping": {"footer": {"source": "static", "value": "x"}}}]),
             "a[0].paramMapping.footer",

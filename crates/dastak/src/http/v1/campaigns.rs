@@ -10,8 +10,8 @@ use channel::campaigns as messaging;
 use domain::campaign::RunStatus;
 use domain::tenant::Mode;
 
-use crate::app::{App, Failure};
 use crate::app::access::Caller;
+use crate::app::{App, Failure};
 use crate::http::handler::{Outcome, Reply, Request};
 
 pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
@@ -29,10 +29,13 @@ pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
     let body = request.body()?;
-    Reply::data(200, &match messaging::guard(&app, &caller, id, true).await? {
-        true => messaging::update(&app, &caller, id, body).await?,
-        false => campaign::update(&app, caller.tenant(), id, body).await?,
-    })
+    Reply::data(
+        200,
+        &match messaging::guard(&app, &caller, id, true).await? {
+            true => messaging::update(&app, &caller, id, body).await?,
+            false => campaign::update(&app, caller.tenant(), id, body).await?,
+        },
+    )
 }
 
 pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
