@@ -170,15 +170,21 @@ fn messages_are_in_order(chat: &ChatSeen, broken: &mut Vec<String>) {
         if role != "agent" {
             continue;
         }
-        // What clients send past the agent of the messaging channel stands in between.
-        let past = |role: &str| chat.carried && role == "human";
-        let before = chat.messages[..at].iter().rev().find(|(_, role, _)| !past(role));
-        let fits = match before {
-            None => !words.starts_with("re: "),
-            Some((_, role, said)) => role == "user" && *words == reply_to(said),
+        let before = &chat.messages[..at];
+        let fits = if chat.carried {
+            // A burst is answered as a whole; what clients send past the agent stands in between.
+            let since = before.iter().rposition(|(_, role, _)| role == "agent").map_or(0, |last| last + 1);
+            let said = before[since..].iter().filter(|(_, role, _)| role == "user");
+            let said: Vec<&str> = said.map(|(.., words)| words.as_str()).collect();
+            !said.is_empty() && *words == reply_to(&said.join("\n"))
+        } else {
+            match before.last() {
+                None => !words.starts_with("re: "),
+                Some((_, role, said)) => role == "user" && *words == reply_to(said),
+            }
         };
         if !fits {
-            broken.push(format!("«{words}» in {} follows {before:?}", chat.id));
+            broken.push(format!("«{words}» in {} follows {:?}", chat.id, before.last()));
         }
     }
 }
