@@ -65,7 +65,7 @@ impl Court<'_> {
         let mut broken = Vec::new();
         let chats = self.chats();
         for chat in &chats {
-            if chat.writing || !chat.ended && !(chat.carried && chat.waits) {
+            if chat.writing || !(chat.ended || chat.carried && chat.waits) {
                 broken.push(format!("{} is not over", chat.id));
             }
             if !chat.erased {
