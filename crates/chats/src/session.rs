@@ -13,6 +13,7 @@ use domain::chat::{
 use domain::conversation;
 use domain::ids::{Chat, Id, User};
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::Tx;
 use store::chats::{self, ChatRow, MessageRow};
@@ -114,8 +115,12 @@ pub(crate) struct Claim {
     pub tenant: Tenant,
     pub chat: Id<Chat>,
     pub kind: TurnKind,
-    turn: i64,
+    pub turn: i64,
     pub attempt: i64,
+    /// Messages of the chat when the try began. The newest is the one that is replied to.
+    pub messages: i64,
+    /// When that one was written. One that is taken back leaves its number to the next.
+    pub at: Timestamp,
 }
 
 impl Claim {
@@ -143,7 +148,15 @@ pub(crate) fn next_attempt(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Clai
     row.turn_attempt += 1;
     row.turn_node = Some(env.node.to_string());
     row.turn_until = Some(env.context.now.plus(LEASE));
-    Claim { tenant: row.workspace, chat: row.id, kind, turn: row.turn, attempt: row.turn_attempt }
+    Claim {
+        tenant: row.workspace,
+        chat: row.id,
+        kind,
+        turn: row.turn,
+        attempt: row.turn_attempt,
+        messages: row.messages,
+        at: row.last_at,
+    }
 }
 
 /// The request that waits for the reply.
