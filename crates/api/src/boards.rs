@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
-use domain::channel::campaign::MAX_MAPPED;
+use domain::channel::campaign::{MAX_MAPPED, MAX_MAPPING_BYTES};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -229,7 +229,7 @@ pub struct BoardAutomation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_id: Option<String>,
     /// `message`: where its values come from, as in a campaign; a column is a variable of the contact.
-    #[schemars(with = "Option<BTreeMap<String, MappedParam>>", extend("maxProperties" = MAX_MAPPED))]
+    #[schemars(with = "Option<BTreeMap<String, MappedParam>>", extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = MAX_MAPPING_BYTES))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub param_mapping: Option<Value>,
 }

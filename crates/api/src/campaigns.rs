@@ -19,7 +19,9 @@ use domain::campaign::settings::{
     MAX_CALLER_IDS, MAX_CONCURRENT, MAX_COOLDOWN, MAX_DAILY_CAP, MAX_EMAIL, MAX_EMAILS, MAX_NAME, MAX_RETRIES,
 };
 use domain::campaign::{RunSource, RunStatus, Status};
-use domain::channel::campaign::{MAX_MAPPED, MAX_RATE, MAX_VALUE, OptInPolicy, ParamSource, PauseReason};
+use domain::channel::campaign::{
+    MAX_MAPPED, MAX_MAPPING_BYTES, MAX_RATE, MAX_VALUE, OptInPolicy, ParamSource, PauseReason,
+};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -169,7 +171,7 @@ pub struct ChatappSettings {
     pub template_id: Option<String>,
     /// Values of the template: `header`, `header_media` (an https link), `body.<number or name>`, `button.<index>`.
     /// Who lacks one is passed over.
-    #[schemars(extend("maxProperties" = MAX_MAPPED))]
+    #[schemars(extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = MAX_MAPPING_BYTES))]
     pub param_mapping: Option<BTreeMap<String, MappedParam>>,
     /// The number to send from; null: the default one.
     #[serde(default, deserialize_with = "given")]

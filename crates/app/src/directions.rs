@@ -91,6 +91,7 @@ fn only_app_and_webhooks_open_transactions() {
             "integrations",
             "knowledge",
             "chats",
+            "channel",
         ]
         .contains(&name)
             || !folder.join("src").is_dir()

@@ -222,10 +222,11 @@ async fn store_new(app: &App, row: &ConnectionRow, known: Option<&ConnectionRow>
             if current.map(|current| current.version) != version {
                 return Err(Failure::conflict("the connection was changed by another request"));
             }
-            Ok(match version {
+            match version {
                 Some(_) => channel_accounts::save(tx, &row)?,
                 None => channel_accounts::insert(tx, &row)?,
-            })
+            }
+            Ok(())
         })
         .await
 }

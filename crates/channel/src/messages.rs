@@ -209,9 +209,6 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
         log(tx, &context, tenant, row.id.to_string(), row.agent, Some(refusal.gate()), None)?;
         return Ok(Placed::Failed(Box::new(row)));
     }
-    if !new.at_once && new.campaign.is_none() && channel_messages::waiting(tx, tenant)? >= MAX_WAITING {
-        return Err(Failure::new(codes::RATE_LIMITED, "too many messages of this workspace wait to be sent"));
-    }
     let contact = person(tx, &context, tenant, new)?;
     if let Some(opt_in) = &new.opt_in {
         record_opt_in(tx, &context, tenant, &contact, &new.to, opt_in)?;
@@ -241,6 +238,11 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
             Ok(Placed::Claimed(Box::new(Claim { message: row, number: new.number.clone(), at })))
         }
         Err(at) => {
+            // A campaign has its own bound of messages that wait.
+            if new.campaign.is_none() && channel_messages::waiting(tx, tenant)? >= MAX_WAITING {
+                let why = "too many messages of this workspace wait to be sent";
+                return Err(Failure::new(codes::RATE_LIMITED, why));
+            }
             row.next_at = Some(at);
             channel_messages::insert(tx, &row)?;
             channel_messages::wake_line(tx, tenant, &row.phone_number_id, at)?;

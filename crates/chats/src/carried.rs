@@ -80,7 +80,8 @@ fn pieces(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     while let Some((most, _)) = rest.char_indices().nth(LONGEST) {
         let head = &rest[..most];
-        let cut = ["\n\n", "\n", " "].iter().find_map(|mark| head.rfind(mark).filter(|at| *at > most / 2));
+        let late = |at: &usize| head[..*at].chars().count() > LONGEST / 2;
+        let cut = ["\n\n", "\n", " "].iter().find_map(|mark| head.rfind(mark).filter(late));
         let (piece, after) = rest.split_at(cut.unwrap_or(most));
         found.push(piece.trim());
         rest = after.trim();

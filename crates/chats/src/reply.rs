@@ -114,14 +114,31 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
     }
 }
 
-/// Somebody else ended the reply: what the chat is now is the answer.
+/// Somebody else ended the reply: what it came to is the answer.
 async fn gone(app: &App, claim: Claim) -> Result<ChatReply, Failure> {
-    let row = app.store.read(move |tx| chats::get(tx, claim.tenant, claim.chat)).await?;
-    Ok(answer_now(row.as_ref()))
+    app.store.read(move |tx| what_became(tx, &claim)).await
 }
 
-fn answer_now(row: Option<&ChatRow>) -> ChatReply {
-    row.map_or(ChatReply { reply: None, ended: true, handed_off: false }, |row| unanswered(row.state))
+/// What became of a reply whose try holds no more: another try was quicker, or a person took the chat over.
+fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
+    let Some(row) = chats::get(tx, claim.tenant, claim.chat)? else {
+        return Ok(ChatReply { reply: None, ended: true, handed_off: false });
+    };
+    if row.turn == claim.turn && row.turn_kind.is_some() {
+        return Err(Failure::plain(codes::REPLY_IN_PROGRESS));
+    }
+    let messages = chats::messages(tx, claim.tenant, claim.chat, claim.messages - 1)?;
+    let find = |seq| messages.iter().find(|message| message.seq == seq);
+    let stayed = find(claim.messages).is_some_and(|message| message.at == claim.at);
+    if claim.kind == TurnKind::Message && !stayed {
+        return Err(Failure::plain(codes::REPLY_FAILED));
+    }
+    let mut now = unanswered(row.state);
+    if row.heard >= claim.messages && !now.handed_off {
+        let next = find(claim.messages + 1).filter(|next| next.role == Role::Agent);
+        now.reply = next.map(|next| next.text.clone());
+    }
+    Ok(now)
 }
 
 /// Stores the reply, the new state of the conversation and its events, if the try still holds.
@@ -131,8 +148,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
     }
     let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
-        let row = chats::get(tx, claim.tenant, claim.chat)?;
-        return Ok(answer_now(row.as_ref()));
+        return what_became(tx, claim);
     };
     // On the messaging channel more may have come while the reply was written; it is for the next one.
     let more = row.messages > written.heard;
@@ -195,8 +211,7 @@ fn end_cause(cause: TalkEnd) -> EndCause {
 fn after_trouble(tx: &mut Tx<'_>, env: &Env, claim: &Claim, again: bool) -> Result<Next, Failure> {
     let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
-        let row = chats::get(tx, claim.tenant, claim.chat)?;
-        return Ok(Next::Over(Ok(answer_now(row.as_ref()))));
+        return Ok(Next::Over(what_became(tx, claim)));
     };
     match try_again(tx, env, &mut row, claim.kind, again)? {
         Some(claim) => Ok(Next::Try(claim)),

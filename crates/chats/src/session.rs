@@ -14,6 +14,7 @@ use domain::chat::{
 use domain::conversation;
 use domain::ids::{Chat, Id, User};
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::Tx;
 use store::channel_conversations::{self, ChannelChatRow};
@@ -148,8 +149,12 @@ pub struct Claim {
     pub kind: TurnKind,
     /// Whether the messaging channel carries the words.
     pub carried: bool,
-    turn: i64,
+    pub turn: i64,
     pub attempt: i64,
+    /// Messages of the chat when the try began. The newest is the one that is replied to.
+    pub messages: i64,
+    /// When that one was written. One that is taken back leaves its number to the next.
+    pub at: Timestamp,
 }
 
 impl Claim {
@@ -184,6 +189,8 @@ pub fn next_attempt(env: &Env, row: &mut ChatRow, kind: TurnKind) -> Claim {
         carried: row.channel == Channel::Chatapp,
         turn: row.turn,
         attempt: row.turn_attempt,
+        messages: row.messages,
+        at: row.last_at,
     }
 }
 

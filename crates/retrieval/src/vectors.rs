@@ -1,15 +1,15 @@
 //! Vectors of passages in memory, and which are nearest to that of a question.
 //!
 //! A vector is kept as one signed byte a number and the scale that belongs to them: a quarter of the memory, and
-//! the order of the nearest hardly changes; a hundred thousand of 768 numbers are 77 MB. All vectors of a set of up to
-//! [`COMPARED`] are compared. In a larger one the signs of the numbers, a bit each, say first which vectors are worth it:
-//! counting the bits that differ reads an eighth of the memory.
+//! the order of the nearest hardly changes; a hundred thousand of 768 numbers are 77 MB, and their signs 10 MB. All
+//! vectors of a set of up to [`COMPARED`] are compared. In a larger one the signs of the numbers, a bit each, say first
+//! which vectors are worth it: counting the bits that differ reads an eighth of the memory. It may miss one of the
+//! nearest.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Vectors that are compared whole. Of a larger set as many as agree in the most signs: real embeddings of the nearest
-/// are among the first hundreds of them.
+/// Vectors that are compared whole; of a larger set these are the ones that agree with the question in the most signs.
 const COMPARED: usize = 4_096;
 /// Signs in a word.
 const WORD: usize = u64::BITS as usize;
@@ -116,7 +116,8 @@ impl<K: Clone + Ord> Vectors<K> {
     }
 
     /// The `limit` nearest by cosine, the nearest first, with their cosine; of equals that with the lesser key.
-    /// Vectors that point away from the question are left out. None where the question has another length.
+    /// Vectors that point away from the question are left out; in a set of more than 4,096 one of the nearest may be
+    /// missed. None where the question has another length.
     pub fn nearest(&self, question: &Code, limit: usize) -> Vec<(K, f32)> {
         if question.dimensions() != self.dimensions || self.dimensions == 0 || limit == 0 {
             return Vec::new();
@@ -126,10 +127,10 @@ impl<K: Clone + Ord> Vectors<K> {
         let mut compare = |place: usize| {
             let code = &self.codes[place * self.dimensions..][..self.dimensions];
             let cosine = dot(code, &question.0) as f32 / (whole * self.lengths[place]);
-            let near = Near { cosine, key: &self.keys[place] };
             if cosine <= 0.0 {
                 return;
             }
+            let near = Near { cosine, key: &self.keys[place] };
             if best.len() < limit {
                 best.push(near);
             } else if best.peek().is_some_and(|worst| near < *worst) {
@@ -137,7 +138,7 @@ impl<K: Clone + Ord> Vectors<K> {
                 best.push(near);
             }
         };
-        let most = COMPARED.max(limit * 64);
+        let most = COMPARED.max(limit);
         if self.len() <= most {
             (0..self.len()).for_each(&mut compare);
         } else {

@@ -140,7 +140,7 @@ pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant, connection: Id<ChannelConnection
 pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbError> {
     let sql = "delete from channel_notifications where id in (
         select id from channel_notifications where received_at < ?1 order by received_at limit ?2)";
-    Ok(tx.exec(sql, params![before, most])? as u64)
+    tx.exec(sql, params![before, most])
 }
 
 /// Takes the payload out of what waits in some lanes; how many.
@@ -149,7 +149,7 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, lanes: &[String]) -> Result<u64, D
     for lane in lanes {
         let sql = "update channel_notifications set payload = null
             where workspace = ?1 and lane = ?2 and payload is not null";
-        erased += tx.exec(sql, &[Value::from(tenant), Value::from(lane.as_str())])? as u64;
+        erased += tx.exec(sql, &[Value::from(tenant), Value::from(lane.as_str())])?;
     }
     Ok(erased)
 }

@@ -429,9 +429,10 @@ pub fn next_of_line(
     })
 }
 
-/// How many messages of a workspace wait to be sent.
+/// How many messages of a workspace wait to be sent, those of campaigns apart.
 pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
-    let sql = "select count(*) from channel_messages where workspace = ?1 and next_at is not null";
+    let sql =
+        "select count(*) from channel_messages where workspace = ?1 and rank = 0 and next_at is not null";
     Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
 }
 

@@ -474,7 +474,7 @@ async fn the_channel_can_be_off_or_missing() {
 }
 
 #[tokio::test]
-async fn who_dies_while_sending_leaves_a_message_that_nobody_sends_again() {
+async fn a_lost_answer_leaves_a_message_that_nobody_sends_again() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
     desk.fake.fail("/messages", 1, Reply::Lost);

@@ -57,6 +57,10 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
     let mut detail = expected.clone();
     detail["doNotCall"] = json!(false);
     detail["consent"] = Value::Null;
+    detail["chatapp"] = json!({
+        "messagesAllowed": true, "stoppedAt": null, "stopSource": null, "marketingStoppedAt": null, "optedInAt": null,
+        "optInSource": null,
+    });
     assert_eq!(app.get(&workspace.live, &path(&first)).await.expect(200)["data"], detail);
     let put = app
         .put(&workspace.live, &path(&first), &json!({"name": "Another", "phone": "09812345678"}))

@@ -1,7 +1,7 @@
 //! Chats beside everything else: customers who write, a model that fails, thinks for long, breaks off or ends the
 //! conversation. They are planned apart from the rest, so that a seed stays as it is.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes as codes;
@@ -34,6 +34,8 @@ pub enum ChatAct {
 #[derive(Default)]
 pub struct Known {
     pub opened: Vec<(usize, Id<Chat>)>,
+    /// The chat that words were first sent to. They are sent there again, though others were opened since.
+    pub aims: HashMap<String, Id<Chat>>,
     /// What was said, and the reply that was answered; none where a person has the chat.
     pub said: Vec<(Id<Chat>, String, Option<String>)>,
     /// Words whose reply failed: they were taken back.
@@ -125,7 +127,9 @@ pub async fn attempt(
             known(&mut |log| log.chats.opened.push((customer, opened.session_id)));
         }
         ChatAct::Say(pick, words) => {
-            let Some(id) = chosen(*pick) else { return Ok(()) };
+            let Some(picked) = chosen(*pick) else { return Ok(()) };
+            let mut id = picked;
+            known(&mut |log| id = *log.chats.aims.entry(words.clone()).or_insert(picked));
             let (tenant, feed) = (whose.tenant, chats::Feed::silent());
             let sent = chats::send(app, tenant, id, once(tenant, words), words.clone(), feed).await;
             let reply = match sent.map_err(again)? {

@@ -170,7 +170,7 @@ impl Sight {
              or p.held <> coalesce(sum(r.state = 'held'), 0) or p.queued <> coalesce(sum(r.state = 'queued'), 0) \
              or p.invalid <> coalesce(sum(r.state = 'invalid'), 0) or p.retryable <> coalesce(sum(r.retryable), 0) \
              or p.blocked <> coalesce(sum(r.blocked), 0) \
-             or c.status = 'active' and p.next_look is null and coalesce(sum(r.look_at is not null), 0) > 0 \
+             or c.channel <> 'chatapp' and c.status = 'active' and p.next_look is null and coalesce(sum(r.look_at is not null), 0) > 0 \
              or c.streams <> (select count(*) from stream_campaigns a where a.campaign = c.id) \
              or p.held <> (select coalesce(sum(h.held), 0) from campaign_holds h where h.campaign = p.campaign and h.list = p.list)";
         let mut statement = self.store.prepare_cached(COUNTS).expect("a query");

@@ -19,6 +19,8 @@ pub const DEFAULT_RATE: i64 = 60;
 pub const MAX_RATE: i64 = 600;
 /// Most values that a mapping names.
 pub const MAX_MAPPED: usize = 100;
+/// Longest mapping in a request, bytes of JSON.
+pub const MAX_MAPPING_BYTES: usize = 256 * 1024;
 /// Longest value or name of a mapping, characters.
 pub const MAX_VALUE: usize = 2_000;
 /// The variable of a list that records an opt-in.

@@ -1,7 +1,7 @@
 //! What must hold of chats: a reply is given once and to what was said, messages stay in order, an event is told
 //! once, and a chat is charged once.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use domain::tenant::Tenant;
 
@@ -65,7 +65,7 @@ impl Court<'_> {
         let mut broken = Vec::new();
         let chats = self.chats();
         for chat in &chats {
-            if chat.writing || !chat.ended && !(chat.carried && chat.waits) {
+            if chat.writing || !(chat.ended || chat.carried && chat.waits) {
                 broken.push(format!("{} is not over", chat.id));
             }
             if !chat.erased {
@@ -160,25 +160,32 @@ impl Court<'_> {
 }
 
 /// Messages are numbered without a gap; the agent greets at most once, at the beginning, and answers what the customer
-/// said just before, once.
+/// said just before, once. On the messaging channel a burst is answered as a whole, what came while a reply was written
+/// is for the next one, and what clients send past the agent stands in between.
 fn messages_are_in_order(chat: &ChatSeen, broken: &mut Vec<String>) {
     let numbers = chat.messages.iter().map(|(seq, ..)| *seq);
     if !numbers.eq(1..=chat.counted) {
         broken.push(format!("the messages of {} are not numbered from 1 to {}", chat.id, chat.counted));
     }
+    // What the customer said and the agent has not answered.
+    let mut open: VecDeque<&str> = VecDeque::new();
     for (at, (_, role, words)) in chat.messages.iter().enumerate() {
-        if role != "agent" {
-            continue;
-        }
-        // What clients send past the agent of the messaging channel stands in between.
-        let past = |role: &str| chat.carried && role == "human";
-        let before = chat.messages[..at].iter().rev().find(|(_, role, _)| !past(role));
-        let fits = match before {
-            None => !words.starts_with("re: "),
-            Some((_, role, said)) => role == "user" && *words == reply_to(said),
-        };
-        if !fits {
-            broken.push(format!("«{words}» in {} follows {before:?}", chat.id));
+        match role.as_str() {
+            "user" => open.push_back(words),
+            "agent" => {
+                let before = at.checked_sub(1).and_then(|before| chat.messages.get(before));
+                let fits = match (before, words.strip_prefix("re: ")) {
+                    (None, answer) => answer.is_none(),
+                    (Some(_), Some(said)) if chat.carried => {
+                        said.split('\n').all(|line| open.pop_front() == Some(line))
+                    }
+                    (Some((_, role, said)), _) => role == "user" && *words == reply_to(said),
+                };
+                if !fits {
+                    broken.push(format!("«{words}» in {} does not fit {:?}", chat.id, chat.messages));
+                }
+            }
+            _ => {}
         }
     }
 }
