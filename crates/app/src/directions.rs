@@ -99,7 +99,10 @@ fn only_app_and_webhooks_open_transactions() {
             continue;
         }
         for (file, text) in sources(&folder.join("src")) {
-            if [".tx(", ".tx_alone(", ".tx_single(", ".tx_adding("].iter().any(|open| text.contains(open)) {
+            if [".tx(", ".tx_alone(", ".tx_long(", ".tx_single(", ".tx_adding("]
+                .iter()
+                .any(|open| text.contains(open))
+            {
                 opened.push(file);
             }
         }

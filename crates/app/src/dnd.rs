@@ -88,7 +88,7 @@ pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result
     let sent = valid.len() as u64;
     let added = app
         .store
-        .tx_alone(move |tx| dnd::import(tx, import, &valid, now))
+        .tx_long(move |tx| dnd::import(tx, import, &valid, now))
         .await?
         .ok_or_else(|| Failure::not_found("import"))?;
     Ok(DndImported { added, repeated: sent - added, invalid })

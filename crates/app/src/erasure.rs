@@ -346,7 +346,7 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
     // So that its end finds them still there.
     end_calls(app, tenant, live.await?).await;
     let (context, hooks) = (app.context(), app.hooks.erasures);
-    let (erasure, live) = app.store.tx_alone(move |tx| erase_in(tx, &context, hooks, tenant, id)).await?;
+    let (erasure, live) = app.store.tx_long(move |tx| erase_in(tx, &context, hooks, tenant, id)).await?;
     // Those that were placed meanwhile.
     end_calls(app, tenant, live).await;
     if let Err(why) = app.store.leave_no_trace().await {

@@ -244,7 +244,7 @@ impl Change {
             store::operator_log::append(tx, &row)?;
             Ok::<_, Locked>(Changed { secrets, heads, public_key: to.public_key() })
         };
-        store.tx_alone(work).await.map_err(|why| why.to_string())
+        store.tx_long(work).await.map_err(|why| why.to_string())
     }
 
     /// Step 3: the new key takes the place of the old one.

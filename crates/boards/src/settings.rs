@@ -103,7 +103,7 @@ pub async fn update(
     }
     let context = app.context();
     app.store
-        .tx_alone(move |tx| {
+        .tx_long(move |tx| {
             access::workspace(tx, tenant)?;
             if !boards::hold(tx, tenant, id)? {
                 return Err(Failure::not_found("board"));

@@ -95,7 +95,7 @@ pub async fn add(
     let (rows, bytes) = aside(move || read_rows(&reader, &wanted, piece.contacts)).await?;
     let rows = Arc::new(rows);
     app.store
-        .tx_alone(move |tx| {
+        .tx_long(move |tx| {
             let row = find_for_update(tx, tenant, id)?;
             let mut state = staged(tx, &row, import)?;
             check_place(&state, after)?;

@@ -321,7 +321,7 @@ pub async fn replace(
     let (reader, wanted) = (context.clone(), needed.clone());
     let rows = Arc::new(aside(move || read_rows(&reader, &wanted, rows)).await?.0);
     app.store
-        .tx_alone(move |tx| {
+        .tx_long(move |tx| {
             let row = find_for_update(tx, tenant, id)?;
             check_replaceable(&row)?;
             check_needed(tx, &row, &needed)?;

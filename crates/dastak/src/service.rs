@@ -356,7 +356,7 @@ pub fn start_jobs(
 ) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
-    jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
+    jobs::live_calls::start(app, wakes);
     jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
     jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);

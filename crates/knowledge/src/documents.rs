@@ -104,7 +104,7 @@ pub(crate) async fn add(
     let context = app.context();
     let id = context.ids.make();
     app.store
-        .tx_alone(move |tx| {
+        .tx_long(move |tx| {
             let mut row = find_for_update(tx, tenant, base)?;
             let before = knowledge::document(tx, tenant, base, kind, &source)?;
             let count = i64::try_from(passages.len()).unwrap_or(i64::MAX);
@@ -215,7 +215,7 @@ pub async fn remove_document(
 ) -> Result<(), Failure> {
     let context = app.context();
     app.store
-        .tx_alone(move |tx| {
+        .tx_long(move |tx| {
             let mut row = find_for_update(tx, tenant, base)?;
             let document = knowledge::document(tx, tenant, base, kind, &source)?
                 .ok_or_else(|| Failure::not_found("document"))?;

@@ -20,8 +20,9 @@ use crate::{App, Failure, published_flows};
 const BATCH: i64 = 100;
 
 /// Looks at a batch of due calls and returns whether there may be more. Any node may do so at any time: the
-/// rows are held while they change.
-pub async fn work_due(app: &App) -> Result<bool, Failure> {
+/// rows are held while they change. Until `patient` no call is lost: after an outage of the store the nodes that hold the
+/// calls first have to be able to say so.
+pub async fn work_due(app: &App, patient: Option<Timestamp>) -> Result<bool, Failure> {
     let env = app.call_env();
     let batch = published_flows::of_due(app, env.context.now, BATCH).await?;
     let (count, orphans) = app
@@ -35,7 +36,7 @@ pub async fn work_due(app: &App) -> Result<bool, Failure> {
                     save(tx, &mut call)?;
                     orphans.push(call);
                 } else {
-                    play(tx, &env, call)?;
+                    play(tx, &env, call, patient)?;
                 }
             }
             Ok::<_, Failure>((count, orphans))
@@ -53,12 +54,17 @@ pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
 }
 
 /// Plays every step of one call that is due, each at its own time.
-fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow) -> Result<(), Failure> {
+fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow, patient: Option<Timestamp>) -> Result<(), Failure> {
     while let Some(due) = call.next_step_at.filter(|due| *due <= env.context.now) {
         let version = call.version;
         let (fact, at) = match (call.hang_up_at.zip(call.wish()), next_fact(&call)) {
             (Some((asked, wish)), _) => (Fact::Ended(wish.cause()), asked),
             (None, Some(fact)) => (fact, due),
+            (None, None) if patient.is_some_and(|until| env.context.now < until) => {
+                call.next_step_at = patient;
+                save(tx, &mut call)?;
+                break;
+            }
             (None, None) => (Fact::Lost, env.context.now),
         };
         call.script_step += 1;

@@ -12,6 +12,7 @@ use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use domain::window::NudgeWindow;
+use runtime::clock::Woken;
 use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
@@ -23,6 +24,9 @@ use crate::{App, Failure, topics};
 
 /// How long a dial may take before the carrier is asked what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
+/// Pauses between two tries to store what the carrier answered, milliseconds.
+const FIRST_PAUSE: i64 = 50;
+const LONGEST_PAUSE: i64 = 5 * SECOND;
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -163,45 +167,63 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
     })
 }
 
-/// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for
-/// it.
+/// Stores the carrier's answer, and the answer to the request that waits for it. While the store is away it is tried
+/// again: a line whose outcome nobody stored would be dropped, though somebody may have answered it. Storing it twice
+/// changes nothing.
 pub(super) async fn store_outcome(
     app: &App,
     call: Arc<CallRow>,
     outcome: Result<String, DialError>,
     request: Request,
 ) -> Result<Settled, Failure> {
-    let (env, id, carrier) = (
-        app.call_env(),
-        call.id,
-        app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()),
-    );
-    let taken = outcome.is_ok();
-    let settled = app
-        .store
+    let carrier = app.carriers.in_mode(call.mode).filter(|_| call.network.is_none());
+    let (id, outcome, request) = (call.id, Arc::new(outcome), Arc::new(request));
+    let mut pause = FIRST_PAUSE;
+    let settled = loop {
+        let failure = match store_once(app, call.clone(), outcome.clone(), request.clone()).await {
+            Ok(settled) => break settled,
+            Err(failure) => failure,
+        };
+        let again = app.clock.now().plus(pause);
+        if failure.error != codes::UNAVAILABLE || app.clock.sleep_until(again).await == Woken::Stop {
+            return Err(failure);
+        }
+        failure.warn_about(id, "the outcome of a dial could not be stored; trying again");
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    };
+    if let Some(carrier) = carrier.filter(|_| outcome.is_ok()) {
+        carrier.settled(id, settled.0.is_ok());
+    }
+    Ok(settled)
+}
+
+/// The second transaction of a placement.
+async fn store_once(
+    app: &App,
+    call: Arc<CallRow>,
+    outcome: Arc<Result<String, DialError>>,
+    request: Arc<Request>,
+) -> Result<Settled, Failure> {
+    let env = app.call_env();
+    app.store
         .tx(move |tx| {
             let row = calls::get_for_update(tx, call.workspace, call.id)?;
-            let once = request
-                .as_ref()
-                .map(|(once, _)| once.clone())
-                .or_else(|| once_of(&call))
-                .unwrap_or_else(Once::unkeyed);
-            let warnings = request.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
+            let waits = request.as_ref().as_ref();
+            let once =
+                waits.map(|(once, _)| once.clone()).or_else(|| once_of(&call)).unwrap_or_else(Once::unkeyed);
+            let warnings = waits.map(|(_, warnings)| warnings.clone()).unwrap_or_default();
             let outcome = match row {
                 Some(row) if row.progress.status == Status::Queued => settle(tx, &env, row, &outcome)?,
-                // Another node has stored the outcome: this one took longer than its lease.
+                // It is stored: by a try whose answer was lost, or by another node, because this one took longer than
+                // its lease.
                 Some(row) if row.provider_call.is_some() => Ok(row),
-                Some(_) => Err(DialError::Uncertain),
+                Some(_) => Err(outcome.as_ref().as_ref().err().copied().unwrap_or(DialError::Uncertain)),
                 None => Err(DialError::ProviderErrorBeforeRing),
             };
             let answer = answer(tx, &once, &outcome, &warnings)?;
             Ok::<_, Failure>((outcome, answer))
         })
-        .await?;
-    if let Some(carrier) = carrier.filter(|_| taken) {
-        carrier.settled(id, settled.0.is_ok());
-    }
-    Ok(settled)
+        .await
 }
 
 /// The key of the request that placed the call, for the node that settles it after a crash.

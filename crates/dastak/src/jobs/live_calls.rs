@@ -1,22 +1,43 @@
 //! Plays the calls of networks that are tables, and finds placements whose outcome was not stored.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::time::{SECOND, Timestamp};
 
 use super::next_look;
-use crate::app::{App, calls};
+use crate::app::{App, Wakes, calls, topics};
 
 /// Time until the next look after the store failed, and between two looks when other nodes may have placed
 /// calls unheard.
 const AGAIN: i64 = 5 * SECOND;
 
+/// Time for the nodes that hold calls to say so after the store was away; longer than the pause between two renewals of
+/// a lease.
+const PATIENCE: i64 = 20 * SECOND;
+
+/// Starts the job.
+pub fn start(app: &Arc<App>, wakes: &Wakes) {
+    // A node that starts does not know for how long nobody could renew a lease.
+    let begun = if app.store.shared() { app.clock.now().0 } else { i64::MIN };
+    let trouble = Arc::new(AtomicI64::new(begun));
+    super::start(app, wakes, topics::CALLS, move |app| look(app, trouble.clone()));
+}
+
 /// Works everything that is due. Returns when to look again.
-pub async fn look(app: Arc<App>) -> Option<Timestamp> {
+async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
     loop {
         app.clock.outside(app.burst.over()).await;
-        match calls::work_due(&app).await {
+        let begun = app.clock.now();
+        let last = trouble.load(Ordering::Relaxed);
+        let patient = (last != i64::MIN).then(|| Timestamp(last).plus(PATIENCE));
+        let worked = calls::work_due(&app, patient).await;
+        // A store that hung let nobody renew a lease either.
+        if worked.is_err() || app.clock.now() >= begun.plus(AGAIN) {
+            trouble.store(app.clock.now().0, Ordering::Relaxed);
+        }
+        match worked {
             Ok(true) => {}
             Ok(false) => break,
             Err(failure) => {

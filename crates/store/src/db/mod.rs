@@ -199,8 +199,10 @@ fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Usual,
-    /// Very large.
+    /// Large: on SQLite no other closure shares its transaction.
     Alone,
+    /// The same, and it may take minutes.
+    Long,
     /// One statement.
     Single,
     /// Rows are added, and nothing else is done as a rule.
@@ -505,7 +507,7 @@ impl Store {
         self.write(work, Kind::Single, Location::caller())
     }
 
-    /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
+    /// Like [`Store::tx`] for a large closure: on SQLite no other closure shares its transaction.
     #[track_caller]
     pub fn tx_alone<T, E>(
         &self,
@@ -516,6 +518,20 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         self.write(work, Kind::Alone, Location::caller())
+    }
+
+    /// Like [`Store::tx_alone`] for a closure that may take minutes, or wait for minutes for another one of its kind. On
+    /// PostgreSQL it also waits that long for a server that does not answer: rounds of a job must not.
+    #[track_caller]
+    pub fn tx_long<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Long, Location::caller())
     }
 
     /// Like [`Store::tx`] for a closure that as a rule only adds rows ([`Tx::add`]): on PostgreSQL those that wait
@@ -564,7 +580,7 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, kind == Kind::Alone).await,
+            Engine::Sqlite(engine) => engine.tx(work, matches!(kind, Kind::Alone | Kind::Long)).await,
             Engine::Postgres(engine) => engine.tx(work, kind).await,
         }
     }
@@ -650,11 +666,11 @@ impl Store {
     /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the
     /// binary.
     pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
-        let pending = self.tx_alone(migrate::pending).await?;
+        let pending = self.tx_long(migrate::pending).await?;
         for (step, migration) in pending.iter().enumerate() {
             progress(step + 1, pending.len(), migration);
             let migration = *migration;
-            self.tx_alone(move |tx| migrate::apply(tx, migration)).await?;
+            self.tx_long(move |tx| migrate::apply(tx, migration)).await?;
         }
         Ok(pending)
     }

@@ -118,8 +118,8 @@ impl Postgres {
         let (send, answer) = oneshot::channel();
         let (on_wake, metrics) = (self.on_wake.clone(), self.metrics.clone());
         let (frame, patience) = match kind {
-            Kind::Usual => (WRITE, PATIENCE),
-            Kind::Alone => (WRITE_LONG, LONG_PATIENCE),
+            Kind::Usual | Kind::Alone => (WRITE, PATIENCE),
+            Kind::Long => (WRITE_LONG, LONG_PATIENCE),
             Kind::Single => (Frame::SingleWrite, PATIENCE),
             Kind::Adding => {
                 let guest = Work::new(work, send, on_wake, metrics);
