@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Breaks a PostgreSQL primary under two nodes that work, and counts what was lost, doubled or dialled twice.
+#
+# scripts/failover.sh [--binary FILE] [--strict] [--keep DIR] [FAULT…]
+#   FAULT: kill freeze stop standby disk outage partition; `short` (the default: kill, in less than 90 seconds), `all`
+set -eu
+cd "$(dirname "$0")/.."
+scripts/packages.sh '/usr/lib/postgresql/*/bin/initdb:postgresql' sipp:sip-tester espeak-ng:espeak-ng
+exec python3 scripts/failover --binary "${DASTAK:-${CARGO_TARGET_DIR:-target}/debug/dastak}" "$@"

@@ -1,0 +1,66 @@
+"""The faults. Each is done to a running world, and mended."""
+
+import signal
+import time
+
+from machine import for_seconds, until
+
+
+def kill(world):
+    """the primary is killed (SIGKILL), and the standby promoted"""
+    world.pair.primary.kill()
+    world.pair.standby.promote()
+
+
+def freeze(world):
+    """the primary is frozen (SIGSTOP), and the standby promoted"""
+    world.pair.primary.signal(signal.SIGSTOP)
+    world.pair.standby.promote()
+    # The old primary stays frozen until the run ends: who promotes must see to it that it never thaws.
+
+
+def stop(world):
+    """the primary is stopped (fast), and the standby promoted"""
+    world.pair.primary.stop("fast")
+    world.pair.standby.promote()
+
+
+def standby(world):
+    """the standby is killed first: commits wait for it, until it is back"""
+    world.pair.standby.kill()
+    # Every client has met it: what it had asked for is answered, or it has waited for half a minute.
+    end = time.monotonic() + 30
+    until("clients meet it", lambda: world.refused_since(world.began) >= 20 or time.monotonic() > end)
+    world.pair.standby.start()
+    world.pair.until_synchronous()
+
+
+def disk(world):
+    """the disk of the primary is full, for ten seconds and until the server is started again"""
+    world.disk.fill()
+    end = time.monotonic() + 30
+    until("a write fails", lambda: world.refused_since(world.began) > 0 or time.monotonic() > end)
+    for_seconds(10)
+    world.disk.empty()
+    if world.pair.primary.pid() is None:
+        world.pair.primary.start()
+
+
+def outage(world):
+    """no primary for two minutes, with calls on the line; then the same one again"""
+    world.pair.primary.stop("immediate")
+    for_seconds(120)
+    world.pair.primary.start()
+
+
+def partition(world):
+    """for thirty seconds nothing goes between one node and the database"""
+    for wire in world.wires:
+        wire.cut()
+    for_seconds(30)
+    for wire in world.wires:
+        wire.mend()
+
+
+FAULTS = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition)}
+SHORT = ["kill"]
