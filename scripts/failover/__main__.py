@@ -1,6 +1,6 @@
 """Breaks a PostgreSQL primary under two nodes that work, and counts. See scripts/failover.sh."""
 
-import argparse, contextlib, json, pathlib, shutil, sys, tempfile, time
+import argparse, contextlib, json, pathlib, shutil, signal, sys, tempfile, time
 
 import count
 from burst import Burst, Looks
@@ -90,14 +90,20 @@ class World:
             owed.clear()
             told = self.burst.kept.acknowledged
             owed.extend(f"event {one}" for one in told["events"] - self.receiver.ids())
-            told_of = {event["data"].get("nudgeId") for event in self.receiver.all() if event["type"] == "nudge.scheduled"}
+            told_of = {(event["type"], count.subject(event)) for event in self.receiver.all()}
             for nudge in self.office.pages("/v1/nudges"):
-                if (nudge["externalRef"] or "").startswith("later-") and nudge["id"] not in told_of:
+                if (nudge["externalRef"] or "").startswith("later-") and ("nudge.scheduled", nudge["id"]) not in told_of:
                     owed.append(f"nudge.scheduled of {nudge['externalRef']}")
+                if nudge["status"] == "finished" and ("nudge.finished", nudge["id"]) not in told_of:
+                    owed.append(f"nudge.finished of {nudge['externalRef']}")
                 waits_for_morning = nudge["statusReason"] == "outside_calling_window"
                 if (nudge["externalRef"] or "").startswith("nudge-") and nudge["status"] != "finished" and not waits_for_morning:
                     owed.append(f"nudge {nudge['externalRef']} is {nudge['status']} ({nudge['statusReason']})")
-            owed.extend(f"call {call['id']} is {call['state']}" for call in self.office.pages("/v1/calls") if call["state"] not in ("ended", "blocked"))
+            for call in self.office.pages("/v1/calls"):
+                if call["state"] not in ("ended", "blocked"):
+                    owed.append(f"call {call['id']} is {call['state']}")
+                elif call["state"] == "ended" and call["endCause"] != "possibly_placed" and not {("call.completed", call["id"]), ("call.failed", call["id"])} & told_of:
+                    owed.append(f"the end of call {call['id']}")
             return not owed
 
         try:
@@ -165,6 +171,8 @@ def main():
     if strange := [name for name in names if name not in FAULTS]:
         parser.error(f"no such fault: {', '.join(strange)}; there are {', '.join(FAULTS)}")
     binary = chosen.binary.resolve()
+    # Whoever ends the run ends what it started, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     results, wrong = [], False
     for name in names:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dastak-failover-"))

@@ -42,6 +42,11 @@ class Result:
         return found
 
 
+def subject(event):
+    """The id of what an event is about. That of a nudge names a call, too."""
+    return event["data"].get("id") if event["type"].startswith("nudge.") else event["data"].get("callId")
+
+
 def rows_twice(rows, name):
     counted = collections.Counter(row[name] for row in rows if row.get(name))
     return [one for one, count in counted.items() if count > 1]
@@ -62,15 +67,23 @@ def count(world, result):
     result.lost += [f"call {one} was acknowledged and is not there" for one in told["calls"] - by_id.keys()]
     references = {row["reference"] for row in ledger}
     result.lost += [f"{one} was acknowledged and is not in the ledger" for one in told["topups"] - references]
-    scheduled = collections.Counter(event["data"].get("nudgeId") for event in events if event["type"] == "nudge.scheduled")
+    scheduled = collections.Counter(event["data"].get("id") for event in events if event["type"] == "nudge.scheduled")
     later = {reference: nudge["id"] for reference, nudge in by_reference.items() if (reference or "").startswith("later-")}
     result.lost += [f"nudge.scheduled of {reference} never came" for reference, one in later.items() if one not in scheduled]
 
     result.doubled += [f"two nudges {one}" for one in rows_twice(nudges, "externalRef")]
     result.doubled += [f"two lines {one} in the ledger" for one in rows_twice(ledger, "reference")]
     result.doubled += [f"nudge.scheduled of {one} twice" for one in later.values() if scheduled[one] > 1]
-    facts = collections.Counter((event["data"].get("callId"), event["type"]) for event in events if event["type"] in ("call.started", "call.completed", "call.failed"))
-    result.doubled += [f"{kind} of {one} {times} times" for (one, kind), times in facts.items() if one and times > 1]
+    told_of = collections.Counter((event["type"], subject(event)) for event in events if event["type"] != "wallet.low")
+    owed = {("nudge.finished", nudge["id"]) for nudge in nudges if nudge["status"] == "finished"}
+    for call in calls:
+        if call["state"] == "ended" and call["endCause"] != "possibly_placed":
+            owed.add(("call.completed" if call["answered"] else "call.failed", call["id"]))
+            if call["answered"]:
+                owed.add(("call.started", call["id"]))
+    result.lost += [f"{kind} of {one} never came" for kind, one in owed if (kind, one) not in told_of]
+    once = ("call.started", "call.completed", "call.failed", "nudge.finished")
+    result.doubled += [f"{kind} of {one} came {times} times" for (kind, one), times in told_of.items() if kind in once and times > 1]
 
     invites = world.telephones.invites()
     result.twice += [f"{number} was dialled {len(found)} times" for number, found in invites.items() if len(found) > 1]
