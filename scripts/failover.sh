@@ -2,7 +2,8 @@
 # Breaks a PostgreSQL primary under two nodes that work, and counts what was lost, doubled or dialled twice.
 #
 # scripts/failover.sh [--binary FILE] [--strict] [--keep DIR] [FAULT…]
-#   FAULT: kill freeze stop standby disk outage partition; `short` (the default: kill, in less than 90 seconds), `all`
+#   FAULT: kill freeze stop standby disk outage partition, `all` of these; `short` (the default) is kill.
+#   patroni-kill patroni-freeze, or `patroni` for both: with the files of deploy/cluster; needs patroni, etcd-server and haproxy.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/packages.sh '/usr/lib/postgresql/*/bin/initdb:postgresql' sipp:sip-tester espeak-ng:espeak-ng

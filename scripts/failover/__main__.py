@@ -4,7 +4,8 @@ import argparse, contextlib, json, pathlib, shutil, signal, sys, tempfile, time
 
 import count
 from burst import Burst, Looks
-from faults import FAULTS, SHORT
+from elected import Elected
+from faults import ELECTED, FAULTS, PAIR, SHORT
 from machine import Failed, until
 from pair import Pair, SmallDisk
 from peers import LONG, Providers, Receiver, Telephones, Wire
@@ -21,21 +22,21 @@ REST = 150.0
 class World:
     """Two nodes on a primary with its standby, and everybody whom they meet. The second node reaches the database through wires."""
 
-    def __init__(self, binary, folder, small_disk):
+    def __init__(self, binary, folder, fault):
         self.ends = contextlib.ExitStack()
         self.began = 0.0
         try:
-            self.disk = SmallDisk(folder / "primary", 640) if small_disk else None
+            self.disk = SmallDisk(folder / "primary", 640) if fault == "disk" else None
             if self.disk:
                 self.ends.callback(self.disk.end)
-            self.pair = Pair(folder)
+            self.pair = Elected(folder) if fault.startswith("patroni") else Pair(folder)
             self.ends.callback(self.pair.end)
             self.pair.start()
             self.receiver, self.providers = Receiver(), Providers()
             self.telephones = Telephones(folder / "telephones")
             self.ends.callback(self.telephones.end)
-            self.wires = [Wire(server.port) for server in (self.pair.primary, self.pair.standby)]
-            urls = [self.pair.url(), self.pair.url([wire.port for wire in self.wires])]
+            self.wires = [Wire(door) for door in self.pair.doors()]
+            urls = [self.pair.url(self.pair.doors()), self.pair.url([wire.port for wire in self.wires])]
             self.nodes = []
             for number, url in enumerate(urls):
                 node = Node(binary, folder / f"node-{number + 1}", url, self.telephones.port, self.providers.url)
@@ -65,12 +66,20 @@ class World:
         with kept.lock:
             return sum(1 for at, _, status, _ in kept.answers if at >= moment and (status is None or status >= 500))
 
-    def recover(self):
-        """Both nodes are ready, and clients are served again."""
-        for node in self.nodes:
-            until("a node is ready again", lambda: node.ready().status == 200, 180.0)
+    def recover(self, result):
+        """Both nodes are ready, and clients are served again. If that does not come by itself, what is frozen is killed, so that everything can be counted."""
+        try:
+            self.served(120.0)
+        except Failed as why:
+            result.stuck.append(f"{why}, until the old primary was killed")
+            self.pair.unfreeze()
+            self.served(120.0)
+
+    def served(self, patience):
+        for number, node in enumerate(self.nodes):
+            until(f"node {number + 1} is ready again", lambda: node.ready().status == 200, patience)
         more = self.burst.kept.count() + ENOUGH
-        until("clients are served again", lambda: self.burst.kept.count() >= more, 180.0)
+        until("clients are served again", lambda: self.burst.kept.count() >= more, patience)
 
     def rest(self, result):
         """Ends what is on, and waits until nothing is owed any more."""
@@ -96,8 +105,9 @@ class World:
                     owed.append(f"nudge.scheduled of {nudge['externalRef']}")
                 if nudge["status"] == "finished" and ("nudge.finished", nudge["id"]) not in told_of:
                     owed.append(f"nudge.finished of {nudge['externalRef']}")
-                waits_for_morning = nudge["statusReason"] == "outside_calling_window"
-                if (nudge["externalRef"] or "").startswith("nudge-") and nudge["status"] != "finished" and not waits_for_morning:
+                # One that is held (the evening, a line that refused) is looked at again much later.
+                held = nudge["status"] == "scheduled" and nudge["statusReason"]
+                if (nudge["externalRef"] or "").startswith("nudge-") and nudge["status"] != "finished" and not held:
                     owed.append(f"nudge {nudge['externalRef']} is {nudge['status']} ({nudge['statusReason']})")
             for call in self.office.pages("/v1/calls"):
                 if call["state"] not in ("ended", "blocked"):
@@ -120,15 +130,17 @@ def examine(binary, name, folder):
     """One fault in a world of its own."""
     result = count.Result(name)
     started = time.monotonic()
-    world = World(binary, folder, small_disk=name == "disk")
+    world = World(binary, folder, name)
+    made = time.monotonic()
     try:
         world.begin()
         world.began = time.monotonic()
         FAULTS[name](world)
         mended = time.monotonic()
-        world.recover()
+        world.recover(result)
         recovered = time.monotonic()
         world.rest(result)
+        rested = time.monotonic()
         count.times(world, result)
         count.count(world, result)
         told = {kind: sorted(found) for kind, found in world.burst.kept.acknowledged.items()}
@@ -137,7 +149,8 @@ def examine(binary, name, folder):
         (folder / "found.json").write_text(json.dumps(held))
     finally:
         world.end()
-    print(f"{name}: fault {mended - world.began:.1f} s, recovery {recovered - mended:.1f} s, in all {time.monotonic() - started:.0f} s", file=sys.stderr)
+    spent = {"start": made - started, "burst": world.began - made, "fault": mended - world.began, "recovery": recovered - mended, "rest": rested - recovered}
+    print(f"{name}: " + ", ".join(f"{what} {seconds:.1f} s" for what, seconds in spent.items()), file=sys.stderr)
     return result
 
 
@@ -163,11 +176,11 @@ def main():
     parser.add_argument("--strict", action="store_true", help="also fail when a call is cut, a client waits too long, or something does not come to rest")
     parser.add_argument("--slow", type=float, default=15.0, help="seconds that a client may wait for an answer with --strict")
     parser.add_argument("--keep", type=pathlib.Path, help="keeps the logs of a fault that went wrong in this folder")
-    parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all"]))
+    parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all", "patroni"]))
     chosen = parser.parse_args()
     names = []
     for name in chosen.faults or ["short"]:
-        names += list(FAULTS) if name == "all" else SHORT if name == "short" else [name]
+        names += {"all": list(PAIR), "short": SHORT, "patroni": list(ELECTED)}.get(name, [name])
     if strange := [name for name in names if name not in FAULTS]:
         parser.error(f"no such fault: {', '.join(strange)}; there are {', '.join(FAULTS)}")
     binary = chosen.binary.resolve()
@@ -186,7 +199,7 @@ def main():
             print(f"{name}: {why}", file=sys.stderr)
         finally:
             if failed and chosen.keep:
-                logs = ["found.json", "node-1/log", "node-2/log", "primary/log", "standby/log", "telephones/errors", "telephones/messages", "telephones/out"]
+                logs = ["found.json", "node-1/log", "node-2/log", "primary/log", "standby/log", "cluster/postgres-1.log", "cluster/postgres-2.log", "cluster/haproxy.log", "cluster/etcd.log", "telephones/errors", "telephones/messages", "telephones/out"]
                 for log in filter(lambda log: (folder / log).exists(), logs):
                     (chosen.keep / name).mkdir(parents=True, exist_ok=True)
                     shutil.copy(folder / log, chosen.keep / name / log.replace("/", "-"))

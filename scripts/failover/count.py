@@ -14,6 +14,7 @@ class Result:
     twice: list = dataclasses.field(default_factory=list)
     half: list = dataclasses.field(default_factory=list)
     unsettled: list = dataclasses.field(default_factory=list)
+    stuck: list = dataclasses.field(default_factory=list)
     cut: list = dataclasses.field(default_factory=list)
     unsure: int = 0
     again: int = 0
@@ -32,7 +33,7 @@ class Result:
 
     def weak(self, slow):
         """What is promised beyond that."""
-        found = [(name, getattr(self, name)) for name in ("unsettled", "cut") if getattr(self, name)]
+        found = [(name, getattr(self, name)) for name in ("stuck", "unsettled", "cut") if getattr(self, name)]
         if self.slowest > slow:
             found.append(("slow", [f"a client waited {self.slowest:.1f} s for its answer; {slow:.0f} s are allowed"]))
         if self.failures:

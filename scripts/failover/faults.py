@@ -62,5 +62,23 @@ def partition(world):
         wire.mend()
 
 
-FAULTS = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition)}
+def patroni_kill(world):
+    """the primary and its Patroni are killed (SIGKILL); Patroni promotes the other"""
+    gone = world.pair.leader()
+    gone.process.signal(signal.SIGSTOP)
+    gone.process.signal(signal.SIGKILL)
+    until("Patroni has promoted the other", world.pair.leader)
+
+
+def patroni_freeze(world):
+    """the primary and its Patroni are frozen (SIGSTOP); Patroni promotes the other, and the frozen ones thaw"""
+    frozen = world.pair.leader()
+    frozen.process.signal(signal.SIGSTOP)
+    until("Patroni has promoted the other", world.pair.leader)
+    frozen.process.signal(signal.SIGCONT)
+
+
+PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition)}
+ELECTED = {fault.__name__.replace("_", "-"): fault for fault in (patroni_kill, patroni_freeze)}
+FAULTS = {**PAIR, **ELECTED}
 SHORT = ["kill"]

@@ -99,9 +99,17 @@ class Pair:
     def until_synchronous(self):
         until("the standby is synchronous", lambda: self.primary.ask("select sync_state from pg_stat_replication") == "sync")
 
-    def url(self, ports=None):
-        one, other = ports or (self.primary.port, self.standby.port)
+    def doors(self):
+        """Ports at which the database is reached."""
+        return [self.primary.port, self.standby.port]
+
+    def url(self, doors):
+        one, other = doors
         return f"postgres://dastak@127.0.0.1:{one},127.0.0.1:{other}/postgres?target_session_attrs=read-write"
+
+    def unfreeze(self):
+        """Ends a primary that is frozen or left over."""
+        self.primary.signal(signal.SIGKILL)
 
     def end(self):
         for server in (self.primary, self.standby):
