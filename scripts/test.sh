@@ -72,6 +72,8 @@ computes() {
         step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process -- --skip _on_sqlite &&
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
+        step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
+        step "a primary that fails" scripts/failover.sh short &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "schemathesis" scripts/schemathesis.sh &&
         step "generated clients" scripts/clients.sh

@@ -159,7 +159,7 @@ def table(results, slow):
     heads = ["fault", "acknowledged", "lost", "doubled", "dialled twice", "half done", "calls cut", "not known whether dialled", "delivered again", "without service", "longest wait", "503", "no answer"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for one in results:
-        cells = [one.fault, one.acknowledged, len(one.lost), len(one.doubled), len(one.twice), len(one.half), f"{len(one.cut)} of {CALLS}", one.unsure, one.again, f"{one.gap:.1f} s", f"{one.slowest:.1f} s", one.refused, one.unanswered]
+        cells = [one.fault, one.acknowledged, len(one.lost), len(one.doubled), len(one.twice), len(one.half), f"{len(one.cut)} of {CALLS}", f"{one.unsure}, {one.rang} were", one.again, f"{one.gap:.1f} s", f"{one.slowest:.1f} s", one.refused, one.unanswered]
         print("| " + " | ".join(map(str, cells)) + " |")
     print()
     for one in results:

@@ -17,6 +17,7 @@ class Result:
     stuck: list = dataclasses.field(default_factory=list)
     cut: list = dataclasses.field(default_factory=list)
     unsure: int = 0
+    rang: int = 0
     again: int = 0
     gap: float = 0.0
     slowest: float = 0.0
@@ -96,8 +97,8 @@ def count(world, result):
         result.half.append(f"the balance is {balance}, the sum of the ledger {sum(row['amountMinor'] for row in ledger)}")
     if not result.unsettled and (held := office.held()):
         result.half.append(f"{held} are held, and no call is on")
-    result.unsure = sum(1 for nudge in nudges if nudge["statusReason"] == "possibly_placed")
-    result.unsure += sum(1 for call in calls if call.get("endCause") == "possibly_placed" and not call.get("nudgeId"))
+    unsure = [call["toNumber"] for call in calls if call.get("endCause") == "possibly_placed"]
+    result.unsure, result.rang = len(unsure), sum(1 for number in unsure if number in invites)
 
     for one in world.calls:
         call = office.get(f"/v1/calls/{one}")["data"]

@@ -15,7 +15,8 @@ def programs():
 PROGRAMS = programs()
 # The server refuses to run as root.
 AS = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-COMMON = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=100 -c wal_level=replica -c hot_standby=on -c logging_collector=off"
+# The last as docs/operating/many-nodes.md says.
+COMMON = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=100 -c wal_level=replica -c hot_standby=on -c logging_collector=off -c idle_in_transaction_session_timeout=5s"
 
 
 def command(name, *arguments):

@@ -63,25 +63,30 @@ class Node:
     """A process of the service."""
 
     def __init__(self, binary, folder, database, telephones, providers):
-        self.folder, self.database = folder, database
+        self.binary, self.folder = binary, folder
         folder.mkdir()
         trunk = f'[{{name = "telephones", address = "127.0.0.1:{telephones}", options_interval = 0, channels = 1000}}]'
-        settings = {
-            "DASTAK_OPERATOR_TOKEN": TOKEN, "DASTAK_MASTER_KEY": MASTER_KEY, "DASTAK_DATABASE_URL": database,
+        self.settings = {
+            "DASTAK_OPERATOR_TOKEN": TOKEN, "DASTAK_MASTER_KEY": MASTER_KEY,
             "DASTAK_TELEPHONY__CARRIER": "sip", "DASTAK_TELEPHONY__SIP__LISTEN": f"127.0.0.1:{free_port()}",
             "DASTAK_TELEPHONY__SIP__TRUNKS": trunk, "DASTAK_TELEPHONY__MACHINE_ANSWER": "off",
             "DASTAK_TELEPHONY__SILENCE_PROMPT": "60", "DASTAK_WEBHOOKS__ALLOW_INSECURE": "true",
             "DASTAK_SPEECH__TO_TEXT": "openai", "DASTAK_SPEECH__OPENAI__BASE_URL": providers, "DASTAK_SPEECH__OPENAI__RESIDENT": "true",
             "DASTAK_LANGUAGE_MODEL__PROVIDERS": "loopback", "DASTAK_LANGUAGE_MODEL__LOOPBACK__BASE_URL": providers,
             "DASTAK_LANGUAGE_MODEL__LOOPBACK__MODEL": "loopback", "DASTAK_LANGUAGE_MODEL__LOOPBACK__RESIDENT": "true",
-            # The end of a run; nothing is judged after it.
-            "DASTAK_SHUTDOWN_GRACE": "2",
+            # A stop waits for calls that are on.
+            "DASTAK_SHUTDOWN_GRACE": "60",
         }  # fmt: skip
+        if database:
+            self.settings["DASTAK_DATABASE_URL"] = database
         self.log = folder / "log"
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
-            [binary, "serve", "--listen", "127.0.0.1:0", "--data", folder / "data"],
-            env={**{name: value for name, value in os.environ.items() if not name.startswith("DASTAK")}, **settings},
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(self.log, "w"), text=True,
+            [self.binary, "serve", "--listen", "127.0.0.1:0", "--data", self.folder / "data"],
+            env={**{name: value for name, value in os.environ.items() if not name.startswith("DASTAK")}, **self.settings},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True,
         )  # fmt: skip
         line = self.process.stdout.readline()
         if not line:
