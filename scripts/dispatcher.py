@@ -1,4 +1,4 @@
-"""Kamailio's dispatcher (deploy/kamailio) in front of two nodes: calls go to both, past a node that stops, past one that is gone, and
+"""Kamailio's dispatcher (deploy/kamailio) in front of two nodes: calls go to both, past a node that was taken out, past one that stops, past one that is gone, and
 back to it when it is there again. Calls that are on when a node begins to stop are not cut.
 
 usage: dispatcher.py BINARY; needs kamailio (apt-get install kamailio) and SIPp
@@ -7,7 +7,7 @@ import contextlib, pathlib, re, shutil, signal, subprocess, sys, tempfile
 
 top = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(top / "scripts/failover"))
-from machine import Failed, free_port, until
+from machine import Failed, free_port, run, until
 from peers import Providers
 from service import Node, Office
 
@@ -120,6 +120,7 @@ def main():
         one, other = lines
         (folder / "nodes.list").write_text("".join(f"1 sip:{line.listens}\n" for line in lines))
         settings = (top / "deploy/kamailio/kamailio.cfg").read_text().replace("/etc/kamailio/nodes.list", str(folder / "nodes.list"))
+        settings = settings.replace("/run/kamailio/kamailio_ctl", str(folder / "control"))
         (folder / "kamailio.cfg").write_text(settings)
         proxy = subprocess.Popen(
             ["kamailio", "-DD", "-E", "-f", "kamailio.cfg", "-A", f"LISTEN=udp:127.0.0.1:{door}", "-P", "pid", "-Y", str(folder), "-m", "32", "-M", "4"],
@@ -133,6 +134,19 @@ def main():
         Carrier(folder, door, 12, 500).end()
         print(f"both nodes: {one.calls()} and {other.calls()} of 12 calls")
         assert one.calls() > 0 and other.calls() > 0, "one node had no call"
+
+        def state(letter):
+            run(["kamcmd", "-s", f"unix:{folder}/control", "dispatcher.set_state", letter, "1", f"sip:{one.listens}"])
+
+        on = Carrier(folder, door, 4, 8_000)
+        until("calls are on at one", lambda: one.calls("in_progress") == 2)
+        before = other.calls()
+        state("d")
+        Carrier(folder, door, 6, 500).end()
+        print(f"one is taken out: {other.calls() - before} of 6 calls at the other")
+        assert other.calls() - before == 6, "a node that was taken out got a call"
+        on.end()
+        state("a")
 
         on = Carrier(folder, door, 4, 12_000)
         until("calls are on at both", lambda: one.calls("in_progress") and other.calls("in_progress") and one.calls("in_progress") + other.calls("in_progress") == 4)

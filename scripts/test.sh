@@ -58,7 +58,8 @@ sys.exit(f"no such tests: {missing}") if missing else print(*(f"--test={name}" f
 
 waits() {
     step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
-        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads
+        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads &&
+        step "calls through a dispatcher" python3 scripts/dispatcher.py "${CARGO_TARGET_DIR:-target}/debug/dastak"
 }
 
 computes() {
