@@ -62,6 +62,20 @@ def partition(world):
         wire.mend()
 
 
+def asynchronous(world):
+    """what the synchronous standby is for: it is asynchronous and behind when the primary is killed; this loses, and the count must say so"""
+    primary, standby = world.pair.primary, world.pair.standby
+    primary.ask("alter system reset synchronous_standby_names")
+    primary.ask("select pg_reload_conf()")
+    standby.ask("alter system set primary_conninfo = ''")
+    standby.ask("select pg_reload_conf()")
+    until("the standby falls behind", lambda: primary.ask("select count(*) from pg_stat_replication") == "0")
+    # The events of these seconds are acknowledged by a server that will be gone, and these numbers are dialled.
+    more = world.burst.kept.count() + 300
+    until("clients are served", lambda: world.burst.kept.count() >= more)
+    kill(world)
+
+
 def patroni_kill(world):
     """the primary and its Patroni are killed (SIGKILL); Patroni promotes the other"""
     gone = world.pair.leader()
@@ -80,5 +94,7 @@ def patroni_freeze(world):
 
 PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition)}
 ELECTED = {fault.__name__.replace("_", "-"): fault for fault in (patroni_kill, patroni_freeze)}
-FAULTS = {**PAIR, **ELECTED}
+# By name only: it breaks what all others must keep.
+PLANTED = {asynchronous.__name__: asynchronous}
+FAULTS = {**PAIR, **ELECTED, **PLANTED}
 SHORT = ["kill"]
