@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --quiet --bin dastak --bin bench
-[ $# -gt 0 ] || set -- skeleton calls webhooks nudges campaigns dialling streams lines phone
+[ $# -gt 0 ] || set -- skeleton calls webhooks nudges campaigns dialling streams chats knowledge extract lines phone
 for run in "$@"; do
   echo "## $run"
   ./target/release/bench "$run"

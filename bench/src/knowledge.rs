@@ -31,9 +31,9 @@ const VOCABULARY: u64 = 50_000;
 /// Words that every other sentence has: no question is about them.
 const COMMON: u64 = 30;
 const SEARCHES: u64 = 4_000;
-/// Turns of chats with a base and without one, and messages of a chat.
+/// Turns of chats with a base and without one, and messages of a chat: an agent says goodbye after twenty replies.
 const TURNS: u64 = 1_000;
-const MESSAGES: u64 = 200;
+const MESSAGES: u64 = 10;
 /// Vectors, their length, and how many are looked for.
 const VECTORS: usize = 100_000;
 const DIMENSIONS: usize = 768;
