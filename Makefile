@@ -1,7 +1,7 @@
 # The two commands of the README, and what developers need beside them.
 # Offline speech, and the SIP peers and voices of the tests: COMMAND or file, and its Debian package.
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
-PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
+PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamailio
 
 .PHONY: run check test bench soak openapi licenses packages
 

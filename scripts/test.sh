@@ -58,7 +58,8 @@ sys.exit(f"no such tests: {missing}") if missing else print(*(f"--test={name}" f
 
 waits() {
     step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
-        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads
+        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads &&
+        step "calls through a dispatcher" python3 scripts/dispatcher.py "${CARGO_TARGET_DIR:-target}/debug/dastak"
 }
 
 computes() {
@@ -72,6 +73,8 @@ computes() {
         step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
+        step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
+        step "a primary that fails" scripts/failover.sh short &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "schemathesis" scripts/schemathesis.sh &&
         step "generated clients" scripts/clients.sh
