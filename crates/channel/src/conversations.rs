@@ -22,6 +22,7 @@ use store::workspaces::WorkspaceRow;
 use store::{Tx, calls, wallet};
 
 use crate::followers::MessageFact;
+use crate::voice_notes;
 
 /// How long after a message an answer to it belongs to it.
 const ANSWERS: i64 = 72 * HOUR;
@@ -33,7 +34,7 @@ const ANSWERS: i64 = 72 * HOUR;
 pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
     let env = Env::within(app);
     match (fact.before, fact.message.direction) {
-        (None, Direction::Inbound) => inbound(tx, &env, fact),
+        (None, Direction::Inbound) => inbound(app, tx, &env, fact),
         (None, Direction::Outbound) => outbound(tx, &env, fact.message),
         (Some(_), Direction::Outbound) if fact.message.status == MessageStatus::Failed => {
             failed(tx, &env, fact.message)
@@ -97,14 +98,15 @@ fn words(message: &MessageRow, received: Option<&Received>) -> Option<String> {
     }
 }
 
-fn inbound(tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Failure> {
+fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Failure> {
     use domain::channel::consent::Wish;
     let message = fact.message;
     let stops = matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
     let Some(text) = words(message, fact.received) else { return Ok(()) };
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
-    let heard =
-        chats::Heard { message: message.id, text: text.chars().filter(|sign| *sign != '\0').collect() };
+    let text = text.chars().filter(|sign| *sign != '\0').collect();
+    let mut heard = chats::Heard { message: message.id, text, pending: false };
+    let note = message.media_at.is_some() && voice_notes::is_note(message);
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
         refresh(tx, message, fact.received, &mut carried)?;
         channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
@@ -112,6 +114,7 @@ fn inbound(tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Fai
             chats::started(tx, env, &mut row, Role::User, message.id, &heard.text)?;
             return session::end(tx, env, &mut row, EndCause::OptedOut);
         }
+        heard.pending = note && voice_notes::understood(app, &row.language);
         if chats::heard(tx, env, &mut row, &heard)? {
             return Ok(());
         }
@@ -122,6 +125,7 @@ fn inbound(tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Fai
     }
     let Some(mut row) = open_for(tx, env, message, fact.received, &number)? else { return Ok(()) };
     channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+    heard.pending = note && voice_notes::understood(app, &row.language);
     chats::heard(tx, env, &mut row, &heard)?;
     Ok(())
 }

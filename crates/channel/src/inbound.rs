@@ -322,7 +322,7 @@ fn row_of(
         ),
         template_name: None,
         template: None,
-        media: media.map(|media| json!({"type": media.kind, "mimeType": media.mime_type, "id": media.id})),
+        media: media.map(|media| json!({"type": media.kind, "mimeType": media.mime_type, "id": media.id, "voice": media.voice})),
         media_object: None,
         media_bytes: None,
         media_at: media.map(|_| context.now),

@@ -16,6 +16,7 @@
 //! | `statuses` | how it goes on |
 //! | `inbound` | what customers write, and what their words mean |
 //! | `media` | received files |
+//! | `voice_notes` | what is said in them |
 //! | `people` | the contacts of those who write and are written to |
 //! | `followers` | who hears of messages |
 //! | `requests` | messages over the API |
@@ -58,6 +59,7 @@ mod takers;
 pub mod templates;
 pub mod upkeep;
 pub mod view;
+mod voice_notes;
 
 pub use connections::{account, token_refused};
 pub use numbers::{Number, Which, sending_number};

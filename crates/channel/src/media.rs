@@ -14,7 +14,7 @@ use store::{DbError, Tx};
 
 use crate::connections;
 use crate::providers::provider;
-use crate::send;
+use crate::{send, voice_notes};
 
 /// Objects that are dropped in one go.
 const DROPS: i64 = 100;
@@ -105,38 +105,44 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
         // Its next moment stands already.
         Err(Fault::Later(_) | Fault::Unclear(_)) => return Ok(()),
     };
+    let words = voice_notes::words(app, &row, &fetched.bytes).await?;
     let (key, bytes) = (key_of(id), i64::try_from(fetched.bytes.len()).unwrap_or(i64::MAX));
     let put = app.clock.outside(app.ports.objects.put(&key, &fetched.mime_type, fetched.bytes)).await;
     if let Err(why) = put {
         tracing::warn!(%why, about = %id, "a received file could not be kept yet");
         return Ok(());
     }
-    let now = app.clock.now();
+    let (now, note, teller) = (app.clock.now(), voice_notes::is_note(&row), app.clone());
     app.store
         .tx(move |tx| {
             let row = channel_messages::get_for_update(tx, tenant, id)?;
             match row.filter(|row| row.media_at.is_some()) {
                 Some(mut row) => {
+                    row.words = row.words.take().or_else(|| words.clone());
                     row.media_object = Some(key.clone());
                     row.media_bytes = Some(bytes);
                     row.media_at = None;
                     row.updated_at = now;
-                    channel_messages::save(tx, &row)
+                    channel_messages::save(tx, &row)?;
+                    if note {
+                        voice_notes::tell(&teller, tx, tenant, id, words.as_deref())?;
+                    }
                 }
                 // It was erased meanwhile.
                 None => {
                     tx.wake(topics::CHANNEL_SENDS);
-                    channel_messages::owe_drop(tx, tenant, &key, now)
+                    channel_messages::owe_drop(tx, tenant, &key, now)?;
                 }
             }
+            Ok::<_, Failure>(())
         })
         .await?;
     Ok(())
 }
 
 /// A file that cannot be had any more.
-async fn give_up(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), Failure> {
-    let now = app.clock.now();
+async fn give_up(app: &Arc<App>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), Failure> {
+    let (now, teller) = (app.clock.now(), app.clone());
     app.store
         .tx(move |tx| {
             if let Some(mut row) = channel_messages::get_for_update(tx, tenant, id)? {
@@ -144,7 +150,8 @@ async fn give_up(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<()
                 row.updated_at = now;
                 channel_messages::save(tx, &row)?;
             }
-            Ok::<_, DbError>(())
+            // Its conversation waits no longer.
+            voice_notes::tell(&teller, tx, tenant, id, None)
         })
         .await?;
     Ok(())

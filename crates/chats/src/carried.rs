@@ -6,9 +6,10 @@ use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{Failure, topics};
 use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, reply_after};
 use domain::ids::{ChannelMessage, Id};
+use domain::time::MINUTE;
 use store::Tx;
 use store::channel_conversations;
-use store::chats::ChatRow;
+use store::chats::{self, ChatRow};
 
 use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
 use crate::turn::Line;
@@ -23,7 +24,12 @@ pub struct Heard {
     pub message: Id<ChannelMessage>,
     /// In words.
     pub text: String,
+    /// Whether better words are still being made out: the reply waits for them, for [`MAKING_OUT`] at most.
+    pub pending: bool,
 }
+
+/// How long a reply waits for what was said in a voice note.
+const MAKING_OUT: i64 = MINUTE;
 
 /// Takes what the customer sent. Returns `false` when the chat has as much as it may: it has ended, and the words
 /// stand in no chat. The row is saved.
@@ -41,11 +47,40 @@ pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Re
     if row.state == State::Ai {
         let now = env.context.now;
         let first = *row.unanswered_at.get_or_insert(now);
-        row.reply_at = Some(reply_after(first, now));
+        let due = if heard.pending { now.plus(MAKING_OUT) } else { reply_after(first, now) };
+        // One that waits for a voice note goes on waiting.
+        row.reply_at = row.reply_at.max(Some(due));
     }
     save(tx, env, row)?;
     tx.wake(topics::CHATS);
     Ok(true)
+}
+
+/// Takes the words that were made out of a message; none when that failed. The reply waits no longer, unless it waits for
+/// `others`, too.
+///
+/// # Errors
+/// Those of the store.
+pub fn made_out(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    seq: i64,
+    text: Option<&str>,
+    others: bool,
+) -> Result<(), Failure> {
+    if let Some(text) = text {
+        let before = chats::messages(tx, row.workspace, row.id, seq - 1)?.into_iter().next();
+        let Some(before) = before.filter(|message| message.seq == seq) else { return Ok(()) };
+        row.characters += text.chars().count() as i64 - before.text.chars().count() as i64;
+        chats::set_text(tx, row.workspace, row.id, seq, text)?;
+    }
+    if !others && row.state == State::Ai && row.reply_at.is_some() {
+        let now = env.context.now;
+        row.reply_at = Some(reply_after(row.unanswered_at.unwrap_or(now), now));
+        tx.wake(topics::CHATS);
+    }
+    save(tx, env, row)
 }
 
 /// Puts a message that the service or a client has sent into the transcript. The row is saved.

@@ -44,7 +44,7 @@ pub mod session;
 mod turn;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
-pub use carried::{Heard, heard, started};
+pub use carried::{Heard, heard, made_out, started};
 pub use desk::{end as end_for, hand_back, take_over, write};
 pub use document_desk::{
     OpenedFile, file as document_file, get as document, list as documents, review as review_document,

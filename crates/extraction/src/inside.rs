@@ -1,17 +1,19 @@
-//! The process that reads: `dastak extract`. It confines itself, reads one document from standard input and
+//! The process that reads: `dastak extract`. It confines itself, reads one document or voice note from standard input and
 //! writes what it found to standard output.
 //!
 //! On standard input: a line of JSON with the name, the content type and the encoding, then the bytes up to
-//! the end. On standard output: one JSON value, the document or why it was not read.
+//! the end. On standard output: one JSON value, the document or the sound, or why it was not read.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use domain::knowledge::{Block, BlockKind, ReadDocument};
 use domain::ports::{Read, ReadLimit, ReadOrder, Unreadable};
 use serde::{Deserialize, Serialize};
 
-use crate::MAX_BYTES;
+use crate::{MAX_BYTES, sound};
 
 /// Most memory, in bytes of address space beside what the program has at its start.
 pub const MAX_MEMORY: u64 = 512 * 1024 * 1024;
@@ -26,16 +28,28 @@ struct Header {
     name: String,
     content_type: Option<String>,
     charset: Option<String>,
+    /// Whether the bytes are a voice note.
+    #[serde(default)]
+    sound: bool,
 }
 
 /// What comes back.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
-    Document { title: Option<String>, built_by_script: bool, blocks: Vec<WireBlock> },
+    Document {
+        title: Option<String>,
+        built_by_script: bool,
+        blocks: Vec<WireBlock>,
+    },
+    /// Samples, two bytes each, in base64.
+    Sound(String),
     Unsupported(String),
     Damaged(String),
-    Beyond { limit: String, most: u64 },
+    Beyond {
+        limit: String,
+        most: u64,
+    },
 }
 
 /// A block: its kind (`h1` to `h6`, `p`, `r`), its words, its page.
@@ -68,18 +82,40 @@ pub(crate) fn header(order: &ReadOrder) -> Vec<u8> {
         name: order.name.clone(),
         content_type: order.content_type.clone(),
         charset: order.charset.clone(),
+        sound: false,
     };
-    let mut line = serde_json::to_vec(&header).unwrap_or_default();
+    line_of(&header)
+}
+
+/// The same for a voice note.
+pub(crate) fn header_of_sound() -> Vec<u8> {
+    line_of(&Header { name: String::new(), content_type: None, charset: None, sound: true })
+}
+
+fn line_of(header: &Header) -> Vec<u8> {
+    let mut line = serde_json::to_vec(header).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
+/// What a process has made of its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Made {
+    Document(Read),
+    Sound(Vec<i16>),
+}
+
 /// What the process wrote; `None` when that is no outcome.
-pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Read, Unreadable>> {
+pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Made, Unreadable>> {
     Some(match serde_json::from_slice(bytes).ok()? {
+        Outcome::Sound(samples) => {
+            let bytes = BASE64.decode(samples).ok()?;
+            let samples = bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+            Ok(Made::Sound(samples.collect()))
+        }
         Outcome::Document { title, built_by_script, blocks } => {
             let blocks = blocks.into_iter().map(WireBlock::block).collect::<Option<Vec<Block>>>()?;
-            Ok(Read { document: ReadDocument { title, blocks }, built_by_script })
+            Ok(Made::Document(Read { document: ReadDocument { title, blocks }, built_by_script }))
         }
         Outcome::Unsupported(what) => Err(Unreadable::Unsupported(what)),
         Outcome::Damaged(how) => Err(Unreadable::Damaged(how)),
@@ -89,9 +125,13 @@ pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Read, Unreadable>> {
     })
 }
 
-fn wire(outcome: Result<Read, Unreadable>) -> Result<Outcome, String> {
+fn wire(outcome: Result<Made, Unreadable>) -> Result<Outcome, String> {
     Ok(match outcome {
-        Ok(Read { document, built_by_script }) => Outcome::Document {
+        Ok(Made::Sound(samples)) => {
+            let bytes: Vec<u8> = samples.into_iter().flat_map(i16::to_le_bytes).collect();
+            Outcome::Sound(BASE64.encode(bytes))
+        }
+        Ok(Made::Document(Read { document, built_by_script })) => Outcome::Document {
             title: document.title,
             built_by_script,
             blocks: document.blocks.into_iter().map(WireBlock::of).collect(),
@@ -119,8 +159,12 @@ pub fn run(time: Duration) -> Result<(), String> {
     let header: Header = serde_json::from_slice(&input[..end]).map_err(|why| why.to_string())?;
     let bytes = input.split_off(end + 1);
     drop(input);
-    let Header { name, content_type, charset } = header;
-    let outcome = wire(crate::read(&ReadOrder { bytes, name, content_type, charset }))?;
+    let Header { name, content_type, charset, sound } = header;
+    let made = match sound {
+        true => sound::decode(&bytes).map(Made::Sound),
+        false => crate::read(&ReadOrder { bytes, name, content_type, charset }).map(Made::Document),
+    };
+    let outcome = wire(made)?;
     let answer = serde_json::to_vec(&outcome).map_err(|why| why.to_string())?;
     io::stdout().write_all(&answer).map_err(|why| why.to_string())
 }
@@ -183,7 +227,8 @@ mod tests {
             built_by_script: true,
         };
         for result in [
-            Ok(read),
+            Ok(Made::Document(read)),
+            Ok(Made::Sound(vec![0, -1, i16::MIN, i16::MAX])),
             Err(Unreadable::Unsupported("an image".into())),
             Err(Unreadable::Damaged("it is half".into())),
         ]

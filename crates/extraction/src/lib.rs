@@ -1,10 +1,12 @@
-//! What files and web pages say: their bytes become a [`domain::knowledge::ReadDocument`] (docs/contract/knowledge-files.md).
+//! What files and web pages say: their bytes become a [`domain::knowledge::ReadDocument`] (docs/contract/knowledge-files.md);
+//! and how voice notes sound.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `form` | which format the bytes have |
 //! | `draft` | the document as it grows, within its limits |
 //! | `text`, `table` | characters and encodings, rows of tables: what the formats share |
+//! | `sound` | voice notes |
 //! | `csv`, `docx`, `html`, `markdown`, `pdf` | one format each |
 //! | `inside` | the process that reads: its limits, what it takes and gives |
 //! | `worker` | starting such a process and judging how it ended |
@@ -20,6 +22,7 @@ mod html;
 pub mod inside;
 mod markdown;
 mod pdf;
+pub mod sound;
 mod table;
 mod text;
 mod worker;

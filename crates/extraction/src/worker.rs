@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::inside::{self, MAX_MEMORY, MAX_TIME};
+use crate::inside::{self, MAX_MEMORY, MAX_TIME, Made};
 use crate::{MAX_BYTES, MAX_CHARACTERS};
 
 /// Documents that are read at once.
@@ -45,20 +45,20 @@ impl Worker {
         }
     }
 
-    async fn work(&self, order: ReadOrder) -> Result<Read, Unreadable> {
-        if order.bytes.len() > MAX_BYTES {
+    async fn work(&self, header: Vec<u8>, bytes: Vec<u8>) -> Result<Made, Unreadable> {
+        if bytes.len() > MAX_BYTES {
             return Err(Unreadable::Beyond(ReadLimit::Bytes, MAX_BYTES as u64));
         }
         let _place = self.waiting.try_acquire().map_err(|_| Unreadable::Busy)?;
         let _turn = self.running.acquire().await.map_err(|_| Unreadable::Busy)?;
-        match timeout(LIFE, self.run(order)).await {
+        match timeout(LIFE, self.run(header, bytes)).await {
             Ok(outcome) => outcome,
             // What is dropped here kills the process.
             Err(_) => Err(Unreadable::Beyond(ReadLimit::Time, LIFE.as_secs())),
         }
     }
 
-    async fn run(&self, order: ReadOrder) -> Result<Read, Unreadable> {
+    async fn run(&self, header: Vec<u8>, bytes: Vec<u8>) -> Result<Made, Unreadable> {
         let failed = |why: std::io::Error| Unreadable::Failed(why.to_string());
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
@@ -73,12 +73,11 @@ impl Worker {
             .spawn()
             .map_err(failed)?;
         let (mut input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let header = inside::header(&order);
         let give = async move {
             if let Some(input) = &mut input {
                 // A process that ends early does not read everything; how it ended says why.
                 let _ = input.write_all(&header).await;
-                let _ = input.write_all(&order.bytes).await;
+                let _ = input.write_all(&bytes).await;
                 let _ = input.shutdown().await;
             }
         };
@@ -94,7 +93,21 @@ impl Worker {
 
 impl DocumentReader for Worker {
     fn read(&self, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>> {
-        Box::pin(self.work(order))
+        Box::pin(async move {
+            match self.work(inside::header(&order), order.bytes).await? {
+                Made::Document(read) => Ok(read),
+                Made::Sound(_) => Err(Unreadable::Failed("a sound came back for a document".into())),
+            }
+        })
+    }
+
+    fn sound(&self, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>> {
+        Box::pin(async move {
+            match self.work(inside::header_of_sound(), bytes).await? {
+                Made::Sound(samples) => Ok(samples),
+                Made::Document(_) => Err(Unreadable::Failed("a document came back for a sound".into())),
+            }
+        })
     }
 }
 

@@ -203,6 +203,28 @@ pub fn note_message(
     Ok(tx.exec(sql, params![message, tenant, chat, seq])? > 0)
 }
 
+/// Where a message of the channel stands in a chat.
+pub fn place_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+) -> Result<Option<(Id<Chat>, i64)>, DbError> {
+    let sql = "select chat, seq from channel_chat_messages where workspace = ?1 and message = ?2";
+    tx.one(sql, params![tenant, message])
+}
+
+/// Whether a file of a chat beside that of `message` is still being fetched.
+pub fn fetches_other(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    chat: Id<Chat>,
+    message: Id<ChannelMessage>,
+) -> Result<bool, DbError> {
+    let sql = "select m.id from channel_chat_messages c join channel_messages m on m.workspace = c.workspace and m.id = c.message
+        where c.workspace = ?1 and c.chat = ?2 and c.message <> ?3 and m.media_at is not null limit 1";
+    Ok(tx.one::<Id<ChannelMessage>>(sql, params![tenant, chat, message])?.is_some())
+}
+
 /// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
 /// first: a message that comes in does, too.
 pub fn hold_thread(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {

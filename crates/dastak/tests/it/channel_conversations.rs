@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{Answer, TestApp, Workspace};
 use crate::chats::{Kit, Turn, ends, lines, tool};
 use crate::cloud::{self, NUMBER};
+use dastak::config::Config;
 use domain::ports::ProviderFault;
 
 const PATH: &str = "/v1/chatapp/conversations";
@@ -24,14 +25,18 @@ pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String 
 }
 
 /// A workspace whose chat agent answers on a number of the sandbox, with an approved template.
-struct Room {
-    kit: Kit,
+pub struct Room {
+    pub kit: Kit,
     number: String,
 }
 
 impl Room {
-    async fn open() -> Self {
-        let kit = Kit::open().await;
+    pub async fn open() -> Self {
+        Self::open_with(|_| ()).await
+    }
+
+    pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
+        let kit = Kit::open_with(change).await;
         cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
         let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
         let number = cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201);
@@ -61,7 +66,7 @@ impl Room {
     }
 
     /// The customer sends something.
-    async fn customer(&self, what: Value) {
+    pub async fn customer(&self, what: Value) {
         let mut body = json!({"phoneNumberId": self.number, "from": ASHA});
         body.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
         let text = body.to_string().into();
@@ -69,7 +74,7 @@ impl Room {
         self.kit.app.advance(0).await;
     }
 
-    async fn writes(&self, text: &str) {
+    pub async fn writes(&self, text: &str) {
         self.customer(json!({"text": text})).await;
     }
 
@@ -83,7 +88,7 @@ impl Room {
         listed["data"].as_array().unwrap().clone()
     }
 
-    async fn only(&self) -> Value {
+    pub async fn only(&self) -> Value {
         let listed = self.list("").await;
         assert_eq!(listed.len(), 1, "{listed:?}");
         self.get(listed[0]["id"].as_str().unwrap()).await

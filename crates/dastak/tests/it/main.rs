@@ -28,6 +28,7 @@ mod channel_campaigns;
 mod channel_conversations;
 mod channel_messages;
 mod channel_templates;
+mod channel_voice_notes;
 mod channel_wire;
 mod chats;
 mod chats_faults;

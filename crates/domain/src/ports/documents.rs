@@ -1,4 +1,4 @@
-//! Reading files and web pages, which is done apart from the service: their bytes are a stranger's.
+//! Reading files, web pages and voice notes, which is done apart from the service: their bytes are a stranger's.
 
 use std::fmt;
 
@@ -140,4 +140,7 @@ impl std::error::Error for Unreadable {}
 pub trait DocumentReader: Send + Sync {
     /// Reads one. Dropping the answer ends the work.
     fn read(&self, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>>;
+
+    /// The sound of a voice note (Ogg with Opus), as samples of [`super::SAMPLE_RATE`]. Dropping the answer ends the work.
+    fn sound(&self, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>>;
 }

@@ -1,0 +1,106 @@
+//! What is said in voice notes: decoded in a process of its own, made out by the recogniser of calls, and told to the
+//! conversation, whose reply waits for it (docs/contract/channel-conversations.md#voice-notes).
+
+use std::time::Duration;
+
+use app::{App, Failure};
+use chats::session::Env;
+use domain::ids::{ChannelMessage, Id};
+use domain::ports::{Heard, ListenOrder, ProviderError, Recogniser as _, SAMPLE_RATE};
+use domain::tenant::Tenant;
+use serde_json::Value;
+use store::channel_messages::MessageRow;
+use store::{Tx, channel_conversations, chats as store_chats};
+
+/// Longest time that is taken to make out the words of a note.
+const LONGEST: Duration = Duration::from_secs(40);
+/// Samples of a part that a recogniser hears as one turn; it keeps no more than half a minute of a turn.
+const PART: usize = 25 * SAMPLE_RATE as usize;
+/// Samples that a recogniser is given at once.
+const PIECE: usize = SAMPLE_RATE as usize / 5;
+/// Longest text of a note, characters.
+const MAX_WORDS: usize = 10_000;
+
+/// Whether the words of a note in this language can be made out.
+pub(crate) fn understood(app: &App, language: &str) -> bool {
+    !app.speech.to_text.is_empty() && app.speech.to_text.speaks(language)
+}
+
+/// Whether a message is a voice note.
+pub(crate) fn is_note(message: &MessageRow) -> bool {
+    let voice = message.media.as_ref().and_then(|media| media.get("voice"));
+    voice.and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// What is said in a note of a conversation; none when it is in none, or nothing can be made out.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Result<Option<String>, Failure> {
+    let (tenant, id) = (message.workspace, message.id);
+    if !is_note(message) {
+        return Ok(None);
+    }
+    let chat = app
+        .store
+        .read(move |tx| match channel_conversations::place_of(tx, tenant, id)? {
+            Some((chat, _)) => store_chats::get(tx, tenant, chat),
+            None => Ok(None),
+        })
+        .await?;
+    let Some(language) = chat.map(|chat| chat.language).filter(|language| understood(app, language)) else {
+        return Ok(None);
+    };
+    let made_out = app.clock.outside(tokio::time::timeout(LONGEST, make_out(app, language, bytes))).await;
+    Ok(match made_out {
+        Ok(Ok(words)) => words,
+        Ok(Err(why)) => {
+            tracing::warn!(about = %id, why, "the words of a voice note could not be made out");
+            None
+        }
+        Err(_) => {
+            tracing::warn!(about = %id, "making out the words of a voice note took too long");
+            None
+        }
+    })
+}
+
+async fn make_out(app: &App, language: String, bytes: &[u8]) -> Result<Option<String>, String> {
+    let samples = app.reader.sound(bytes.to_vec()).await.map_err(|why| why.to_string())?;
+    let failed = |why: ProviderError| format!("{}: {:?}", why.provider, why.fault);
+    let listening = app.speech.to_text.listen(ListenOrder { language }).await.map_err(failed)?;
+    let mut said: Vec<String> = Vec::new();
+    for part in samples.chunks(PART) {
+        for piece in part.chunks(PIECE) {
+            listening.feed(piece);
+            // The recogniser takes it from a queue of its own: let it.
+            tokio::task::yield_now().await;
+        }
+        listening.turn_ended();
+        let words = loop {
+            if let Heard::Turn(words) = listening.next().await.map_err(failed)? {
+                break words;
+            }
+        };
+        let words: String = words.trim().chars().filter(|sign| *sign != '\0').collect();
+        said.extend(Some(words).filter(|words| !words.is_empty()));
+    }
+    let words: String = said.join(" ").chars().take(MAX_WORDS).collect();
+    Ok(Some(words).filter(|words| !words.is_empty()))
+}
+
+/// Tells the conversation of a note what was made out of it, in the transaction that stores the note's file.
+pub(crate) fn tell(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    message: Id<ChannelMessage>,
+    words: Option<&str>,
+) -> Result<(), Failure> {
+    let Some((chat, seq)) = channel_conversations::place_of(tx, tenant, message)? else { return Ok(()) };
+    channel_conversations::hold_thread(tx, tenant, chat)?;
+    let Some(mut row) = store_chats::get_for_update(tx, tenant, chat)? else { return Ok(()) };
+    let others = channel_conversations::fetches_other(tx, tenant, chat, message)?;
+    let text = words.map(|words| format!("[voice note] {words}"));
+    chats::made_out(tx, &Env::within(app), &mut row, seq, text.as_deref(), others)
+}
