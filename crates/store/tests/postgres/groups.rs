@@ -78,7 +78,8 @@ async fn together_but(
         }
     }
     for blocked in blockers.join_all().await {
-        blocked.unwrap();
+        // A way that is cut may be cut before their answers have passed.
+        assert!(matches!(blocked, Ok(()) | Err(DbError::Uncertain(_))), "{blocked:?}");
     }
     heard
 }
