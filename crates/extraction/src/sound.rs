@@ -115,7 +115,7 @@ mod tests {
     fn a_note_that_was_cut_off_is_heard_up_to_there() {
         let whole = note(440.0, 1);
         // Its packets fill more than one page, so a part of it is whole.
-        for keep in 0..whole.len() {
+        for keep in (0..whole.len()).step_by(61) {
             if let Ok(samples) = decode(&whole[..keep]) {
                 assert!(!samples.is_empty());
             }

@@ -33,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     ("body", bodies::text),
     ("body_by_schema", bodies::by_schema),
     ("records", records::body),
+    ("voice_note", documents::voice_note),
     ("query", queries::query),
     ("cursor", queries::cursor),
     ("headers", queries::headers),

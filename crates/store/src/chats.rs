@@ -262,7 +262,7 @@ pub fn add_message(
 
 /// Puts another text in the place of that of a message.
 pub fn set_text(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, seq: i64, text: &str) -> Result<(), DbError> {
-    let sql = "update chat_messages set text = ?4 where workspace = ?1 and chat = ?2 and seq = ?3";
+    let sql = "update chat_messages set words = ?4 where workspace = ?1 and chat = ?2 and seq = ?3";
     tx.later(sql, params![tenant, id, seq, text])
 }
 
