@@ -68,14 +68,15 @@ async fn open(ear: &Receiver) -> Room {
 
 /// Waits, in real time, until the file of the customer's note is there; the message.
 async fn kept(room: &Room) -> Value {
+    let mut pace = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..600 {
+        pace.tick().await;
         let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/messages?limit=10").await.expect(200);
         let note =
             listed["data"].as_array().unwrap().iter().find(|message| message["media"]["available"] == true);
         if let Some(note) = note {
             return note.clone();
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("the note was never kept");
 }
