@@ -301,6 +301,7 @@ async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
 }
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "the time that the work takes is real")]
 async fn a_burst_of_ten_thousand_is_taken_in_and_worked() {
     let (app, _fake) = cloud::start().await;
     let workspace = app.workspace().await;

@@ -67,6 +67,7 @@ async fn open(ear: &Receiver) -> Room {
 }
 
 /// Waits, in real time, until the file of the customer's note is there; the message.
+#[allow(clippy::disallowed_methods, reason = "the time of the process that decodes is real")]
 async fn kept(room: &Room) -> Value {
     let mut pace = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..600 {
