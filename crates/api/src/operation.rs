@@ -46,7 +46,7 @@ pub enum Access {
     Scopes(Scope, Scope),
     /// The token of the stream in the path.
     StreamToken,
-    /// Whoever has signed the body for the connection in the path.
+    /// A caller that has signed the body with the secret of the connection in the path.
     Signed,
     /// The operator's token.
     Operator,

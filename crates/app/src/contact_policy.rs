@@ -1,8 +1,9 @@
 //! Whether a person may be written to on the messaging channel (docs/contract/contacts.md#who-may-be-reached).
 //!
 //! Calls, nudges and campaigns that call obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
-//! messages obey these and what was said on the channel. Whoever says on the channel that calls are not wanted is put
-//! on the do-not-call list, so one rule is enough for both. What is said there is known by keyed hashes, so that an erasure does not undo it.
+//! messages obey these and what was said on the channel. A person who says on the channel that calls are not wanted
+//! is put on the do-not-call list, so one rule is enough for both. Such wishes are stored under keyed hashes, so that an
+//! erasure does not undo them.
 
 use domain::channel::Recipient;
 use domain::phone::{E164, Phone};

@@ -46,7 +46,7 @@ const FORGOTTEN: i64 = 5_000;
 #[derive(Default)]
 struct Fill(Mutex<HashMap<Id<ChannelConnection>, (Timestamp, i64)>>);
 
-/// Answers the verification of an address: the challenge, to whoever knows the token.
+/// Answers the verification of an address: the challenge, if the caller knows the token.
 ///
 /// # Errors
 /// 404 without such a connection, 403 with another token.

@@ -311,7 +311,7 @@ fn may_send(
 ) -> Result<Option<Refusal>, Failure> {
     let marketing = category == Some(Category::Marketing);
     match standing.bars_messages(marketing) {
-        // The one confirmation of a STOP goes to whoever said it.
+        // The one confirmation of a STOP goes to the person who said it.
         Some(Bar::Stopped | Bar::DoNotCall) if source == Source::System => {}
         Some(bar) => return Ok(Some(Refusal::Local(LocalError::ContactOptedOut, bar.as_str()))),
         None => {}

@@ -1,6 +1,6 @@
 //! Numbers that say whether what a node remembers still holds. A transaction that changes something raises the
-//! number of its subject; whoever uses what it remembers reads the number anew, or has the store compare it in the
-//! transaction ([`Tx::unchanged`]). An embedded store has one node, which is told by its own commits.
+//! number of its subject. Code that uses what the node remembers reads the number again, or has the store compare it in
+//! the transaction ([`Tx::unchanged`]). An embedded store has one node, which is told by its own commits.
 
 use domain::tenant::Tenant;
 

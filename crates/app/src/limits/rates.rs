@@ -194,7 +194,7 @@ async fn count(
     }
     let _waiting = Waiting::new(&reserved.waiting);
     let _turn = reserved.turn.lock().await;
-    // Whoever had the turn before may have reserved for us, too, or found the window full.
+    // The task before this one may have reserved for it, too, or found the window full.
     if let Some(used) = reserved.known(window, limit) {
         return Ok(used);
     }

@@ -448,7 +448,7 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     );
     let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
-    // 72 hours later a message is nobody's answer.
+    // 72 hours later a message does not count as an answer.
     kit.app.advance(73 * 3_600).await;
     kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
     kit.app.advance(1).await;

@@ -208,7 +208,7 @@ fn plain(text: &str) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// What a message asks for; `None` when it is for whoever answers.
+/// What a message asks for; `None` when it asks for nothing and is to be answered.
 pub fn wish(text: &str) -> Option<Wish> {
     let length = text.chars().count();
     if length <= LONGEST {

@@ -181,8 +181,8 @@ impl PgTx {
     }
 
     fn prepare(&mut self, sql: &str, must: Option<u64>) -> Result<Statement, DbError> {
-        // Whoever must change so many rows divides by zero otherwise, so that the commit that travels behind
-        // undoes everything.
+        // A statement that must change so many rows divides by zero when it changes another number. The commit that is
+        // sent behind it then undoes everything.
         let key = must.map(|rows| {
             format!("with done as ({sql} returning 1) select 1 / (count(*) = {rows})::int from done")
         });
