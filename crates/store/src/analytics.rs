@@ -3,7 +3,7 @@
 //! was read.
 //!
 //! Changes are counted beside the hours. Calls of an hour end at the same moment, and a row that all of them count in is
-//! held by each until its commit; on PostgreSQL they therefore count in one of [`SHARDS`] rows.
+//! held by each until its commit; on PostgreSQL they therefore count in one of [`SHARDS`] rows, right before the commit.
 
 use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
@@ -14,7 +14,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{Counter, DbError, Tx, any_of};
 use crate::params;
 
 /// Rows that the changes of an hour are counted in, on PostgreSQL.
@@ -44,10 +44,13 @@ pub(crate) fn touch(
     changed_at: Timestamp,
 ) -> Result<(), DbError> {
     let shard = if tx.shared() { (call.bits() % SHARDS) as i64 } else { 0 };
-    tx.later(
+    let hour = hour_of(started_at);
+    tx.count(
+        Counter::Hour(tenant.bits(), hour, shard),
         "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) values (?1, ?2, ?3, 1, ?4) \
          on conflict (workspace, hour, shard) do update set changes = call_hour_changes.changes + 1, changed_at = excluded.changed_at",
-        params![tenant, hour_of(started_at), shard, changed_at],
+        params![tenant, hour, shard, changed_at],
+        None,
     )
 }
 

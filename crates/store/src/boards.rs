@@ -17,7 +17,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Must, Tx, Value, any_of};
+use crate::db::{Counter, DbError, Must, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -449,13 +449,25 @@ pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<bool, DbError> {
     if tx.exec(SQL, &row.values())? == 0 {
         return Ok(false);
     }
-    let must = Must { rows: 1, otherwise: moved_away() };
-    tx.must(
-        "update board_columns set cards = cards + 1, reached = reached + cast(?4 as bigint) where workspace = ?1 and board = ?2 and id = ?3",
-        params![row.workspace, row.board, row.column, row.reached],
-        must,
-    )?;
+    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))?;
     Ok(true)
+}
+
+/// Changes the counters of a column by so many cards, and so many whose person has answered.
+fn count(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    column: Id<BoardColumn>,
+    (cards, reached): (i64, i64),
+) -> Result<(), DbError> {
+    tx.count(
+        Counter::Column(column.bits()),
+        "update board_columns set cards = cards + cast(?4 as bigint), reached = reached + cast(?5 as bigint) \
+         where workspace = ?1 and board = ?2 and id = ?3",
+        params![tenant, board, column, cards, reached],
+        Some(Must { rows: 1, otherwise: moved_away() }),
+    )
 }
 
 /// Writes a card that the caller holds, and the counters of the columns that it leaves and enters.
@@ -484,15 +496,11 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
     if from == row.column && had_reached == row.reached {
         return Ok(());
     }
-    let must = Must { rows: if from == row.column { 1 } else { 2 }, otherwise: moved_away() };
-    tx.must(
-        "update board_columns set \
-         cards = cards + (case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end), \
-         reached = reached + (case when id = ?4 then cast(?6 as bigint) else 0 end) - (case when id = ?3 then cast(?5 as bigint) else 0 end) \
-         where workspace = ?1 and board = ?2 and id in (?3, ?4)",
-        params![row.workspace, row.board, from, row.column, had_reached, row.reached],
-        must,
-    )
+    if from == row.column {
+        return count(tx, row.workspace, row.board, from, (0, i64::from(row.reached) - i64::from(had_reached)));
+    }
+    count(tx, row.workspace, row.board, from, (-1, -i64::from(had_reached)))?;
+    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))
 }
 
 row! {

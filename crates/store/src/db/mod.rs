@@ -188,6 +188,16 @@ pub struct Must {
     pub otherwise: DbError,
 }
 
+/// A counter that transactions of one workspace change side by side: its place in the order in which all of them
+/// take such rows ([`Tx::count`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Counter {
+    /// The cards in a column of a board: the id of the column.
+    Column(u128),
+    /// The changes of an hour of calls: the workspace, the hour, and the row of the hour.
+    Hour(u128, i64, i64),
+}
+
 fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
     match must {
         Some(must) if must.rows != changed => Err(must.otherwise.clone()),
@@ -284,6 +294,26 @@ impl Tx<'_> {
             Session::Postgres(tx) => tx.must(&faults::statement(self.faults.as_deref(), sql), params, must),
             Session::Sqlite(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
             Session::Sheet(sheet) => Err(sheet.refuse()),
+        }
+    }
+
+    /// Changes a counter with a statement that `must` change one row, if it says so. On PostgreSQL it travels with the
+    /// commit, after everything else and in the order of the counters, whatever the order of the calls. So a
+    /// transaction holds such a row only while it commits, and none that holds one waits for another that waits for
+    /// it. What the closure reads afterwards does not see the change there. Elsewhere it is deferred as by [`Tx::later`].
+    pub fn count(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        must: Option<Must>,
+    ) -> Result<(), DbError> {
+        match (&mut self.session, must) {
+            (Session::Postgres(tx), must) => {
+                tx.count(counter, &faults::statement(self.faults.as_deref(), sql), params, must)
+            }
+            (_, Some(must)) => self.must(sql, params, must),
+            (_, None) => self.later(sql, params),
         }
     }
 

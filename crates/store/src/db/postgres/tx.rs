@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
-use super::super::{DbError, Must, Row, Value, dialect};
+use super::super::{Counter, DbError, Must, Row, Value, dialect};
 use super::group::{Sheet, for_many};
 use super::server::Server;
 use crate::generations::COMPARE;
@@ -75,6 +75,12 @@ struct Queued {
     otherwise: Option<DbError>,
 }
 
+impl Queued {
+    fn new(statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) -> Self {
+        Self { statement, params: params.iter().cloned().map(Value::into_owned).collect(), otherwise }
+    }
+}
+
 /// A read that travels behind the next message.
 struct Ahead {
     sql: String,
@@ -107,6 +113,8 @@ pub(in crate::db) struct PgTx {
     /// Whether something was sent that is to be stored.
     wrote: bool,
     queue: Vec<Queued>,
+    /// Counters that travel with the commit.
+    counters: Vec<(Counter, Queued)>,
     /// Numbers of subjects that must be these.
     expected: Vec<(String, u64)>,
     /// Whether reads are only noted, to travel behind the next message.
@@ -148,6 +156,7 @@ impl PgTx {
             begun: false,
             wrote: false,
             queue: Vec::new(),
+            counters: Vec::new(),
             expected: Vec::new(),
             looks_ahead: false,
             ahead: Vec::new(),
@@ -347,6 +356,26 @@ impl PgTx {
         if self.frame.is_transaction() { Ok(()) } else { self.settle() }
     }
 
+    /// Changes a counter right before the commit.
+    pub(in crate::db) fn count(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        must: Option<Must>,
+    ) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
+            return match must {
+                Some(must) => self.must(sql, params, must),
+                None => self.later(sql, params),
+            };
+        }
+        self.one_write()?;
+        let statement = self.prepare(sql, must.as_ref().map(|must| must.rows))?;
+        self.counters.push((counter, Queued::new(statement, params, must.map(|must| must.otherwise))));
+        Ok(())
+    }
+
     /// Adds the rows of closures that share this transaction, as one statement for each table.
     pub(in crate::db) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
         self.one_more()?;
@@ -385,7 +414,7 @@ impl PgTx {
     }
 
     fn nothing_queued(&self) -> bool {
-        self.queue.is_empty() && self.expected.is_empty()
+        self.queue.is_empty() && self.counters.is_empty() && self.expected.is_empty()
     }
 
     /// What travels with the next message.
@@ -404,8 +433,7 @@ impl PgTx {
     }
 
     fn put_off(&mut self, statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) {
-        let params = params.iter().cloned().map(Value::into_owned).collect();
-        self.queue.push(Queued { statement, params, otherwise });
+        self.queue.push(Queued::new(statement, params, otherwise));
     }
 
     /// Waits for everything that is queued.
@@ -458,6 +486,8 @@ impl PgTx {
             self.tell("commit");
             return Ok(());
         }
+        self.counters.sort_by_key(|(counter, _)| *counter);
+        self.queue.extend(self.counters.drain(..).map(|(_, queued)| queued));
         let queue = self.queued()?;
         let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit"), &[]) else { return Ok(()) };
         // An answer that never came may have been yes, and so may that of a server that stopped meanwhile. After
@@ -476,6 +506,7 @@ impl PgTx {
     /// Undoes everything. Nobody waits for the answer.
     pub(in crate::db) fn rollback(&mut self) {
         self.queue.clear();
+        self.counters.clear();
         self.expected.clear();
         self.ahead.clear();
         self.seen.clear();
