@@ -497,7 +497,13 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
         return Ok(());
     }
     if from == row.column {
-        return count(tx, row.workspace, row.board, from, (0, i64::from(row.reached) - i64::from(had_reached)));
+        return count(
+            tx,
+            row.workspace,
+            row.board,
+            from,
+            (0, i64::from(row.reached) - i64::from(had_reached)),
+        );
     }
     count(tx, row.workspace, row.board, from, (-1, -i64::from(had_reached)))?;
     count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))

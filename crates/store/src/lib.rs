@@ -57,4 +57,6 @@ pub mod wallet;
 pub mod webhooks;
 pub mod workspaces;
 
-pub use db::{Column, DbError, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value, WakeSet};
+pub use db::{
+    Column, Counter, DbError, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value, WakeSet,
+};

@@ -4,6 +4,7 @@
 // The server is a real one, and lives in real time.
 #![allow(clippy::disallowed_methods)]
 
+mod counters;
 mod faults;
 mod groups;
 mod trips;
