@@ -37,7 +37,7 @@ struct Side {
 }
 
 async fn side(binary: &str, data: &Path, database_url: Option<&str>, url: &str) -> Result<Side, String> {
-    let server = Server::binary(Path::new(binary), data, database_url)?;
+    let server = Server::binary(Path::new(binary), data, database_url, &[])?;
     let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?;
     let token = token.trim().to_owned();
     let (id, key) = workspace(&server.address, &token).await?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::nudges::{Desk, create, desk, now, send};
+use crate::nudges::{Desk, at, create, desk, now, send};
 use crate::server::Server;
 use crate::skeleton::call;
 
@@ -42,7 +42,12 @@ async fn campaign(address: &str, desk: &Desk, begins: i64) -> Result<String, Str
 
 /// Milliseconds from the beginning to each dial of a workspace that belongs to a campaign, or to none, sorted: as
 /// the list of calls tells them, so that it is the same on every store.
-async fn dials(address: &str, key: &str, campaign: Option<&str>, begins: i64) -> Result<Vec<i64>, String> {
+pub async fn dials(
+    address: &str,
+    key: &str,
+    campaign: Option<&str>,
+    begins: i64,
+) -> Result<Vec<i64>, String> {
     let (mut dials, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let mut path = "/v1/calls?limit=200".to_owned();
@@ -60,11 +65,6 @@ async fn dials(address: &str, key: &str, campaign: Option<&str>, begins: i64) ->
             return Ok(dials);
         }
     }
-}
-
-fn at(sorted: &[i64], share: f64) -> i64 {
-    let place = ((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1));
-    sorted.get(place).copied().unwrap_or(-1)
 }
 
 async fn one(beside: Beside) -> Result<(), String> {

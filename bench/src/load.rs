@@ -49,7 +49,8 @@ pub async fn run_at(
     run_bounded(address, connections, time, u64::MAX, rate, make).await
 }
 
-async fn run_bounded(
+/// Sends `count` requests at most, for `time` at most.
+pub async fn run_bounded(
     address: &str,
     connections: usize,
     time: Duration,

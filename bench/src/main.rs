@@ -18,6 +18,7 @@ mod lines;
 mod live;
 mod load;
 mod loopback;
+mod nodes;
 mod nudges;
 mod phone;
 mod server;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
                 &asked
             }))
         }
+        Some("nodes") => runtime.block_on(nodes::run()),
         Some("compare") => runtime.block_on(compare::run(&arguments[1..])),
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
         Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nudges, lines, streams, knowledge, extract, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nodes, nudges, lines, streams, knowledge, extract, phone, soak, compare"
         )),
     };
     match outcome {

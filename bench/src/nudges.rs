@@ -156,6 +156,12 @@ async fn until_over(data: &Path, workspace: &str) -> Result<(), String> {
     Err("calls of a burst did not end".to_owned())
 }
 
+/// What so large a share of these sorted times is not above; -1 without any.
+pub fn at(sorted: &[i64], share: f64) -> i64 {
+    let place = ((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1));
+    sorted.get(place).copied().unwrap_or(-1)
+}
+
 /// The results of one burst.
 struct Burst {
     accepted: load::Figures,
@@ -169,7 +175,7 @@ struct Burst {
 
 impl Burst {
     fn at(&self, share: f64) -> i64 {
-        self.lags[((self.lags.len() as f64 * share) as usize).min(self.lags.len() - 1)]
+        at(&self.lags, share)
     }
 }
 

@@ -36,12 +36,23 @@ impl Server {
     /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox, which
     /// answers at once; phones with sound are measured by the runs on lines.
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
-        Self::binary(&beside("dastak")?, data, database_url)
+        Self::binary(&beside("dastak")?, data, database_url, &[])
+    }
+
+    /// The same with these settings, too.
+    pub fn with(data: &Path, database_url: Option<&str>, settings: &[(&str, &str)]) -> Result<Self, String> {
+        Self::binary(&beside("dastak")?, data, database_url, settings)
     }
 
     /// The same with another build of it.
-    pub fn binary(binary: &Path, data: &Path, database_url: Option<&str>) -> Result<Self, String> {
+    pub fn binary(
+        binary: &Path,
+        data: &Path,
+        database_url: Option<&str>,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, String> {
         let mut command = Command::new(binary);
+        command.envs(settings.iter().copied());
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)

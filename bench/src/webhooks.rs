@@ -27,6 +27,11 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Deliveries so far.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
     fn lags(&self) -> (u32, u32) {
         let mut lags =
             std::mem::take(&mut *self.lags.lock().unwrap_or_else(std::sync::PoisonError::into_inner));

@@ -22,7 +22,8 @@ REST = 150.0
 class World:
     """Two nodes on a primary with its standby, and everybody whom they meet. The second node reaches the database through wires."""
 
-    def __init__(self, binary, folder, fault):
+    def __init__(self, binary, after, folder, fault):
+        self.after = after
         self.ends = contextlib.ExitStack()
         self.began = 0.0
         try:
@@ -60,6 +61,19 @@ class World:
         self.burst.start()
         until("the burst is under way", lambda: self.burst.kept.count() >= ENOUGH and self.burst.kept.count("nudges") >= 20)
 
+    def hang_up(self, calls):
+        for call in calls:
+
+            def told():
+                # A call that is over is refused, which is seen when calls are counted.
+                return any(
+                    answer.status is not None and answer.status < 500
+                    for client in self.office.clients
+                    for answer in [client.send("POST", f"/v1/calls/{call}/hangup", self.office.key, {}, timeout=10)]
+                )
+
+            until("a hang-up is answered", told, pace=0.2)
+
     def refused_since(self, moment):
         """Requests that got no good answer."""
         kept = self.burst.kept
@@ -87,12 +101,7 @@ class World:
         for looks in self.looks:
             looks.end()
         self.telephones.alive()
-        for call in self.calls:
-            def hang_up():
-                # A call that is over is refused, which is seen when calls are counted.
-                answer = self.office.clients[0].send("POST", f"/v1/calls/{call}/hangup", self.office.key, {}, timeout=10)
-                return answer.status is not None and answer.status < 500
-            until("a hang-up is answered", hang_up, pace=0.2)
+        self.hang_up(self.calls)
         owed = []
 
         def settled():
@@ -126,11 +135,11 @@ class World:
         self.ends.close()
 
 
-def examine(binary, name, folder):
+def examine(binary, after, name, folder):
     """One fault in a world of its own."""
     result = count.Result(name)
     started = time.monotonic()
-    world = World(binary, folder, name)
+    world = World(binary, after, folder, name)
     made = time.monotonic()
     try:
         world.begin()
@@ -175,6 +184,7 @@ def main():
     parser.add_argument("--binary", type=pathlib.Path, required=True)
     parser.add_argument("--strict", action="store_true", help="also fail when a call is cut, a client waits too long, or something does not come to rest")
     parser.add_argument("--slow", type=float, default=15.0, help="seconds that a client may wait for an answer with --strict")
+    parser.add_argument("--upgrade-to", type=pathlib.Path, metavar="FILE", help="the version that takes the place of --binary in `upgrade`; without it, the same")
     parser.add_argument("--keep", type=pathlib.Path, help="keeps the logs of a fault that went wrong in this folder")
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all", "patroni"]))
     chosen = parser.parse_args()
@@ -192,7 +202,7 @@ def main():
         folder.chmod(0o755)
         failed = True
         try:
-            result = examine(binary, name, folder)
+            result = examine(binary, (chosen.upgrade_to or binary).resolve(), name, folder)
             results.append(result)
             failed = bool(result.broken() or (chosen.strict and result.weak(chosen.slow)))
         except Failed as why:

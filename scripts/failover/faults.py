@@ -62,6 +62,23 @@ def partition(world):
         wire.mend()
 
 
+def upgrade(world):
+    """each node in turn is told to stop (SIGTERM), its calls go on until they are over, and the next version takes its place"""
+    for number, node in enumerate(world.nodes):
+        node.process.send_signal(signal.SIGTERM)
+        until("the node takes nothing more", lambda: node.ready().status != 200)
+        # People go on talking, and the other node serves alone.
+        more = world.burst.kept.count() + 200
+        until("the other node serves", lambda: world.burst.kept.count() >= more)
+        world.hang_up(world.calls[number::2])
+        node.process.wait(90)
+        node.binary = world.after
+        node.start()
+        world.office.clients[number] = node.client
+        more = world.burst.kept.count() + 200
+        until("both versions serve", lambda: node.ready().status == 200 and world.burst.kept.count() >= more)
+
+
 def asynchronous(world):
     """what the synchronous standby is for: it is asynchronous and behind when the primary is killed; this loses, and the count must say so"""
     primary, standby = world.pair.primary, world.pair.standby
@@ -92,7 +109,7 @@ def patroni_freeze(world):
     frozen.process.signal(signal.SIGCONT)
 
 
-PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition)}
+PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition, upgrade)}
 ELECTED = {fault.__name__.replace("_", "-"): fault for fault in (patroni_kill, patroni_freeze)}
 # By name only: it breaks what all others must keep.
 PLANTED = {asynchronous.__name__: asynchronous}

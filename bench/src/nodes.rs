@@ -1,0 +1,264 @@
+//! The same work on one node with the embedded store and on one, two and four nodes that share a PostgreSQL server
+//! (`BENCH_POSTGRES_URL`, an empty database), with one workspace and with fifty: events accepted and delivered, calls
+//! placed with a test key, nudges accepted, and nudges dialled that are due at the same moment. Nodes, database,
+//! generator and receiver share the machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::calls;
+use crate::load::{self, Figures, Make, request};
+use crate::nudges::{Desk, at, create, desk, now};
+use crate::server::Server;
+use crate::skeleton::call;
+use crate::webhooks::{Seen, receiver};
+
+/// Connections to all nodes together.
+const CONNECTIONS: usize = 64;
+const TIME: Duration = Duration::from_secs(6);
+const NUDGES: u64 = 10_000;
+/// Time in which all nudges are accepted, milliseconds.
+const LEAD: i64 = 20_000;
+/// Longest time for a run.
+const PATIENCE: Duration = Duration::from_secs(300);
+const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
+const TOKEN: &str = "operator-token-of-the-bench";
+
+/// Nodes on one store.
+struct Cluster {
+    nodes: Vec<Server>,
+    folders: Vec<PathBuf>,
+}
+
+impl Cluster {
+    fn start(nodes: usize, store: Option<&str>) -> Result<Self, String> {
+        let mut cluster = Self { nodes: Vec::new(), folders: Vec::new() };
+        for node in 0..nodes {
+            let data = std::env::temp_dir().join(format!("dastak-bench-nodes-{}-{node}", std::process::id()));
+            let settings = [("DASTAK_MASTER_KEY", MASTER_KEY), ("DASTAK_OPERATOR_TOKEN", TOKEN)];
+            cluster.nodes.push(Server::with(&data, store, &settings)?);
+            cluster.folders.push(data);
+        }
+        Ok(cluster)
+    }
+
+    fn address(&self) -> &str {
+        &self.nodes[0].address
+    }
+
+    fn cpu(&self) -> Cpu {
+        Cpu { service: self.nodes.iter().map(Server::cpu_seconds).sum(), database: database_seconds() }
+    }
+
+    /// Loads all nodes alike. What one of them is sent, `make` is told by numbers that no other has.
+    async fn load(&self, time: Duration, count: u64, make: Make) -> Result<Figures, String> {
+        let (nodes, number) = (self.nodes.len(), Arc::new(AtomicU64::new(0)));
+        let mut loads = tokio::task::JoinSet::new();
+        let started = Instant::now();
+        for node in &self.nodes {
+            let (address, make, number) = (node.address.clone(), make.clone(), number.clone());
+            let make: Make = Arc::new(move |_| make(number.fetch_add(1, Ordering::Relaxed)));
+            let (connections, count) = (CONNECTIONS / nodes, count.div_ceil(nodes as u64));
+            loads.spawn(
+                async move { load::run_bounded(&address, connections, time, count, None, make).await },
+            );
+        }
+        let mut all: Option<Figures> = None;
+        while let Some(one) = loads.join_next().await {
+            let one = one.map_err(|why| why.to_string())??;
+            all = Some(match all {
+                None => one,
+                Some(all) => Figures {
+                    answers: all.answers + one.answers,
+                    refused: all.refused + one.refused,
+                    refusal: if all.refused > 0 { all.refusal } else { one.refusal },
+                    p99: all.p99.max(one.p99),
+                    ..one
+                },
+            });
+        }
+        let all = all.ok_or("no node")?;
+        if all.refused > 0 {
+            return Err(format!("{} requests were refused, the first with: {}", all.refused, all.refusal));
+        }
+        Ok(Figures { per_second: all.answers as f64 / started.elapsed().as_secs_f64(), ..all })
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.nodes.clear();
+        for folder in &self.folders {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// CPU seconds used so far.
+#[derive(Clone, Copy)]
+struct Cpu {
+    service: f64,
+    database: f64,
+}
+
+impl Cpu {
+    /// Since then, for each of so many: `service + database`, milliseconds.
+    fn each(self, since: Self, count: u64) -> String {
+        let each = |now: f64, then: f64| (now - then) * 1e3 / count.max(1) as f64;
+        let (service, database) = (each(self.service, since.service), each(self.database, since.database));
+        if self.database == 0.0 { format!("{service:.3}") } else { format!("{service:.3} + {database:.3}") }
+    }
+}
+
+/// CPU seconds of all processes of PostgreSQL on this machine, with those that have ended.
+fn database_seconds() -> f64 {
+    let mut ticks = 0;
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        let Some((name, rest)) = stat.rsplit_once(')') else { continue };
+        if !name.ends_with("(postgres") {
+            continue;
+        }
+        // utime, stime, and both of the children that were waited for.
+        let fields = rest.split_whitespace().skip(11).take(4).filter_map(|text| text.parse::<u64>().ok());
+        ticks += fields.sum::<u64>();
+    }
+    ticks as f64 / 100.0
+}
+
+/// A workspace of the run.
+struct Office {
+    desk: Arc<Desk>,
+    /// A key of test mode and its agent.
+    test: (String, String),
+}
+
+async fn office(address: &str, hook: &str, number: usize) -> Result<Office, String> {
+    let desk = desk(address, TOKEN, &format!("0804567{number:04}")).await?;
+    call(address, "POST", "/v1/webhooks", &desk.key, &json!({"url": hook, "events": ["call.completed"]}))
+        .await?;
+    let body = json!({"name": "t", "mode": "test", "scopes": "all"});
+    let path = format!("/operator/v1/workspaces/{}/keys", desk.id);
+    let made = call(address, "POST", &path, TOKEN, &body).await?;
+    let key = made["data"]["key"].as_str().ok_or("no key")?.to_owned();
+    let agent = calls::agent(address, &key).await?;
+    Ok(Office { desk: Arc::new(desk), test: (key, agent) })
+}
+
+async fn until<F: Future<Output = Result<bool, String>>>(
+    what: &str,
+    done: impl Fn() -> F,
+) -> Result<(), String> {
+    let (mut pace, started) = (tokio::time::interval(Duration::from_millis(100)), Instant::now());
+    while started.elapsed() < PATIENCE {
+        pace.tick().await;
+        if done().await? {
+            return Ok(());
+        }
+    }
+    Err(format!("{what} did not come"))
+}
+
+/// Events accepted and delivered a second, and their CPU.
+async fn events(cluster: &Cluster, offices: &[Office], seen: &Seen) -> Result<(f64, String), String> {
+    let keys: Vec<String> = offices.iter().map(|office| office.desk.key.clone()).collect();
+    let make: Make = Arc::new(move |n| {
+        let key = &keys[(n % keys.len() as u64) as usize];
+        request("POST", "/v1/events/trigger", key, "", r#"{"type":"call.completed"}"#)
+    });
+    let (before, cpu, started) = (seen.count(), cluster.cpu(), Instant::now());
+    let figures = cluster.load(TIME, u64::MAX, make).await?;
+    until("the last delivery", || async { Ok(seen.count() >= before + figures.answers) }).await?;
+    let rate = figures.answers as f64 / started.elapsed().as_secs_f64();
+    Ok((rate, cluster.cpu().each(cpu, figures.answers)))
+}
+
+/// Calls placed a second with test keys.
+async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String> {
+    let desks: Vec<(String, String)> = offices.iter().map(|office| office.test.clone()).collect();
+    let make: Make = Arc::new(move |n| {
+        let (key, agent) = &desks[(n % desks.len() as u64) as usize];
+        let to = format!("+91{}", 6_000_001_234 + n * 10_000);
+        let body = json!({"agentId": agent, "toNumber": to}).to_string();
+        request("POST", "/v1/calls", key, "", &body)
+    });
+    Ok(cluster.load(TIME, u64::MAX, make).await?.per_second)
+}
+
+/// Nudges accepted a second, dialled a second, and the CPU of a nudge from its acceptance to its dial.
+async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, f64, String), String> {
+    let (due, desks) = (now() + LEAD, offices.iter().map(|office| office.desk.clone()).collect::<Vec<_>>());
+    let make: Make = Arc::new(move |n| {
+        let desk = &desks[(n % desks.len() as u64) as usize];
+        create(&desk.agent, &desk.key, n, due, due + 3_600_000)
+    });
+    let cpu = cluster.cpu();
+    let accepted = cluster.load(PATIENCE, NUDGES, make).await?;
+    if now() >= due {
+        return Err("the nudges were not accepted before they were due".into());
+    }
+    tokio::time::sleep(Duration::from_millis(u64::try_from(due - now()).unwrap_or(0))).await;
+    until("the last dial", || async {
+        for (office, status) in offices.iter().flat_map(|office| [(office, "scheduled"), (office, "queued")])
+        {
+            let path = format!("/v1/nudges?status={status}&limit=1");
+            let page = call(cluster.address(), "GET", &path, &office.desk.key, &Value::Null).await?;
+            if page["data"].as_array().is_none_or(|nudges| !nudges.is_empty()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+    .await?;
+    let cpu = cluster.cpu().each(cpu, accepted.answers);
+    let mut lags = Vec::new();
+    for office in offices {
+        lags.extend(crate::dialling::dials(cluster.address(), &office.desk.key, None, due).await?);
+    }
+    lags.sort_unstable();
+    if lags.len() as u64 != accepted.answers {
+        return Err(format!("{} calls for {} nudges", lags.len(), accepted.answers));
+    }
+    Ok((accepted.per_second, lags.len() as f64 * 1e3 / at(&lags, 1.0).max(1) as f64, cpu))
+}
+
+async fn one(nodes: usize, workspaces: usize, store: Option<&str>, first: usize) -> Result<(), String> {
+    let cluster = Cluster::start(nodes, store)?;
+    let seen = Arc::new(Seen::default());
+    let hook = receiver(Some(seen.clone())).await.map_err(|why| why.to_string())?;
+    let mut offices = Vec::new();
+    for number in 0..workspaces {
+        offices.push(office(cluster.address(), &hook, first + number).await?);
+    }
+    let (events, events_cpu) = events(&cluster, &offices, &seen).await?;
+    let placed = placements(&cluster, &offices).await?;
+    let (accepted, dialled, nudge_cpu) = nudges(&cluster, &offices).await?;
+    println!(
+        "| {} | {nodes} | {workspaces} | {events:.0} | {events_cpu} ms | {placed:.0} | {accepted:.0} | {dialled:.0} | {nudge_cpu} ms |",
+        if store.is_some() { "PostgreSQL" } else { "SQLite" }
+    );
+    Ok(())
+}
+
+/// Prints the table.
+pub async fn run() -> Result<(), String> {
+    let store =
+        std::env::var("BENCH_POSTGRES_URL").map_err(|_| "BENCH_POSTGRES_URL names an empty database")?;
+    println!(
+        "| store | nodes | workspaces | events accepted and delivered/s | CPU an event: service + database | test calls placed/s | nudges accepted/s | dialled/s | CPU a nudge |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let mut first = 1;
+    for workspaces in [1, 50] {
+        one(1, workspaces, None, first).await?;
+        for nodes in [1, 2, 4] {
+            one(nodes, workspaces, Some(&store), first).await?;
+            first += workspaces;
+        }
+    }
+    Ok(())
+}
