@@ -8,7 +8,7 @@ use domain::ids::{Agent, Call, Contact, Id};
 use serde_json::{Value, json};
 
 use crate::load::{self, Figures, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
@@ -113,16 +113,13 @@ async fn timed(address: &str, path: &str, key: &str) -> Result<(Duration, Value)
 pub async fn run() -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}", std::process::id()));
     let server = Server::dastak(&data, None)?;
-    let token = std::fs::read_to_string(data.join("operator.token"))
-        .map_err(|why| why.to_string())?
-        .trim()
-        .to_owned();
-    let (id, key) = workspace(&server.address, &token).await?;
+    let token = TOKEN;
+    let (id, key) = workspace(&server.address, token).await?;
     call(
         &server.address,
         "POST",
         &format!("/operator/v1/workspaces/{id}/numbers"),
-        &token,
+        token,
         &json!({"number": "08045670001"}),
     )
     .await?;
@@ -130,7 +127,7 @@ pub async fn run() -> Result<(), String> {
         &server.address,
         "POST",
         &format!("/operator/v1/workspaces/{id}/keys"),
-        &token,
+        token,
         &json!({"name": "t", "mode": "test", "scopes": "all"}),
     )
     .await?;
@@ -149,7 +146,7 @@ pub async fn run() -> Result<(), String> {
     let mut latencies = Vec::new();
     for count in [10_000, 1_000_000] {
         let server = Server::dastak(&data, None)?;
-        let (id, key) = workspace(&server.address, &token).await?;
+        let (id, key) = workspace(&server.address, token).await?;
         drop(server);
         fill(&data, &id, count)?;
         let server = Server::dastak(&data, None)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::load::{self, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 
 const ROWS: usize = 50_000;
@@ -130,17 +130,14 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-campaigns-{}", std::process::id()));
     let server = Server::dastak(&data, store.as_deref())?;
-    let token = std::fs::read_to_string(data.join("operator.token"))
-        .map_err(|why| why.to_string())?
-        .trim()
-        .to_owned();
-    let (tenant, key) = workspace(&server.address, &token).await?;
+    let token = TOKEN;
+    let (tenant, key) = workspace(&server.address, token).await?;
     let limits = json!({"limits": {"campaignWritesPerMinute": 1_000_000}});
-    call(&server.address, "PATCH", &format!("/operator/v1/workspaces/{tenant}"), &token, &limits).await?;
+    call(&server.address, "PATCH", &format!("/operator/v1/workspaces/{tenant}"), token, &limits).await?;
     println!("| run | p50 | p99 or longest | server CPU | |\n|---|---|---|---|---|");
     let (small, large) = (campaign(&server.address, &key).await?, campaign(&server.address, &key).await?);
     replace(&server, &key, &small).await?;
-    import(&server, &token, &tenant, &large).await?;
+    import(&server, token, &tenant, &large).await?;
     read(&server, &key, &small, ROWS).await?;
     read(&server, &key, &large, LARGE).await?;
     drop(server);

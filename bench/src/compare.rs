@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::calls::agent;
 use crate::load::{self, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 use crate::webhooks::{Seen, receiver};
 
@@ -27,7 +27,6 @@ struct PathOf {
 /// One of the two servers with what the requests need.
 struct Side {
     server: Server,
-    token: String,
     workspace: String,
     key: String,
     test_key: String,
@@ -37,19 +36,17 @@ struct Side {
 }
 
 async fn side(binary: &str, data: &Path, database_url: Option<&str>, url: &str) -> Result<Side, String> {
-    let server = Server::binary(Path::new(binary), data, database_url, &[])?;
-    let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?;
-    let token = token.trim().to_owned();
-    let (id, key) = workspace(&server.address, &token).await?;
+    let server = Server::binary(Path::new(binary), data, database_url)?;
+    let (id, key) = workspace(&server.address, TOKEN).await?;
     let agent = agent(&server.address, &key).await?;
     let body = json!({"name": "compare", "mode": "test", "scopes": "all"});
     let path = format!("/operator/v1/workspaces/{id}/keys");
-    let made = call(&server.address, "POST", &path, &token, &body).await?;
+    let made = call(&server.address, "POST", &path, TOKEN, &body).await?;
     let test_key = made["data"]["key"].as_str().ok_or("no key")?.to_owned();
-    let (_, subscribed) = workspace(&server.address, &token).await?;
+    let (_, subscribed) = workspace(&server.address, TOKEN).await?;
     let hook = call(&server.address, "POST", "/v1/webhooks", &subscribed, &json!({"url": url})).await?;
     let hook = hook["data"]["id"].as_str().ok_or("no endpoint")?.to_owned();
-    Ok(Side { server, token, workspace: id, key, test_key, agent, subscribed: (subscribed, hook) })
+    Ok(Side { server, workspace: id, key, test_key, agent, subscribed: (subscribed, hook) })
 }
 
 impl Side {
@@ -59,10 +56,9 @@ impl Side {
     }
 
     fn entry(&self, run: usize) -> load::Make {
-        let (path, token) =
-            (format!("/operator/v1/workspaces/{}/wallet/entries", self.workspace), self.token.clone());
+        let path = format!("/operator/v1/workspaces/{}/wallet/entries", self.workspace);
         let body = r#"{"kind":"topup","amountMinor":1,"reference":"pay_1"}"#;
-        Arc::new(move |n| request("POST", &path, &token, &format!("idempotency-key: w{run}-{n}\r\n"), body))
+        Arc::new(move |n| request("POST", &path, TOKEN, &format!("idempotency-key: w{run}-{n}\r\n"), body))
     }
 
     fn placement(&self, run: usize) -> load::Make {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::nudges::{Desk, at, create, desk, now, send};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::call;
 
 const ROWS: i64 = 20_000;
@@ -71,12 +71,9 @@ async fn one(beside: Beside) -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}-{beside:?}", std::process::id()));
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let server = Server::dastak(&data, store.as_deref())?;
-    let token = std::fs::read_to_string(data.join("operator.token"))
-        .map_err(|why| why.to_string())?
-        .trim()
-        .to_owned();
-    let own = desk(&server.address, &token, "08045670001").await?;
-    let other = desk(&server.address, &token, "08045670002").await?;
+    let token = TOKEN;
+    let own = desk(&server.address, token, "08045670001").await?;
+    let other = desk(&server.address, token, "08045670002").await?;
     let begins = now() + LEAD;
     let id = campaign(&server.address, &own, begins).await?;
     let nudged = match beside {

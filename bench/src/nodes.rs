@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::calls;
 use crate::load::{self, Figures, Make, request};
 use crate::nudges::{Desk, at, create, desk, now};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::call;
 use crate::webhooks::{Seen, receiver};
 
@@ -25,8 +25,6 @@ const NUDGES: u64 = 10_000;
 const LEAD: i64 = 20_000;
 /// Longest time for a run.
 const PATIENCE: Duration = Duration::from_secs(300);
-const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
-const TOKEN: &str = "operator-token-of-the-bench";
 
 /// Nodes on one store.
 struct Cluster {
@@ -39,8 +37,7 @@ impl Cluster {
         let mut cluster = Self { nodes: Vec::new(), folders: Vec::new() };
         for node in 0..nodes {
             let data = std::env::temp_dir().join(format!("dastak-bench-nodes-{}-{node}", std::process::id()));
-            let settings = [("DASTAK_MASTER_KEY", MASTER_KEY), ("DASTAK_OPERATOR_TOKEN", TOKEN)];
-            cluster.nodes.push(Server::with(&data, store, &settings)?);
+            cluster.nodes.push(Server::dastak(&data, store)?);
             cluster.folders.push(data);
         }
         Ok(cluster)

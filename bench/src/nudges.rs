@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use serde_json::json;
 
 use crate::load::{self, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
@@ -236,12 +236,9 @@ pub async fn run(beside: &[u64]) -> Result<(), String> {
     for pending in beside.iter().copied() {
         let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));
         let mut server = Server::dastak(&data, None)?;
-        let token = std::fs::read_to_string(data.join("operator.token"))
-            .map_err(|why| why.to_string())?
-            .trim()
-            .to_owned();
-        let many = desk(&server.address, &token, "08045670001").await?;
-        let lone = desk(&server.address, &token, "08045670002").await?;
+        let token = TOKEN;
+        let many = desk(&server.address, token, "08045670001").await?;
+        let lone = desk(&server.address, token, "08045670002").await?;
         if pending > 0 {
             let far = now() + 20 * 3_600_000;
             let one = create(&many.agent, &many.key, 160_000, far, far + 3_600_000);

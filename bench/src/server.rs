@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// The operator token of every server that is measured.
+pub const TOKEN: &str = "operator-token-of-the-bench";
+const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
+
 /// A server process that is ended when dropped.
 pub struct Server {
     child: Child,
@@ -36,23 +40,14 @@ impl Server {
     /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox, which
     /// answers at once; phones with sound are measured by the runs on lines.
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
-        Self::binary(&beside("dastak")?, data, database_url, &[])
-    }
-
-    /// The same with these settings, too.
-    pub fn with(data: &Path, database_url: Option<&str>, settings: &[(&str, &str)]) -> Result<Self, String> {
-        Self::binary(&beside("dastak")?, data, database_url, settings)
+        Self::binary(&beside("dastak")?, data, database_url)
     }
 
     /// The same with another build of it.
-    pub fn binary(
-        binary: &Path,
-        data: &Path,
-        database_url: Option<&str>,
-        settings: &[(&str, &str)],
-    ) -> Result<Self, String> {
+    pub fn binary(binary: &Path, data: &Path, database_url: Option<&str>) -> Result<Self, String> {
         let mut command = Command::new(binary);
-        command.envs(settings.iter().copied());
+        // The same for all, so that one after the other may work on one database, and several beside each other.
+        command.env("DASTAK_MASTER_KEY", MASTER_KEY).env("DASTAK_OPERATOR_TOKEN", TOKEN);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)

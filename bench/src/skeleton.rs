@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::load::{self, Figures, request};
-use crate::server::{Server, beside};
+use crate::server::{Server, TOKEN, beside};
 
 const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(5);
@@ -107,19 +107,16 @@ pub async fn run() -> Result<(), String> {
     line("bare axum handler, constant JSON (yardstick)", &yardstick, bare_cpu, &yardstick);
 
     let server = Server::dastak(&data, None)?;
-    let token = std::fs::read_to_string(data.join("operator.token"))
-        .map_err(|why| why.to_string())?
-        .trim()
-        .to_owned();
-    let (id, key) = workspace(&server.address, &token).await?;
+    let token = TOKEN;
+    let (id, key) = workspace(&server.address, token).await?;
     let bytes = request("GET", "/v1/me", &key, "", "");
     let (figures, cpu) = measure(&server, Arc::new(move |_| bytes.clone())).await?;
     line("GET /v1/me", &figures, cpu, &yardstick);
 
-    let (path, bearer) = (format!("/operator/v1/workspaces/{id}/wallet/entries"), token.clone());
+    let path = format!("/operator/v1/workspaces/{id}/wallet/entries");
     let body = r#"{"kind":"topup","amountMinor":1,"reference":"pay_1"}"#;
     let make: load::Make = Arc::new(move |n| {
-        request("POST", &path, &bearer, &format!("idempotency-key: b{n}-{}\r\n", std::process::id()), body)
+        request("POST", &path, TOKEN, &format!("idempotency-key: b{n}-{}\r\n", std::process::id()), body)
     });
     // A separate warm-up, because numbers must not repeat.
     let before = server.cpu_seconds();
@@ -129,7 +126,7 @@ pub async fn run() -> Result<(), String> {
 
     for rows in [10_000, 1_000_000] {
         let server = Server::dastak(&data, None)?;
-        let (id, key) = workspace(&server.address, &token).await?;
+        let (id, key) = workspace(&server.address, token).await?;
         drop(server);
         fill_ledger(&data, &id, rows)?;
         let server = Server::dastak(&data, None)?;

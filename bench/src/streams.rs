@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::load::{self, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 
 /// Connections that send at once.
@@ -102,7 +102,7 @@ pub async fn run() -> Result<(), String> {
     let database = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-streams-{}", std::process::id()));
     let server = Server::dastak(&data, database.as_deref())?;
-    let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?;
+    let token = TOKEN;
     let outcome = measure(&server, token.trim()).await;
     drop(server);
     remove(&data);

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::load::{self, request};
-use crate::server::Server;
+use crate::server::{Server, TOKEN};
 use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
@@ -166,10 +166,7 @@ pub async fn run() -> Result<(), String> {
         let which = if store.is_some() { 0 } else { endpoints };
         let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{which}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;
-        let token = std::fs::read_to_string(data.join("operator.token"))
-            .map_err(|why| why.to_string())?
-            .trim()
-            .to_owned();
+        let token = TOKEN;
         let seen = Arc::new(Seen::default());
         let why = |why: std::io::Error| why.to_string();
         let (well, hanging) =
@@ -182,7 +179,7 @@ pub async fn run() -> Result<(), String> {
                 true if number % 2 == 0 => hanging.clone(),
                 true => "http://127.0.0.1:9999/refused".to_owned(),
             };
-            keys.push((subscriber(&server.address, &token, &url).await?, number >= dead));
+            keys.push((subscriber(&server.address, token, &url).await?, number >= dead));
         }
         let keys = Arc::new(keys);
         let full = line(name, &server, keys.clone(), &seen, None).await?;

@@ -355,6 +355,10 @@ pub fn start_jobs(
     systems: Result<Arc<integrations::Desk>, String>,
 ) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    // A manual clock does not wait for the time in which a server counts.
+    if app.store.shared() && !app.clock.is_manual() {
+        jobs::start(app, wakes, jobs::BY_TIME, jobs::statistics::look);
+    }
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::live_calls::start(app, wakes);
     jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);

@@ -24,6 +24,7 @@ pub mod mails;
 pub mod polls;
 pub mod pushes;
 pub mod scheduled_calls;
+pub mod statistics;
 pub mod streams;
 pub mod wishes;
 

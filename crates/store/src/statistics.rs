@@ -1,0 +1,29 @@
+//! What PostgreSQL knows of its tables when it chooses a plan. A table that has grown from nothing since it was looked at
+//! last is planned for as if it were small, and a statement that is kept prepared keeps that plan: it may read every row of
+//! a board where it wants one. The server's own autovacuum comes once a minute, which is late for a burst.
+
+use crate::db::{DbError, Store, Tx};
+
+/// Changed rows below which a table is small, whatever the plan.
+const FEW: i64 = 500;
+
+/// Across workspaces: tables of which more than half was changed since they were looked at last.
+fn stale(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
+    tx.all(
+        "select quote_ident(schemaname) || '.' || quote_ident(relname) from pg_stat_user_tables \
+         where n_mod_since_analyze >= ?1 and n_mod_since_analyze > n_live_tup / 2 order by 1",
+        crate::params![FEW],
+    )
+}
+
+/// Lets the server look at the tables that have outgrown what it knows of them; those that it is looking at already are
+/// left out. For PostgreSQL only.
+///
+/// # Errors
+/// Those of the store.
+pub async fn refresh(store: &Store) -> Result<(), DbError> {
+    for table in store.read(stale).await? {
+        store.tx(move |tx| tx.exec(&format!("analyze (skip_locked) {table}"), &[]).map(|_| ())).await?;
+    }
+    Ok(())
+}
