@@ -1,6 +1,7 @@
 //! Placing a call: the intent, the dial, the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::calls::{NewCall, PlacedCall};
 use api::error_codes as codes;
@@ -12,7 +13,6 @@ use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use domain::window::NudgeWindow;
-use runtime::clock::Woken;
 use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
@@ -24,9 +24,9 @@ use crate::{App, Failure, topics};
 
 /// How long a dial may take before the carrier is asked what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
-/// Pauses between two tries to store what the carrier answered, milliseconds.
-const FIRST_PAUSE: i64 = 50;
-const LONGEST_PAUSE: i64 = 5 * SECOND;
+/// Pauses between two tries to store what the carrier answered.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -184,11 +184,17 @@ pub(super) async fn store_outcome(
             Ok(settled) => break settled,
             Err(failure) => failure,
         };
-        let again = app.clock.now().plus(pause);
-        if failure.error != codes::UNAVAILABLE || app.clock.sleep_until(again).await == Woken::Stop {
+        if failure.error != codes::UNAVAILABLE || app.clock.stopping() {
             return Err(failure);
         }
         failure.warn_about(id, "the outcome of a dial could not be stored; trying again");
+        // In real time: this may be one of several tasks that a job waits for, which a manual clock counts as one. It stands
+        // still meanwhile.
+        let mut stopped = app.clock.stopped();
+        tokio::select! {
+            () = tokio::time::sleep_until(tokio::time::Instant::now() + pause) => {}
+            _ = stopped.changed() => {}
+        }
         pause = (pause * 2).min(LONGEST_PAUSE);
     };
     if let Some(carrier) = carrier.filter(|_| outcome.is_ok()) {
