@@ -113,13 +113,12 @@ async fn timed(address: &str, path: &str, key: &str) -> Result<(Duration, Value)
 pub async fn run() -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}", std::process::id()));
     let server = Server::dastak(&data, None)?;
-    let token = TOKEN;
-    let (id, key) = workspace(&server.address, token).await?;
+    let (id, key) = workspace(&server.address, TOKEN).await?;
     call(
         &server.address,
         "POST",
         &format!("/operator/v1/workspaces/{id}/numbers"),
-        token,
+        TOKEN,
         &json!({"number": "08045670001"}),
     )
     .await?;
@@ -127,7 +126,7 @@ pub async fn run() -> Result<(), String> {
         &server.address,
         "POST",
         &format!("/operator/v1/workspaces/{id}/keys"),
-        token,
+        TOKEN,
         &json!({"name": "t", "mode": "test", "scopes": "all"}),
     )
     .await?;
@@ -146,7 +145,7 @@ pub async fn run() -> Result<(), String> {
     let mut latencies = Vec::new();
     for count in [10_000, 1_000_000] {
         let server = Server::dastak(&data, None)?;
-        let (id, key) = workspace(&server.address, token).await?;
+        let (id, key) = workspace(&server.address, TOKEN).await?;
         drop(server);
         fill(&data, &id, count)?;
         let server = Server::dastak(&data, None)?;

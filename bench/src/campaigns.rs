@@ -130,14 +130,13 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-campaigns-{}", std::process::id()));
     let server = Server::dastak(&data, store.as_deref())?;
-    let token = TOKEN;
-    let (tenant, key) = workspace(&server.address, token).await?;
+    let (tenant, key) = workspace(&server.address, TOKEN).await?;
     let limits = json!({"limits": {"campaignWritesPerMinute": 1_000_000}});
-    call(&server.address, "PATCH", &format!("/operator/v1/workspaces/{tenant}"), token, &limits).await?;
+    call(&server.address, "PATCH", &format!("/operator/v1/workspaces/{tenant}"), TOKEN, &limits).await?;
     println!("| run | p50 | p99 or longest | server CPU | |\n|---|---|---|---|---|");
     let (small, large) = (campaign(&server.address, &key).await?, campaign(&server.address, &key).await?);
     replace(&server, &key, &small).await?;
-    import(&server, token, &tenant, &large).await?;
+    import(&server, TOKEN, &tenant, &large).await?;
     read(&server, &key, &small, ROWS).await?;
     read(&server, &key, &large, LARGE).await?;
     drop(server);

@@ -71,9 +71,8 @@ async fn one(beside: Beside) -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}-{beside:?}", std::process::id()));
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let server = Server::dastak(&data, store.as_deref())?;
-    let token = TOKEN;
-    let own = desk(&server.address, token, "08045670001").await?;
-    let other = desk(&server.address, token, "08045670002").await?;
+    let own = desk(&server.address, TOKEN, "08045670001").await?;
+    let other = desk(&server.address, TOKEN, "08045670002").await?;
     let begins = now() + LEAD;
     let id = campaign(&server.address, &own, begins).await?;
     let nudged = match beside {

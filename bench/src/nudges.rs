@@ -236,9 +236,8 @@ pub async fn run(beside: &[u64]) -> Result<(), String> {
     for pending in beside.iter().copied() {
         let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));
         let mut server = Server::dastak(&data, None)?;
-        let token = TOKEN;
-        let many = desk(&server.address, token, "08045670001").await?;
-        let lone = desk(&server.address, token, "08045670002").await?;
+        let many = desk(&server.address, TOKEN, "08045670001").await?;
+        let lone = desk(&server.address, TOKEN, "08045670002").await?;
         if pending > 0 {
             let far = now() + 20 * 3_600_000;
             let one = create(&many.agent, &many.key, 160_000, far, far + 3_600_000);

@@ -107,8 +107,7 @@ pub async fn run() -> Result<(), String> {
     line("bare axum handler, constant JSON (yardstick)", &yardstick, bare_cpu, &yardstick);
 
     let server = Server::dastak(&data, None)?;
-    let token = TOKEN;
-    let (id, key) = workspace(&server.address, token).await?;
+    let (id, key) = workspace(&server.address, TOKEN).await?;
     let bytes = request("GET", "/v1/me", &key, "", "");
     let (figures, cpu) = measure(&server, Arc::new(move |_| bytes.clone())).await?;
     line("GET /v1/me", &figures, cpu, &yardstick);
@@ -126,7 +125,7 @@ pub async fn run() -> Result<(), String> {
 
     for rows in [10_000, 1_000_000] {
         let server = Server::dastak(&data, None)?;
-        let (id, key) = workspace(&server.address, token).await?;
+        let (id, key) = workspace(&server.address, TOKEN).await?;
         drop(server);
         fill_ledger(&data, &id, rows)?;
         let server = Server::dastak(&data, None)?;

@@ -102,8 +102,7 @@ pub async fn run() -> Result<(), String> {
     let database = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-streams-{}", std::process::id()));
     let server = Server::dastak(&data, database.as_deref())?;
-    let token = TOKEN;
-    let outcome = measure(&server, token.trim()).await;
+    let outcome = measure(&server, TOKEN).await;
     drop(server);
     remove(&data);
     outcome

@@ -162,11 +162,9 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let mut notes = Vec::new();
     for (name, endpoints, dead) in [("1 endpoint", 1, 0), ("50 endpoints, 10 dead", 50, 10)] {
-        // A database belongs with the master key in the data folder of its first server.
-        let which = if store.is_some() { 0 } else { endpoints };
-        let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{which}", std::process::id()));
+        let data =
+            std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{endpoints}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;
-        let token = TOKEN;
         let seen = Arc::new(Seen::default());
         let why = |why: std::io::Error| why.to_string();
         let (well, hanging) =
@@ -179,7 +177,7 @@ pub async fn run() -> Result<(), String> {
                 true if number % 2 == 0 => hanging.clone(),
                 true => "http://127.0.0.1:9999/refused".to_owned(),
             };
-            keys.push((subscriber(&server.address, token, &url).await?, number >= dead));
+            keys.push((subscriber(&server.address, TOKEN, &url).await?, number >= dead));
         }
         let keys = Arc::new(keys);
         let full = line(name, &server, keys.clone(), &seen, None).await?;
@@ -190,9 +188,7 @@ pub async fn run() -> Result<(), String> {
         let recorded = if store.is_none() { recorded(&data)? } else { "not looked at".to_owned() };
         notes
             .push(format!("{name}: the receiver answered {total}; in the killed server's store: {recorded}"));
-        if store.is_none() {
-            let _ = std::fs::remove_dir_all(&data);
-        }
+        let _ = std::fs::remove_dir_all(&data);
     }
     println!("\n{}", notes.join("\n"));
     Ok(())
