@@ -30,7 +30,7 @@ pub async fn call(
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.map_err(|why| why.to_string())?;
     let (head, body) = answer.split_once("\r\n\r\n").ok_or("no body")?;
-    if !head.contains(" 20") {
+    if !head.starts_with("HTTP/1.1 2") {
         return Err(format!("{method} {path}: {answer}"));
     }
     serde_json::from_str(body).map_err(|why| why.to_string())

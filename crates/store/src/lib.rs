@@ -59,5 +59,5 @@ pub mod webhooks;
 pub mod workspaces;
 
 pub use db::{
-    Column, Counter, DbError, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value, WakeSet,
+    Column, Counter, DbError, Figure, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value, WakeSet,
 };

@@ -14,8 +14,8 @@ use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for
-/// update): stores the call, settles the wallet and frees the line when it is over, writes its events, and
-/// tells what placed it ([`Env::followers`]). A fact that changes nothing leaves all as it was.
+/// update): stores the call, writes its events, tells what placed it ([`Env::followers`]), and settles the wallet and
+/// frees the line when it is over. A fact that changes nothing leaves all as it was.
 pub fn apply(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -35,12 +35,28 @@ pub fn apply_with(
     at: Timestamp,
     report: Option<Report>,
 ) -> Result<CallRow, Failure> {
-    let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
+    let (row, bill) = apply_owing(tx, env, call, fact, at, report)?;
+    if let Some(bill) = bill {
+        holds::pay(tx, env, &bill)?;
+    }
+    Ok(row)
+}
+
+/// The same, but what the call owes is left to be paid ([`holds::pay`]) by the caller, at the end of this transaction.
+pub(super) fn apply_owing(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+    report: Option<Report>,
+) -> Result<(CallRow, Option<holds::Bill>), Failure> {
+    let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok((call, None)) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
     let answered = progress.status == Status::InProgress && call.progress.status != Status::InProgress;
     let mut row = CallRow { progress, ..call };
-    let mut captured = false;
+    let (mut captured, mut bill) = (false, None);
     if answered {
         holds::begin(tx, &mut row);
     }
@@ -50,7 +66,7 @@ pub fn apply_with(
             None => conclude(tx, env, &mut row)?,
         };
         legs::close_all(tx, env, &row, fact)?;
-        holds::settle(tx, env, &mut row, fact)?;
+        bill = holds::close(&mut row, fact);
     }
     if row.hang_up_at.is_some() && !over {
         // Its end may have been asked for before a carrier had it.
@@ -78,7 +94,7 @@ pub fn apply_with(
     for follow in env.followers {
         follow(tx, env, &row, fact)?;
     }
-    Ok(row)
+    Ok((row, bill))
 }
 
 /// When the call has to be looked at again: at the next step of a network that is a table; on a real line

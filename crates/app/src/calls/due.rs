@@ -10,9 +10,9 @@ use domain::time::Timestamp;
 use store::Tx;
 use store::calls::{self, CallRow};
 
-use super::apply::next_look;
+use super::apply::{apply_owing, next_look};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
-use super::{Env, apply};
+use super::{Env, holds};
 use crate::call_env::save;
 use crate::{App, Failure, published_flows};
 
@@ -29,15 +29,20 @@ pub async fn work_due(app: &App, patient: Option<Timestamp>) -> Result<bool, Fai
         .store
         .tx(move |tx| {
             let due = calls::due(tx, env.context.now, batch)?;
-            let (count, mut orphans) = (due.len(), Vec::new());
+            let (count, mut orphans, mut bills) = (due.len(), Vec::new(), Vec::new());
             for mut call in due {
                 if call.progress.status == Status::Queued {
                     call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
                     save(tx, &mut call)?;
                     orphans.push(call);
                 } else {
-                    play(tx, &env, call, patient)?;
+                    play(tx, &env, call, patient, &mut bills)?;
                 }
+            }
+            // Last, and the workspaces always in the same order: each payment locks its workspace.
+            bills.sort_by_key(|bill| bill.tenant);
+            for bill in &bills {
+                holds::pay(tx, &env, bill)?;
             }
             Ok::<_, Failure>((count, orphans))
         })
@@ -53,8 +58,14 @@ pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(calls::next_due).await?)
 }
 
-/// Plays every step of one call that is due, each at its own time.
-fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow, patient: Option<Timestamp>) -> Result<(), Failure> {
+/// Plays every step of one call that is due, each at its own time. What it owes in the end is added to `bills`.
+fn play(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut call: CallRow,
+    patient: Option<Timestamp>,
+    bills: &mut Vec<holds::Bill>,
+) -> Result<(), Failure> {
     while let Some(due) = call.next_step_at.filter(|due| *due <= env.context.now) {
         let version = call.version;
         let (fact, at) = match (call.hang_up_at.zip(call.wish()), next_fact(&call)) {
@@ -68,7 +79,9 @@ fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow, patient: Option<Timestamp
             (None, None) => (Fact::Lost, env.context.now),
         };
         call.script_step += 1;
-        call = apply(tx, env, call, fact, at)?;
+        let (after, bill) = apply_owing(tx, env, call, fact, at, None)?;
+        call = after;
+        bills.extend(bill);
         if call.version == version {
             call.next_step_at = next_look(&call, env);
             save(tx, &mut call)?;

@@ -43,8 +43,9 @@ pub(super) fn first_growth(
     answered_at.filter(|_| line && price > 0).map(|answered| grows_at(answered, minutes))
 }
 
-/// Gives back the line of a call that is over, with what was held for it, and charges what was talked.
-pub(super) fn settle(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow, fact: Fact) -> Result<(), Failure> {
+/// Takes the line from a call that is over. What it owes is to be paid ([`pay`]) in the same transaction, after everything
+/// else: the payment locks the workspace, which other calls then wait for.
+pub(super) fn close(row: &mut CallRow, fact: Fact) -> Option<Bill> {
     let bill = Bill {
         tenant: row.workspace,
         call: row.id,
@@ -56,7 +57,7 @@ pub(super) fn settle(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow, fact: Fact) 
     };
     let line = std::mem::take(&mut row.line);
     row.upkeep.grow_at = None;
-    if line { pay(tx, env, &bill) } else { Ok(()) }
+    line.then_some(bill)
 }
 
 /// What a leg on a line owes at its end.
@@ -74,8 +75,8 @@ pub(super) struct Bill {
     pub lost: bool,
 }
 
-/// Charges every started minute that is held or can be held now; the rest of the hold and the line are given
-/// back.
+/// Charges every started minute that is held or can be held now, and gives back the line and the rest of what was
+/// held.
 pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure> {
     let started = started_minutes(bill.talk_ms);
     let mut held = bill.minutes;

@@ -63,7 +63,7 @@ impl Dialler {
     /// Works everything that is due. Returns when to look again.
     async fn look(self: Arc<Self>) -> Option<Timestamp> {
         self.work_due().await.unwrap_or_else(|failure| {
-            failure.log("a look at due nudges failed");
+            failure.log("a look at what is due failed");
             Some(self.app.clock.now().plus(AGAIN))
         })
     }
@@ -89,7 +89,12 @@ impl Dialler {
                 nudges::round(app, &self.breaker, line_rounds > 0),
                 self.start_all(std::mem::take(&mut dials))
             );
-            let nudges = round?;
+            // Neither of the two takes the turn of the other when it fails.
+            let nudges = round.unwrap_or_else(|failure| {
+                failure.log("a look at due nudges failed");
+                failed = true;
+                nudges::Round::default()
+            });
             let nudges_dialled = !nudges.dials.is_empty();
             line_rounds = line_rounds.saturating_sub(1);
             // Campaigns come after the nudges that are due, and dial while they do.
@@ -98,7 +103,6 @@ impl Dialler {
                 self.start_all(nudges.dials)
             );
             let round = round.unwrap_or_else(|failure| {
-                // Nudges go on.
                 failure.log("a look at due campaigns failed");
                 failed = true;
                 campaigns::Round::default()

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
 use domain::time::{DAY, Timestamp};
 use serde_json::{Value, json};
+use store::DbError;
+use store::db::{Fate, Faults, Pause, Place};
 use tokio::sync::watch;
 
 use crate::agents::create_active;
@@ -84,6 +86,36 @@ async fn a_nudge_gets_the_next_line_however_long_the_list_is() {
     assert_eq!(lines, 1, "the other line is the campaign's");
     kit.app.advance(10).await;
     assert_eq!(kit.get(&path).await["data"]["result"], "connected");
+}
+
+/// Transactions that look at due nudges fail.
+struct NudgesFail;
+
+impl Faults for NudgesFail {
+    fn before(&self, place: Place) -> Pause<'_, Fate> {
+        let theirs = place.file().ends_with("nudges/due.rs");
+        let fate = Fate::Refused(DbError::Internal("as the test wants it".into()));
+        Box::pin(std::future::ready(if theirs { fate } else { Fate::Untouched }))
+    }
+}
+
+#[tokio::test]
+async fn nudges_that_cannot_be_looked_at_do_not_take_the_turn_of_campaigns() {
+    let kit = Kit::start().await;
+    let due = "2027-03-01T06:35:05Z";
+    let other = kit.app.workspace().await;
+    let agent = create_active(&kit.app, &other, &json!({})).await;
+    let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
+    let headers = [("idempotency-key", "one")];
+    let made = kit.app.post_with(&other.live, "/v1/nudges", &headers, &body).await.expect(201);
+    kit.app.app().store.fail_as(Arc::new(NudgesFail));
+    let people = numbers(3);
+    let id = kit.draft(&json!({"startAt": due}), &refs(&people)).await;
+    kit.set(&id, "active").await.expect(200);
+    kit.app.set_clock(due).await;
+    assert_eq!(kit.calls(&id).await.len(), 3);
+    let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
+    assert_eq!(kit.app.get(&other.live, &path).await.expect(200)["data"]["attempts"], 0);
 }
 
 #[tokio::test]

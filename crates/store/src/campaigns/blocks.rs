@@ -7,7 +7,7 @@ use domain::campaign::RowState;
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 
-use crate::db::{DbError, Tx};
+use crate::db::{Counter, DbError, Figure, Tx};
 use crate::params;
 
 /// Rows of a block.
@@ -41,7 +41,7 @@ fn block_of(position: i64) -> i64 {
     (position - 1).div_euclid(BLOCK)
 }
 
-/// Counts what moved in a list. The caller holds the campaign or has changed its counters.
+/// Counts what moved in a list. These are counters of the transaction ([`Tx::count`]).
 pub fn count(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -50,10 +50,12 @@ pub fn count(
     moves: &Moves,
 ) -> Result<(), DbError> {
     for ((state, block), by) in moves.0.iter().filter(|(_, by)| **by != 0) {
-        tx.later(
+        tx.count(
+            Counter::Campaign(campaign.bits(), Figure::Block(list, state, *block)),
             "insert into campaign_blocks (campaign, list, state, block, workspace, rows) values (?2, ?3, ?4, ?5, ?1, ?6) \
              on conflict (campaign, list, state, block) do update set rows = campaign_blocks.rows + excluded.rows",
             params![tenant, campaign, list, *state, *block, *by],
+            None,
         )?;
     }
     Ok(())

@@ -16,7 +16,7 @@ use super::blocks::Moves;
 use super::list::EntryRow;
 use super::progress::ProgressRow;
 use crate::db::row::update;
-use crate::db::{DbError, FromRow, Must, Row, Tx, any_of};
+use crate::db::{Counter, DbError, Figure, FromRow, Must, Row, Tx, any_of};
 use crate::params;
 
 /// Across workspaces: campaigns to serve now, those of the workspace that was served longest ago first, and of
@@ -190,7 +190,8 @@ pub fn hold_each(
 }
 
 /// A row has to be looked at at this moment. A campaign that rests stays at rest. When no call of the list is
-/// under way any more, the campaign is looked at now, for its run may be over.
+/// under way any more, the campaign is looked at now, for its run may be over. It travels with the counters of the
+/// campaign, after those that were changed before ([`Tx::count`]).
 pub fn touch(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -198,12 +199,14 @@ pub fn touch(
     look_at: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    tx.later(
+    tx.count(
+        Counter::Campaign(campaign.bits(), Figure::Progress),
         "update campaign_progress set version = version + 1, next_look = case when next_look is null then null \
          when in_progress <= 0 and next_look > ?4 then cast(?4 as bigint) \
          when cast(?3 as bigint) is not null and next_look > cast(?3 as bigint) then cast(?3 as bigint) else next_look end \
          where workspace = ?1 and campaign = ?2",
         params![tenant, campaign, look_at, now],
+        None,
     )
 }
 
@@ -275,11 +278,13 @@ pub fn count_dials(
     )
 }
 
-/// Adds what a call was charged to its campaign, if it has one.
+/// Adds what a call was charged to its campaign, if it has one. It is a counter of the transaction ([`Tx::count`]).
 pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, amount: i64) -> Result<(), DbError> {
-    tx.later(
+    tx.count(
+        Counter::Charge,
         "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 \
          and campaign = (select campaign from calls where workspace = ?1 and id = ?2)",
         params![tenant, call, amount],
+        None,
     )
 }

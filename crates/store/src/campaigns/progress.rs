@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{Counter, DbError, Figure, Tx, any_of};
 use crate::params;
 
 row! {
@@ -138,7 +138,7 @@ macro_rules! counted {
     };
 }
 
-/// Changes the counters of a campaign with one statement.
+/// Changes the counters of a campaign with one statement. It is a counter of the transaction ([`Tx::count`]).
 pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
     const SQL: &str = concat!(
         "update campaign_progress set ",
@@ -157,7 +157,8 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delt
          where workspace = ?1 and campaign = ?2"
     );
     let Delta { list, rows, calls, last_call_at } = delta;
-    tx.later(
+    tx.count(
+        Counter::Campaign(campaign.bits(), Figure::Progress),
         SQL,
         params![
             tenant,
@@ -178,6 +179,7 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delt
             calls.spent_minor,
             *last_call_at
         ],
+        None,
     )
 }
 
@@ -230,7 +232,8 @@ pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(
     )
 }
 
-/// So many rows of a list are held for this reason more (or fewer).
+/// So many rows of a list are held for this reason more (or fewer). It is a counter of the transaction
+/// ([`Tx::count`]).
 pub fn count_held(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -239,10 +242,12 @@ pub fn count_held(
     reason: HeldReason,
     by: i64,
 ) -> Result<(), DbError> {
-    tx.later(
+    tx.count(
+        Counter::Campaign(campaign.bits(), Figure::Held(list, reason.as_str())),
         "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
          on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
         params![tenant, campaign, list, reason, by],
+        None,
     )
 }
 

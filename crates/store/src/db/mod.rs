@@ -196,6 +196,22 @@ pub enum Counter {
     Column(u128),
     /// The changes of an hour of calls: the workspace, the hour, and the row of the hour.
     Hour(u128, i64, i64),
+    /// A figure of a campaign: its id, and which one.
+    Campaign(u128, Figure),
+    /// What calls of campaigns were charged. It changes the progress of a campaign, too, so it comes after the
+    /// campaigns' figures.
+    Charge,
+}
+
+/// Figures of a campaign, in the order in which transactions change them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// How many rows of a list are held for a reason.
+    Held(i64, &'static str),
+    /// Its progress.
+    Progress,
+    /// How many rows of a block of a list are in a state: the list, the state, and the block.
+    Block(i64, &'static str, i64),
 }
 
 fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
