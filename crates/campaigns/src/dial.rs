@@ -574,7 +574,7 @@ pub(crate) fn store_counts(
         }
     }
     if *delta != (Delta { list: delta.list, ..Delta::default() }) {
-        progress::add(tx, tenant, campaign, delta)?;
+        progress::count(tx, tenant, campaign, delta)?;
     }
     Ok(blocks::count(tx, tenant, campaign, delta.list, moves)?)
 }

@@ -71,7 +71,7 @@ pub fn erase(
         lists::erase(tx, tenant, &row, next)?;
     }
     for ((campaign, list), change) in changes {
-        progress::add(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
+        progress::count(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
         blocks::count(tx, tenant, campaign, list, &change.moves)?;
         lists::lose_valid(tx, tenant, campaign, list, change.valid)?;
         for (reason, count) in change.held.into_values() {

@@ -7,6 +7,7 @@ use domain::call::{Fact, Status, script};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialStatus};
 use domain::time::Timestamp;
+use futures_util::future::join_all;
 use store::Tx;
 use store::calls::{self, CallRow};
 
@@ -19,17 +20,39 @@ use crate::{App, Failure, published_flows};
 /// Calls looked at in one transaction.
 const BATCH: i64 = 100;
 
-/// Looks at a batch of due calls and returns whether there may be more. Any node may do so at any time: the
-/// rows are held while they change. Until `patient` no call is lost: after an outage of the store the nodes that hold the
-/// calls first have to be able to say so.
-pub async fn work_due(app: &App, patient: Option<Timestamp>) -> Result<bool, Failure> {
+/// Looks at due calls, one batch in each of `lanes` transactions at once, and returns whether there may be more. Any node
+/// may do so at any time: the rows are held while they change. Until `patient` no call is lost: after an outage of the
+/// store the nodes that hold the calls first have to be able to say so.
+pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Result<bool, Failure> {
+    let worked = join_all((0..lanes).map(|_| work_batch(app, patient))).await;
+    let (mut more, mut failed) = (false, None);
+    // One after the other: the clock counts what waits outside once for each job.
+    for batch in worked {
+        match batch {
+            Ok((full, orphans)) => {
+                more |= full;
+                for call in orphans {
+                    recover(app, call).await?;
+                }
+            }
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(more),
+    }
+}
+
+/// One batch: whether it was full, and the placements whose outcome was not stored.
+async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<CallRow>), Failure> {
     let env = app.call_env();
     let batch = published_flows::of_due(app, env.context.now, BATCH).await?;
-    let (count, orphans) = app
-        .store
+    app.store
         .tx(move |tx| {
             let due = calls::due(tx, env.context.now, batch)?;
-            let (count, mut orphans, mut bills) = (due.len(), Vec::new(), Vec::new());
+            let full = due.len() as i64 >= batch;
+            let (mut orphans, mut bills) = (Vec::new(), Vec::new());
             for mut call in due {
                 if call.progress.status == Status::Queued {
                     call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
@@ -44,13 +67,9 @@ pub async fn work_due(app: &App, patient: Option<Timestamp>) -> Result<bool, Fai
             for bill in &bills {
                 holds::pay(tx, &env, bill)?;
             }
-            Ok::<_, Failure>((count, orphans))
+            Ok::<_, Failure>((full, orphans))
         })
-        .await?;
-    for call in orphans {
-        recover(app, call).await?;
-    }
-    Ok(count as i64 >= batch)
+        .await
 }
 
 /// When the next call is due.

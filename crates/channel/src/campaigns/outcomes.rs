@@ -42,7 +42,7 @@ pub(super) fn move_row(
     due::save_row(tx, &entry, before.state, &mut moves)?;
     let change = Tally::moved(before, entry.standing);
     if !change.is_zero() {
-        progress::add(tx, tenant, campaign, &Delta { list, rows: change, ..Delta::default() })?;
+        progress::count(tx, tenant, campaign, &Delta { list, rows: change, ..Delta::default() })?;
     }
     Ok(blocks::count(tx, tenant, campaign, list, &moves)?)
 }

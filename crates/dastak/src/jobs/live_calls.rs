@@ -16,6 +16,9 @@ const AGAIN: i64 = 5 * SECOND;
 /// a lease.
 const PATIENCE: i64 = 20 * SECOND;
 
+/// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.
+const LANES: usize = 4;
+
 /// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     // A node that starts does not know for how long nobody could renew a lease.
@@ -27,17 +30,19 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
 /// Works everything that is due. Returns when to look again.
 async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
+    let mut lanes = 1;
     loop {
         app.clock.outside(app.burst.over()).await;
         let begun = app.clock.now();
         let last = trouble.load(Ordering::Relaxed);
         let patient = (last != i64::MIN).then(|| Timestamp(last).plus(PATIENCE));
-        let worked = calls::work_due(&app, patient).await;
+        let worked = calls::work_due(&app, patient, lanes).await;
         // A store that hung let nobody renew a lease either.
         if worked.is_err() || app.clock.now() >= begun.plus(AGAIN) {
             trouble.store(app.clock.now().0, Ordering::Relaxed);
         }
         match worked {
+            Ok(true) if app.store.shared() => lanes = (lanes * 2).min(LANES),
             Ok(true) => {}
             Ok(false) => break,
             Err(failure) => {

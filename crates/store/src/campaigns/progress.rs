@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Figure, Tx, any_of};
+use crate::db::{Counter, DbError, Figure, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -138,49 +138,55 @@ macro_rules! counted {
     };
 }
 
-/// Changes the counters of a campaign with one statement. It is a counter of the transaction ([`Tx::count`]).
-pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
-    const SQL: &str = concat!(
-        "update campaign_progress set ",
-        counted!("total", "?4"),
-        counted!("reached", "?5"),
-        counted!("in_progress", "?6"),
-        counted!("unreached", "?7"),
-        counted!("held", "?8"),
-        counted!("queued", "?9"),
-        counted!("invalid", "?10"),
-        counted!("retryable", "?11"),
-        counted!("blocked", "?12"),
-        "dialled = dialled + cast(?13 as bigint), answered = answered + cast(?14 as bigint), \
-         talk_ms = talk_ms + cast(?15 as bigint), spent_minor = spent_minor + cast(?16 as bigint), \
-         last_call_at = case when cast(?17 as bigint) is null or last_call_at > cast(?17 as bigint) then last_call_at else cast(?17 as bigint) end \
-         where workspace = ?1 and campaign = ?2"
-    );
+const ADD: &str = concat!(
+    "update campaign_progress set ",
+    counted!("total", "?4"),
+    counted!("reached", "?5"),
+    counted!("in_progress", "?6"),
+    counted!("unreached", "?7"),
+    counted!("held", "?8"),
+    counted!("queued", "?9"),
+    counted!("invalid", "?10"),
+    counted!("retryable", "?11"),
+    counted!("blocked", "?12"),
+    "dialled = dialled + cast(?13 as bigint), answered = answered + cast(?14 as bigint), \
+     talk_ms = talk_ms + cast(?15 as bigint), spent_minor = spent_minor + cast(?16 as bigint), \
+     last_call_at = case when cast(?17 as bigint) is null or last_call_at > cast(?17 as bigint) then last_call_at else cast(?17 as bigint) end \
+     where workspace = ?1 and campaign = ?2"
+);
+
+fn added(tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> [Value<'static>; 17] {
     let Delta { list, rows, calls, last_call_at } = delta;
-    tx.count(
-        Counter::Campaign(campaign.bits(), Figure::Progress),
-        SQL,
-        params![
-            tenant,
-            campaign,
-            *list,
-            rows.total,
-            rows.reached,
-            rows.in_progress,
-            rows.unreached,
-            rows.held,
-            rows.queued,
-            rows.invalid,
-            rows.retryable,
-            rows.blocked,
-            calls.dialled,
-            calls.answered,
-            calls.talk_ms,
-            calls.spent_minor,
-            *last_call_at
-        ],
-        None,
-    )
+    [
+        tenant.into(),
+        campaign.into(),
+        (*list).into(),
+        rows.total.into(),
+        rows.reached.into(),
+        rows.in_progress.into(),
+        rows.unreached.into(),
+        rows.held.into(),
+        rows.queued.into(),
+        rows.invalid.into(),
+        rows.retryable.into(),
+        rows.blocked.into(),
+        calls.dialled.into(),
+        calls.answered.into(),
+        calls.talk_ms.into(),
+        calls.spent_minor.into(),
+        (*last_call_at).into(),
+    ]
+}
+
+/// Changes the counters of a campaign with one statement, for a transaction that reads them again.
+pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
+    tx.later(ADD, &added(tenant, campaign, delta))
+}
+
+/// The same for a transaction that does not read them again ([`Tx::count`]).
+pub fn count(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
+    let counter = Counter::Campaign(campaign.bits(), Figure::Progress);
+    tx.count(counter, ADD, &added(tenant, campaign, delta), None)
 }
 
 /// Counts rows of a list in: the first time, or in place of those of an older list.
