@@ -158,7 +158,9 @@ def kubernetes(paths):
     check("PodDisruptionBudget" in kinds, "kubernetes: no PodDisruptionBudget")
     pod = kinds["StatefulSet"]["spec"]["template"]["spec"]
     container = pod["containers"][0]
-    pause = int(container["lifecycle"]["preStop"]["exec"]["command"][-1])
+    before = container["lifecycle"]["preStop"]["exec"]["command"][-1]
+    pause = int(before.rsplit("sleep ", 1)[1])
+    check("dastak admin drain" in before, "kubernetes: a node is not drained before it is stopped")
     check(found and pod["terminationGracePeriodSeconds"] > int(found[1]) + pause, "kubernetes: a pod is killed before its calls have had shutdown_grace")
     check(container["readinessProbe"]["httpGet"]["path"] == "/readyz" and container["livenessProbe"]["httpGet"]["path"] == "/healthz", "kubernetes: a node would be restarted because its database is away")
     check(container["readinessProbe"]["timeoutSeconds"] > 5, "kubernetes: /readyz may take five seconds to find out that the store does not answer")

@@ -3,7 +3,8 @@
 import signal
 import time
 
-from machine import for_seconds, until
+from machine import Failed, for_seconds, until
+from service import TOKEN
 
 
 def kill(world):
@@ -63,14 +64,24 @@ def partition(world):
 
 
 def upgrade(world):
-    """each node in turn is told to stop (SIGTERM), its calls go on until they are over, and the next version takes its place"""
+    """each node in turn makes room for the next version: one is told to stop (SIGTERM) while calls are on, the other is drained first"""
     for number, node in enumerate(world.nodes):
-        node.process.send_signal(signal.SIGTERM)
+        if number == 0:
+            node.process.send_signal(signal.SIGTERM)
+        else:
+            drained = node.client.send("POST", "/operator/v1/node/drain", TOKEN)
+            if not drained.good:
+                raise Failed(f"a node is not drained: {drained.status} {drained.body}")
         until("the node takes nothing more", lambda: node.ready().status != 200)
         # People go on talking, and the other node serves alone.
         more = world.burst.kept.count() + 200
         until("the other node serves", lambda: world.burst.kept.count() >= more)
+        # At whichever node answers: the one that holds a call hears of it.
         world.hang_up(world.calls[number::2])
+        if number == 1:
+            until("its calls are over", lambda: node.client.send("GET", "/operator/v1/node", TOKEN).body["data"]["callsHeld"] == 0)
+            node.process.send_signal(signal.SIGTERM)
+        # Long before its grace.
         node.process.wait(90)
         node.binary = world.after
         node.start()
@@ -114,4 +125,4 @@ ELECTED = {fault.__name__.replace("_", "-"): fault for fault in (patroni_kill, p
 # By name only: it breaks what all others must keep.
 PLANTED = {asynchronous.__name__: asynchronous}
 FAULTS = {**PAIR, **ELECTED, **PLANTED}
-SHORT = ["kill"]
+SHORT = ["kill", "upgrade"]

@@ -62,7 +62,7 @@ class Client:
 class Node:
     """A process of the service."""
 
-    def __init__(self, binary, folder, database, telephones, providers):
+    def __init__(self, binary, folder, database, telephones, providers, more=()):
         self.binary, self.folder = binary, folder
         folder.mkdir()
         trunk = f'[{{name = "telephones", address = "127.0.0.1:{telephones}", options_interval = 0, channels = 1000}}]'
@@ -74,11 +74,12 @@ class Node:
             "DASTAK_SPEECH__TO_TEXT": "openai", "DASTAK_SPEECH__OPENAI__BASE_URL": providers, "DASTAK_SPEECH__OPENAI__RESIDENT": "true",
             "DASTAK_LANGUAGE_MODEL__PROVIDERS": "loopback", "DASTAK_LANGUAGE_MODEL__LOOPBACK__BASE_URL": providers,
             "DASTAK_LANGUAGE_MODEL__LOOPBACK__MODEL": "loopback", "DASTAK_LANGUAGE_MODEL__LOOPBACK__RESIDENT": "true",
-            # A stop waits for calls that are on.
-            "DASTAK_SHUTDOWN_GRACE": "60",
+            # A stop waits for calls that are on: longer than any run.
+            "DASTAK_SHUTDOWN_GRACE": "600",
         }  # fmt: skip
         if database:
             self.settings["DASTAK_DATABASE_URL"] = database
+        self.settings.update(more)
         self.log = folder / "log"
         self.start()
 

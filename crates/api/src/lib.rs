@@ -31,6 +31,7 @@ pub mod events;
 pub mod integrations;
 pub mod knowledge_bases;
 pub mod knowledge_files;
+pub mod node;
 pub mod nudges;
 pub mod numbers;
 pub mod operator;

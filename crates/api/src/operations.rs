@@ -32,6 +32,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::webhooks::OPERATIONS,
         crate::system::OPERATIONS,
         crate::operator::OPERATIONS,
+        crate::node::OPERATIONS,
         crate::dnd::OPERATIONS,
         crate::transfer_numbers::OPERATIONS,
         crate::operator_agents::OPERATIONS,

@@ -19,6 +19,13 @@ pub struct Health {
     /// unready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trunks: Option<Vec<TrunkHealth>>,
+    /// What the operator should look at, in words, for callers that may see the figures; it does not make a node
+    /// unready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<String>>,
+    /// Milliseconds by which the clock of this machine is ahead of PostgreSQL's, for callers that may see the figures.
+    #[serde(rename = "clockSkewMs", skip_serializing_if = "Option::is_none")]
+    pub clock_skew_ms: Option<i64>,
 }
 
 /// How a SIP trunk is.

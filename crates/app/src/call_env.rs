@@ -83,6 +83,9 @@ pub struct Env {
     pub context: Context,
     /// Who places calls.
     pub carriers: Carriers,
+    /// Whether real carriers are not to be asked now, because the database may forget that they were
+    /// (docs/contract/operator.md#health).
+    pub carriers_rest: bool,
     /// Calls at once on the whole platform.
     pub platform_lines: i64,
     /// Name of this node: files of its calls lie here.

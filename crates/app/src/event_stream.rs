@@ -114,7 +114,7 @@ pub async fn listen(
         }
     };
     let until = tokio::time::Instant::now() + wait;
-    let mut stopped = app.clock.stopped();
+    let mut stopped = app.node.stopped();
     let mut passed = 0;
     loop {
         let committed = bell.notified();
@@ -122,7 +122,7 @@ pub async fn listen(
         let now = tokio::time::Instant::now();
         passed += usize::from(more);
         let over = if more { passed >= LOOKS } else { now >= until };
-        if !found.is_empty() || *stopped.borrow_and_update() || over {
+        if !found.is_empty() || stopped.now() || over {
             return Ok((found, if next.is_empty() { "start".into() } else { next }));
         }
         after = next;
@@ -134,7 +134,7 @@ pub async fn listen(
         let pause = if app.store.shared() { until.min(now + LOOK_AGAIN) } else { until };
         tokio::select! {
             _ = tokio::time::timeout_at(pause, committed) => {}
-            _ = stopped.changed() => {}
+            () = stopped.wait() => {}
         }
     }
 }

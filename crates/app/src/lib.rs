@@ -38,6 +38,7 @@ pub mod log_marks;
 pub mod master_key;
 pub mod members;
 pub mod nudges;
+pub mod node;
 pub mod numbers;
 pub mod operator_log;
 mod owed_steps;
@@ -105,6 +106,8 @@ pub mod topics {
     pub const CHANNEL_NOTIFICATIONS: WakeSet = WakeSet(1 << 20);
     /// A campaign on the messaging channel has to be looked at.
     pub const CHANNEL_CAMPAIGNS: WakeSet = WakeSet(1 << 21);
+    /// Nothing wakes it but a connection to the database that is back after it was lost.
+    pub const NODE: WakeSet = WakeSet(1 << 22);
 }
 
 /// What rooms above this one take part in; the binary fills it in.
@@ -182,6 +185,8 @@ pub struct App {
     pub shares: limits::shares::InWork,
     /// Calls that a request has just ended.
     pub hung_up: calls::HungUp,
+    /// What this node is there for now, and what it has seen of its database server.
+    pub node: node::Node,
     /// Whether the store answers.
     pub readiness: readiness::Readiness,
     /// The description of the API as it is sent.
@@ -215,11 +220,17 @@ impl App {
         }
     }
 
+    /// Whether calls over real carriers are refused, because the database may forget that they were placed.
+    pub fn carriers_rest(&self) -> bool {
+        self.store.shared() && !self.config.telephony.may_dial_twice && !self.node.database().remembers()
+    }
+
     /// What one transaction of calls needs, as of now.
     pub fn call_env(&self) -> call_env::Env {
         call_env::Env {
             context: self.context(),
             carriers: self.carriers.clone(),
+            carriers_rest: self.carriers_rest(),
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,

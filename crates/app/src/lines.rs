@@ -17,6 +17,12 @@ pub trait Lines: Send + Sync {
     /// Health of the trunks.
     fn trunks(&self) -> Vec<TrunkHealth>;
 
+    /// Calls that this node holds, and dials that are on their way.
+    fn held(&self) -> usize;
+
+    /// Sends new calls elsewhere until told otherwise; those that are on go on.
+    fn drain(&self, draining: bool);
+
     /// Where trunks reach this node.
     fn address(&self) -> SocketAddr;
 }

@@ -70,7 +70,8 @@ fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
         Refused::InsufficientBalance
         | Refused::Blocked(_)
         | Refused::LinesFull { .. }
-        | Refused::NoCarrier => false,
+        | Refused::NoCarrier
+        | Refused::CarrierRests => false,
     })
 }
 
@@ -330,6 +331,7 @@ fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
         opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
+        carrier_rests: prepared.carrier_rests,
         ..DueFacts::CLEAR
     }
 }
@@ -351,7 +353,8 @@ fn refusal(refused: &Refused) -> Option<Refusal> {
         | Refused::InsufficientBalance
         | Refused::Blocked(_)
         | Refused::LinesFull { .. }
-        | Refused::NoCarrier => None,
+        | Refused::NoCarrier
+        | Refused::CarrierRests => None,
     }
 }
 

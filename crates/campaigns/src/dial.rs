@@ -385,6 +385,9 @@ impl DialRound {
     /// are ill.
     fn may_dial(&mut self) -> bool {
         let real = self.env.carriers.in_mode(Mode::Live).is_some_and(|carrier| !carrier.simulated());
+        if real && self.env.carriers_rest {
+            return false;
+        }
         match self.allowance {
             Allowance::All => true,
             Allowance::Probe if real => {

@@ -154,6 +154,12 @@ pub const SETTINGS: &[Setting] = &[
         "the same for one workspace; more are refused with 429",
     ),
     setting(
+        "max_clock_skew",
+        Kind::Number(1, 15),
+        "5",
+        "seconds by which the clock of this machine may differ from that of PostgreSQL before the operator is warned; leases of calls bear 30 between two nodes",
+    ),
+    setting(
         "shutdown_grace",
         Kind::Number(0, 600),
         "20",
@@ -177,6 +183,12 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Number(0, 1_000_000),
         "500",
         "calls at once on the whole platform",
+    ),
+    setting(
+        "telephony.may_dial_twice_after_failover",
+        Kind::Flag,
+        "false",
+        "true lets trunks dial although PostgreSQL may forget what it has acknowledged (synchronous_commit is off or local, or no standby is synchronous): after a failover the same people may be called a second time",
     ),
     setting(
         "telephony.ring_timeout",
@@ -560,6 +572,8 @@ pub struct Config {
     pub limits: Limits,
     /// How long a stop waits.
     pub shutdown_grace: Duration,
+    /// Difference between this machine's clock and the database's from which on the operator is warned.
+    pub max_clock_skew: Duration,
     /// Form of log lines.
     pub log_format: Format,
     /// Whether the clock stands still until told.
@@ -671,6 +685,7 @@ impl Values {
             figures: limits::read_figures(self)?,
             limits: limits::read(self)?,
             shutdown_grace: Duration::from_secs(u64::try_from(self.number("shutdown_grace")?).unwrap_or(20)),
+            max_clock_skew: Duration::from_secs(self.number("max_clock_skew")?.unsigned_abs()),
             log_format: if self.text("log_format")? == "json" { Format::Json } else { Format::Text },
             manual_clock: self.text("clock")? == "manual",
             telephony: telephony::read(self)?,

@@ -38,6 +38,8 @@ pub struct Telephony {
     pub carrier: Carrier,
     /// Calls at once on the whole platform.
     pub concurrent_calls: i64,
+    /// Whether real carriers are asked although the database may forget that they were.
+    pub may_dial_twice: bool,
     /// Talk after which the agent says goodbye.
     pub max_duration: Duration,
     /// Silence after which the agent asks whether somebody is there.
@@ -74,6 +76,7 @@ pub(super) fn read(values: &Values) -> Result<Telephony, String> {
     Ok(Telephony {
         carrier,
         concurrent_calls: values.number("telephony.concurrent_calls")?,
+        may_dial_twice: values.flag("telephony.may_dial_twice_after_failover")?,
         max_duration: seconds(values, "telephony.max_duration")?,
         silence_prompt: seconds(values, "telephony.silence_prompt")?,
         filler_after: (!filler.is_zero()).then_some(filler),

@@ -1,6 +1,7 @@
 //! Puts the service together, starts it and stops it: the same way for the binary and for tests.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use providers::chain::Set;
 use providers::mail::Mailer;
@@ -11,7 +12,7 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, readiness, tool_calls, topics,
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, readiness, tool_calls, topics,
 };
 use crate::config::Config;
 use crate::http::router::Router;
@@ -25,6 +26,9 @@ use crate::runtime::ids::Ids;
 use crate::runtime::mark_file;
 use crate::runtime::metrics::Metrics;
 use crate::speech::{self, Offline};
+
+/// Time that jobs get to end, also when calls have taken the whole grace of a stop.
+const LAST_WORK: Duration = Duration::from_secs(5);
 
 /// A service that answers requests.
 pub struct Service {
@@ -167,6 +171,7 @@ impl Service {
         }
         // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
+        node::look(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes, lines.clone(), integrations::Desk::open(&app));
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -184,17 +189,23 @@ impl Service {
         .to_string()
     }
 
-    /// Stops accepting, lets requests, jobs and calls finish within the grace. Returns whether all finished.
+    /// Stops in two steps (docs/contract/operator.md#start-and-stop). First the node takes nothing new, while everything
+    /// that calls need goes on (jobs, wishes of other nodes) until no line is left or the grace is over. Then jobs and
+    /// whatever else runs end. Returns whether all finished.
     pub async fn stop(self) -> bool {
-        let grace = self.app.config.shutdown_grace;
-        let calls = async {
+        let (grace, clock) = (self.app.config.shutdown_grace, &self.app.clock);
+        let until = tokio::time::Instant::now() + grace;
+        node::stop(&self.app);
+        if let Some(lines) = &self.lines {
+            lines.drain(grace).await;
+        }
+        let rest = until.saturating_duration_since(tokio::time::Instant::now()).max(LAST_WORK.min(grace));
+        let closing = async {
             if let Some(lines) = &self.lines {
-                lines.drain(grace).await;
+                lines.close().await;
             }
         };
-        // The first tells everybody that the service stops: no line takes a new call while the second waits
-        // for those that are left.
-        let (done, ()) = tokio::join!(self.app.clock.shut_down(grace), calls);
+        let (done, ()) = tokio::join!(clock.shut_down(rest), closing);
         let _ = self.serving.await;
         done
     }
@@ -304,6 +315,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     let settings =
         ::webhooks::Settings { brand: config.brand.clone(), allow_insecure: config.allow_insecure_webhooks };
     let webhooks = ::webhooks::Engine::new(&settings, &store, &clock, &keyring, metrics.registry())?;
+    let node = node::Node::new(&ports.node, &clock);
     let webhooks = Arc::new(match receivers {
         Some(receivers) => webhooks.with_transport(receivers),
         None => webhooks,
@@ -336,6 +348,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         rates: limits::rates::Windows::default(),
         shares: limits::shares::InWork::default(),
         hung_up: crate::app::calls::HungUp::default(),
+        node,
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
         hooks: HOOKS,
@@ -358,10 +371,11 @@ pub fn start_jobs(
     // A manual clock does not wait for the time in which a server counts.
     if app.store.shared() && !app.clock.is_manual() {
         jobs::start(app, wakes, jobs::BY_TIME, jobs::statistics::look);
+        jobs::start(app, wakes, topics::NODE, jobs::node::look);
     }
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::live_calls::start(app, wakes);
-    jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
+    jobs::start_in_service(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
     jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
     jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);

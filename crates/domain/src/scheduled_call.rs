@@ -220,6 +220,8 @@ pub struct DueFacts {
     pub balance_ok: bool,
     /// The workspace and the platform have a line free.
     pub line_free: bool,
+    /// The carrier may not be asked now, which is no fault of the call's.
+    pub carrier_rests: bool,
     /// The workspace may place another call in this minute.
     pub minute_free: bool,
 }
@@ -235,6 +237,7 @@ impl DueFacts {
         opening: None,
         balance_ok: true,
         line_free: true,
+        carrier_rests: false,
         minute_free: true,
     };
 }
@@ -368,6 +371,10 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
     }
     if !facts.line_free {
         return again(&call, Reason::ConcurrencyFull, now);
+    }
+    if facts.carrier_rests {
+        // Nothing was tried, so this is not counted.
+        return hold(waiting, Reason::ProviderError, now.plus(MINUTE));
     }
     if !facts.minute_free {
         // Nothing was tried, so this is not counted; the next minute is soon.

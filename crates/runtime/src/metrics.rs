@@ -1,6 +1,7 @@
 //! Figures for `/metrics`.
 
 use std::fmt::Write as _;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use domain::call::TurnLatency;
@@ -68,6 +69,12 @@ pub struct Metrics {
     pub connections: Gauge,
     /// HTTP connections that were closed at once, since there were too many.
     pub connections_refused: Counter,
+    /// Whether this node takes no new calls.
+    pub node_draining: Gauge,
+    /// Whether PostgreSQL may forget what it has acknowledged.
+    pub database_may_forget: Gauge,
+    /// Seconds by which the clock of this machine is ahead of PostgreSQL's.
+    pub clock_skew: Gauge<f64, AtomicU64>,
     /// Bytes of bodies that are in work.
     pub bodies: Gauge,
     turns: Family<StageLabel, Histogram, fn() -> Histogram>,
@@ -233,6 +240,23 @@ impl Metrics {
             "Bases that have passages without a vector, up to 20",
             bases_without_vectors.clone(),
         );
+        let (node_draining, database_may_forget, clock_skew) =
+            (Gauge::default(), Gauge::default(), Gauge::<f64, AtomicU64>::default());
+        registry.register(
+            "node_draining",
+            "Whether this node takes no new calls, because it is drained or stops",
+            node_draining.clone(),
+        );
+        registry.register(
+            "database_may_forget",
+            "Whether PostgreSQL may forget what it has acknowledged",
+            database_may_forget.clone(),
+        );
+        registry.register(
+            "clock_skew_seconds",
+            "Seconds by which the clock of this machine is ahead of PostgreSQL's",
+            clock_skew.clone(),
+        );
         registry.register_collector(Box::new(Running));
         Self {
             registry,
@@ -241,6 +265,9 @@ impl Metrics {
             invalid_keys,
             connections,
             connections_refused,
+            node_draining,
+            database_may_forget,
+            clock_skew,
             bodies,
             turns,
             tools,

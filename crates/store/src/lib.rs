@@ -47,6 +47,7 @@ pub mod pushes;
 pub mod rate_windows;
 pub mod recordings;
 pub mod scheduled_calls;
+pub mod server;
 pub mod statistics;
 pub mod streams;
 #[cfg(test)]

@@ -47,6 +47,12 @@ pub async fn place(
     body: NewCall,
 ) -> Result<Answer, Failure> {
     check_metadata(&body.metadata)?;
+    let real = app.carriers.in_mode(mode).is_some_and(|carrier| !carrier.simulated());
+    if real && !app.node.in_service() {
+        // The line would be held here. Another node can place it, also if this one has had the request before.
+        let message = "this node is being drained; another one places calls";
+        return Err(Failure { retry_after: Some(1), ..Failure::new(codes::UNAVAILABLE, message) });
+    }
     let env = app.call_env();
     let order = Order { once: once.key_and_holder(), ..Order::of(body) };
     let key = once.clone();

@@ -128,6 +128,8 @@ pub struct Prepared {
     pub lines_in_use: i64,
     /// Whether there is a carrier.
     pub carrier_ok: bool,
+    /// Whether the carrier is a real one that may not be asked now.
+    pub carrier_rests: bool,
 }
 
 impl Prepared {
@@ -162,7 +164,10 @@ impl Prepared {
         if let Some(gate) = self.block() {
             return Some(Refused::Blocked(gate));
         }
-        self.lines_full.clone().or((!self.carrier_ok).then_some(Refused::NoCarrier))
+        self.lines_full
+            .clone()
+            .or((!self.carrier_ok).then_some(Refused::NoCarrier))
+            .or(self.carrier_rests.then_some(Refused::CarrierRests))
     }
 
     /// The first gate that refuses it.
@@ -230,6 +235,8 @@ pub fn prepare(
     Ok(Prepared {
         balance_ok: mode == Mode::Test || available >= workspace.cost_per_minute,
         carrier_ok: env.carriers.in_mode(mode).is_some(),
+        carrier_rests: env.carriers_rest
+            && env.carriers.in_mode(mode).is_some_and(|carrier| !carrier.simulated()),
         order,
         mode,
         workspace,

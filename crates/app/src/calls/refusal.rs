@@ -8,6 +8,8 @@ use crate::Failure;
 
 /// Seconds after which a client asks again for a line.
 const LINES_RETRY: i64 = 10;
+/// Seconds after which a client asks again while real carriers are not asked.
+const REST_RETRY: i64 = 30;
 
 /// Why a call is not placed, in the order in which it is looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +49,8 @@ pub enum Refused {
     },
     /// 503
     NoCarrier,
+    /// 503; real carriers are not asked now.
+    CarrierRests,
 }
 
 impl From<Refused> for Failure {
@@ -102,6 +106,13 @@ impl From<Refused> for Failure {
             Refused::NoCarrier => {
                 Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured")
             }
+            Refused::CarrierRests => Failure {
+                retry_after: Some(REST_RETRY),
+                ..Failure::new(
+                    codes::VOICE_UNAVAILABLE,
+                    "live calls are not placed now: the database of this installation may forget them; its operator is told why",
+                )
+            },
         }
     }
 }

@@ -283,6 +283,9 @@ impl DueRound {
     /// they are ill.
     fn may_dial(&mut self, row: &NudgeRow) -> bool {
         let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| !carrier.simulated());
+        if real && self.env.carriers_rest {
+            return false;
+        }
         match self.allowance {
             Allowance::All => true,
             Allowance::Probe if real => {
@@ -403,7 +406,8 @@ fn refusal(row: &NudgeRow, prepared: &Prepared, owns_none: bool) -> Option<Refus
             | Refused::InsufficientBalance
             | Refused::Blocked(_)
             | Refused::LinesFull { .. }
-            | Refused::NoCarrier => Refusal::PlacementRefused,
+            | Refused::NoCarrier
+            | Refused::CarrierRests => Refusal::PlacementRefused,
         });
     }
     if prepared.workspace.suspended {

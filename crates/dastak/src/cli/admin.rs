@@ -54,7 +54,7 @@ pub fn command() -> Command {
                 .long("token")
                 .global(true)
                 .value_name("TOKEN")
-                .help("Operator token; default: the file operator.token of --data"),
+                .help("Operator token; default: DASTAK_OPERATOR_TOKEN, else the file operator.token of --data"),
         )
         .arg(
             Arg::new("data")
@@ -175,6 +175,10 @@ fn base(matches: &ArgMatches) -> String {
 fn token(matches: &ArgMatches) -> Result<String, String> {
     if let Some(token) = matches.get_one::<String>("token") {
         return Ok(token.clone());
+    }
+    // As the service itself is told, so that no command line shows it.
+    if let Some(token) = std::env::var("DASTAK_OPERATOR_TOKEN").ok().filter(|token| !token.is_empty()) {
+        return Ok(token);
     }
     let folder = matches.get_one::<String>("data").map_or("./dastak-data", String::as_str);
     let file = std::path::Path::new(folder).join("operator.token");

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use store::Store;
 
-use crate::app::Wakes;
+use crate::app::node::{Memory, Skew};
+use crate::app::{Wakes, node};
 use crate::app::master_key::{self, Change, Source};
 use crate::config::Config;
 use crate::runtime::clock::Clock;
@@ -236,6 +237,7 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         },
     ));
     verdicts.push(("store".into(), check_store(&config).await));
+    verdicts.extend(check_server(&config).await);
     verdicts.push((
         "tls".into(),
         match &config.tls {
@@ -310,4 +312,43 @@ async fn check_store(config: &Config) -> Result<String, String> {
         }
         Err(why) => Err(why.to_string()),
     }
+}
+
+/// Asks PostgreSQL whether what it acknowledges survives its loss, and how its clock goes. A server that does not
+/// answer is told of by the check of the store.
+async fn check_server(config: &Config) -> Vec<ComponentCheck> {
+    if config.database_url.is_none() {
+        return Vec::new();
+    }
+    let Ok(store) = Store::open(&service::store_settings(config), std::sync::Arc::new(|_| ())) else {
+        return Vec::new();
+    };
+    let clock = Clock::real();
+    // The first statement also waits for the connection, which would count as doubt about the clock.
+    if store.ready().await.is_err() {
+        return Vec::new();
+    }
+    let began = clock.now();
+    let server = match store.read(store::server::look).await {
+        Ok(server) => server,
+        Err(why) => return vec![("database server".into(), Err(why.to_string()))],
+    };
+    let (memory, skew) = (Memory::of(&server), Skew::of(server.now, began, clock.now()));
+    let may_dial_twice = config.telephony.may_dial_twice;
+    let said = |memory: &Memory, skew: Option<Skew>| {
+        node::warnings_of(memory, skew, may_dial_twice, config.max_clock_skew).pop()
+    };
+    let real = config.telephony.carrier == crate::config::Carrier::Sip;
+    let forgets = match said(&memory, None) {
+        // Somebody has decided that it may, or nobody is dialled.
+        Some(why) if may_dial_twice || !real => Ok(why),
+        Some(why) => Err(why),
+        None => Ok("what it acknowledges survives its loss".to_owned()),
+    };
+    let clocks = match (said(&Memory::Remembers, skew), skew) {
+        (Some(why), _) => Err(why),
+        (None, Some(skew)) => Ok(format!("{} ms ahead of the database's", skew.ahead)),
+        (None, None) => Err("the database answers too slowly to compare clocks".to_owned()),
+    };
+    vec![("failover".into(), forgets), ("clock".into(), clocks)]
 }

@@ -25,7 +25,7 @@ const HEAD_LIMIT: usize = 32 * 1024;
 /// once would only keep a core busy.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
-/// Accepts connections until the clock says stop, then lets those in flight finish within `grace`.
+/// Accepts connections until the node stops, then lets those in flight finish within `grace`.
 pub async fn serve(
     app: Arc<App>,
     router: Arc<Router>,
@@ -33,12 +33,12 @@ pub async fn serve(
     tls: Option<TlsAcceptor>,
     grace: Duration,
 ) {
-    let mut stop = app.clock.stopped();
+    let mut stop = app.node.stopped();
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.changed() => break,
+            () = stop.wait() => break,
         };
         let (socket, peer) = match accepted {
             Ok(accepted) => accepted,
@@ -47,7 +47,7 @@ pub async fn serve(
                 tracing::warn!(%why, "cannot accept");
                 tokio::select! {
                     () = tokio::time::sleep_until(tokio::time::Instant::now() + ACCEPT_REST) => continue,
-                    _ = stop.changed() => break,
+                    () = stop.wait() => break,
                 }
             }
         };

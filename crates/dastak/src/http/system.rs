@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use api::node::NodeStatus;
 use api::openapi::Document;
+use api::system::Health;
 use bytes::Bytes;
 use serde_json::json;
 
 use super::handler::{Handler, Outcome, Reply, Request};
 use super::router::sees_figures;
-use crate::app::App;
+use crate::app::lines::TrunkHealth;
+use crate::app::{App, node};
 use crate::open;
 
 /// The figures that anybody may see.
@@ -56,24 +59,26 @@ async fn health(_: Arc<App>, _: Request) -> Outcome {
 }
 
 async fn readiness(app: Arc<App>, request: Request) -> Outcome {
-    if app.clock.stopping() {
-        return Reply::json(503, &json!({"ok": false, "reason": "the service is stopping"}));
+    match app.node.duty().status {
+        NodeStatus::InService => {}
+        NodeStatus::Draining => return Reply::json(503, &json!({"ok": false, "reason": "the node is draining"})),
+        NodeStatus::Stopping => return Reply::json(503, &json!({"ok": false, "reason": "the service is stopping"})),
     }
     let sees_more = sees_figures(&app, &request.headers, request.client);
     match app.readiness.of(&app.store).await {
-        // Trunks that are down are told, but this node answers all the same: calls wait, and everything else
-        // works.
-        Ok(()) => match app.lines.as_ref().filter(|_| sees_more) {
-            Some(lines) => {
-                let trunks: Vec<_> = lines
-                    .trunks()
-                    .into_iter()
-                    .map(|trunk| json!({"name": trunk.name, "healthy": trunk.healthy}))
-                    .collect();
-                Reply::json(200, &json!({"ok": true, "trunks": trunks}))
+        // Trunks that are down, a database that may forget and clocks that differ are told, but this node answers all
+        // the same: calls wait, and everything else works.
+        Ok(()) => {
+            let mut health = Health { ok: true, reason: None, trunks: None, warnings: None, clock_skew_ms: None };
+            if sees_more {
+                let healthy = |trunk: TrunkHealth| api::system::TrunkHealth { name: trunk.name, healthy: trunk.healthy };
+                health.trunks =
+                    app.lines.as_ref().map(|lines| lines.trunks().into_iter().map(healthy).collect());
+                health.warnings = Some(node::warnings(&app)).filter(|found| !found.is_empty());
+                health.clock_skew_ms = app.node.skew().map(|skew| skew.ahead);
             }
-            None => Reply::json(200, &json!({"ok": true})),
-        },
+            Reply::json(200, &health)
+        }
         Err(why) => {
             // The words of a database may name its host and its users.
             let reason = if sees_more {

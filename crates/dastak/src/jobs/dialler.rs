@@ -48,6 +48,7 @@ struct Dialler {
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     let signal = app.clock.signal();
     wakes.connect(topics::DIALLER, signal.clone());
+    app.node.wakes(signal.clone());
     let (breaker, dials) = (Breaker::default(), Arc::new(Semaphore::new(DIALS)));
     let dialler = Arc::new(Dialler {
         app: app.clone(),
@@ -70,6 +71,9 @@ impl Dialler {
 
     async fn work_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Failure> {
         let app = &self.app;
+        if !app.node.in_service() {
+            return Ok(None);
+        }
         while nudges::work_revocations(app).await? {}
         // Queues that wait for a line are asked once a look, however many there are.
         let waiting = usize::try_from(app.store.read(store::nudges::waiting_queues).await?).unwrap_or(0);
@@ -77,7 +81,8 @@ impl Dialler {
         let waiting = usize::try_from(app.store.read(due::without_line).await?).unwrap_or(0);
         let mut campaign_line_rounds = waiting.div_ceil(CAMPAIGNS);
         let (mut burst, started, mut dials, mut failed) = (None, app.clock.now(), Vec::new(), false);
-        while !app.clock.stopping() {
+        // What the last round has decided is dialled all the same.
+        while app.node.in_service() {
             self.starved.store(true, Ordering::SeqCst);
             if self.dials.available_permits() < ROOM + dials.len() {
                 self.start_all(dials).await;

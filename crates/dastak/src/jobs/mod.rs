@@ -21,6 +21,7 @@ pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
 pub mod mails;
+pub mod node;
 pub mod polls;
 pub mod pushes;
 pub mod scheduled_calls;
@@ -49,6 +50,32 @@ where
     let (signal, app_) = (app.clock.signal(), app.clone());
     wakes.connect(topics, signal.clone());
     app.clock.start_job(signal, move |job| repeat(job, move || look(app_.clone())));
+}
+
+/// The same for work that brings new calls: while the node is drained or stops it rests, and it looks at once when the
+/// node is in service again (docs/contract/operator.md#nodes).
+pub fn start_in_service<F>(
+    app: &Arc<App>,
+    wakes: &Wakes,
+    topics: WakeSet,
+    look: impl Fn(Arc<App>) -> F + Send + Sync + 'static,
+) where
+    F: Future<Output = Option<Timestamp>> + Send + 'static,
+{
+    let (signal, app_) = (app.clock.signal(), app.clone());
+    wakes.connect(topics, signal.clone());
+    app.node.wakes(signal.clone());
+    app.clock.start_job(signal, move |job| {
+        repeat(job, move || {
+            let work = app_.node.in_service().then(|| look(app_.clone()));
+            async move {
+                match work {
+                    Some(work) => work.await,
+                    None => None,
+                }
+            }
+        })
+    });
 }
 
 /// The loop of a job, until the service stops.

@@ -53,7 +53,7 @@ impl Answering {
 }
 
 async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
-    let Some(app) = lines.app().filter(|_| !lines.stopping()) else { return call.reject(503).await };
+    let Some(app) = lines.app().filter(|app| app.node.in_service()) else { return call.reject(503).await };
     let caller = Caller {
         to: call.to().to_owned(),
         from: call.from().to_owned(),

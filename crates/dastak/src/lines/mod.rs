@@ -34,6 +34,7 @@ mod transfer;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -77,7 +78,9 @@ pub struct Lines {
     /// Reserved lines of the sandbox, each until when.
     reserved: Mutex<VecDeque<Instant>>,
     app: OnceLock<Weak<App>>,
-    /// Grows with every call that ends; a shutdown waits on it until none is left.
+    /// Dials that wait for the carrier's answer.
+    dialling: AtomicUsize,
+    /// Grows with every call and every dial that ends; a shutdown waits on it until none is left.
     ended: watch::Sender<u64>,
 }
 
@@ -138,6 +141,7 @@ impl Lines {
             held: Mutex::new(HashMap::new()),
             reserved: Mutex::new(VecDeque::new()),
             app: OnceLock::new(),
+            dialling: AtomicUsize::new(0),
             ended: watch::channel(0).0,
         });
         answering.start(&lines);
@@ -194,38 +198,36 @@ impl Lines {
         }
     }
 
-    /// Lets calls end within the grace, then ends those that are left; new ones are refused from the moment
-    /// the service stops.
+    /// Lets calls end within the grace, those that are being dialled included, then ends those that are left. New ones
+    /// are refused by then: the node is not in service.
     pub async fn drain(&self, grace: Duration) {
-        let mut ended = self.ended.subscribe();
-        let none_left = async {
-            while !self.lock().is_empty() {
-                if ended.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        if tokio::time::timeout(grace, none_left).await.is_ok() {
-            return self.close().await;
+        if tokio::time::timeout(grace, self.until_none_left()).await.is_ok() {
+            return;
         }
         let left = self.held();
         tracing::warn!(calls = left.len(), "the grace is over: ending the calls that are left");
         for (_, id) in left {
             self.end(id, EndCause::Error);
         }
-        let mut ended = self.ended.subscribe();
-        let all_over = async {
-            while !self.lock().is_empty() {
-                if ended.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(LAST_FACTS, all_over).await;
-        self.close().await;
+        let _ = tokio::time::timeout(LAST_FACTS, self.until_none_left()).await;
     }
 
-    async fn close(&self) {
+    async fn until_none_left(&self) {
+        let mut ended = self.ended.subscribe();
+        while self.count() > 0 {
+            if ended.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Calls that this node holds, and dials that are on their way.
+    fn count(&self) -> usize {
+        self.lock().len() + self.dialling.load(Ordering::SeqCst)
+    }
+
+    /// Closes the lines.
+    pub async fn close(&self) {
         self.user_agent.stop().await;
         if let Some(network) = &self.network {
             network.stop().await;
@@ -256,8 +258,26 @@ impl Lines {
         self.ended.send_modify(|ended| *ended += 1);
     }
 
-    fn stopping(&self) -> bool {
-        self.app().is_none_or(|app| app.clock.stopping())
+    /// Whether this node takes new calls.
+    fn in_service(&self) -> bool {
+        self.app().is_some_and(|app| app.node.in_service())
+    }
+}
+
+/// A dial that is on its way.
+struct Dialling<'a>(&'a Lines);
+
+impl<'a> Dialling<'a> {
+    fn begin(lines: &'a Lines) -> Self {
+        lines.dialling.fetch_add(1, Ordering::SeqCst);
+        Self(lines)
+    }
+}
+
+impl Drop for Dialling<'_> {
+    fn drop(&mut self) {
+        self.0.dialling.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.send_modify(|ended| *ended += 1);
     }
 }
 
@@ -315,6 +335,14 @@ impl crate::app::lines::Lines for Lines {
         self.user_agent.trunks().into_iter().map(health).collect()
     }
 
+    fn held(&self) -> usize {
+        self.count()
+    }
+
+    fn drain(&self, draining: bool) {
+        self.user_agent.drain(draining);
+    }
+
     fn address(&self) -> SocketAddr {
         self.user_agent.local_address()
     }
@@ -332,10 +360,12 @@ impl Carrier for LineCarrier {
         self.0.network.as_ref().map(|_| Network::Sandbox)
     }
 
-    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table. Nothing that a phone
+    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table, which any node works: so does a
+    /// node that is drained. Nothing that a phone
     /// does makes our agent fail, so these calls are always played by the table.
     fn takes_line(&self, to: Number) -> bool {
         self.0.network.is_some()
+            && self.0.in_service()
             && !script(Network::Sandbox, to).iter().any(|step| step.fact == Fact::AgentFailed)
     }
 
@@ -353,9 +383,11 @@ impl Carrier for LineCarrier {
             if let Some(network) = order.network {
                 return Scripted(network).dial(order).await;
             }
+            // What was decided before the node was drained is dialled; until then a stop waits for it.
             let Some(app) = lines.app().filter(|app| !app.clock.stopping()) else {
                 return Err(DialError::ProviderErrorBeforeRing);
             };
+            let _dialling = Dialling::begin(lines);
             let dial = Dial {
                 id: order.call.to_string(),
                 to: order.to,

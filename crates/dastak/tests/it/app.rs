@@ -76,6 +76,12 @@ pub fn needs_sqlite() {
     assert!(!postgres, "this test needs SQLite; with PostgreSQL, run `-- --skip _on_sqlite`");
 }
 
+/// For a test about PostgreSQL. Its name ends in `_on_postgres`, by which runs on SQLite skip it.
+pub fn needs_postgres() {
+    let postgres = std::env::var("TEST_ENGINE").is_ok_and(|engine| engine == "postgres");
+    assert!(postgres, "this test needs TEST_ENGINE=postgres; without it, run `-- --skip _on_postgres`");
+}
+
 /// Databases of services that are gone. The next test that makes one drops them, so that a run needs little disk.
 static LEFT_DATABASES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -151,6 +157,8 @@ pub async fn settings(folder: &std::path::Path) -> Config {
         Ok("postgres") => {
             set("database_url", fresh_database().await);
             set("database_connections", "2".into());
+            // The server of the tests acknowledges before it has written.
+            set("telephony.may_dial_twice_after_failover", "true".into());
         }
         Ok("sqlite") | Err(_) => {}
         Ok(other) => panic!("TEST_ENGINE is sqlite or postgres, not {other}"),

@@ -446,3 +446,67 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
         app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
     assert_eq!(workspace["data"]["reservedMinor"], 0);
 }
+
+/// Over a database that may forget, a real carrier is not asked, and what is due waits (docs/contract/operator.md#health).
+#[tokio::test]
+async fn nobody_is_dialled_while_the_database_may_forget_on_postgres() {
+    crate::app::needs_postgres();
+    let desk = Desk::new(Mood::Takes);
+    let forgetful = |config: &mut dastak::config::Config| {
+        config.telephony.may_dial_twice = false;
+        let url = config.database_url.take().expect("a database");
+        config.database_url = Some(format!("{}?options=-csynchronous_commit%3Doff", &*url).into());
+    };
+    let kit = Kit::over(TestApp::start_ports(desk.clone(), forgetful, |_| ()).await).await;
+    let nudge = kit.make("+919812345610", &json!({})).await;
+    kit.app.set_clock("2027-03-01T06:45:00Z").await;
+    let held = kit.get(&nudge).await;
+    assert_eq!(
+        (&held["status"], &held["statusReason"], &held["attempts"]),
+        (&json!("scheduled"), &json!("provider_error"), &json!(0)),
+        "{held}"
+    );
+    let body = json!({"agentId": kit.agent, "toNumber": "+919812345611"});
+    let refused = kit.app.post(&kit.workspace.live, "/v1/calls", &body).await;
+    assert!(refused.header("retry-after").is_some());
+    refused.refused(503, "voice_unavailable");
+    assert!(desk.dialled().is_empty());
+    // Test calls reach nobody.
+    kit.app.post(&kit.workspace.test, "/v1/calls", &body).await.expect(200);
+    let token = kit.app.operator_token.clone();
+    let ready = kit.app.get(&token, "/readyz").await.expect(200);
+    assert!(ready["warnings"][0].as_str().unwrap().contains("synchronous_commit is off"), "{ready}");
+    assert!(kit.app.get("", "/readyz").await.expect(200).get("warnings").is_none(), "not for everybody");
+}
+
+/// A clock that differs from the database's is told (docs/contract/operator.md#health).
+#[tokio::test]
+async fn a_clock_that_is_wrong_is_told_on_postgres() {
+    use dastak::app::node;
+    use dastak::runtime::clock::Clock;
+    crate::app::needs_postgres();
+    let folder = std::env::temp_dir().join("dastak-tests").join(format!("skew{}", std::process::id()));
+    for (ahead, side) in [(20_000, Some("ahead of")), (-20_000, Some("behind")), (0, None)] {
+        let mut config = crate::app::settings(&folder).await;
+        config.manual_clock = false;
+        config.telephony.carrier = dastak::config::Carrier::None;
+        let clock = Clock::running_from(Clock::real().now().plus(ahead));
+        let service = dastak::service::Service::start_at(config, clock).await.expect("the service starts");
+        // A look that takes long says nothing.
+        while service.app.node.skew().is_none() {
+            node::look(&service.app).await.expect("the database answers");
+        }
+        let skew = service.app.node.skew().expect("it was seen");
+        assert!((skew.ahead - ahead).abs() <= 1_000 + skew.unsure, "{ahead}: {skew:?}");
+        let told: Vec<String> =
+            node::warnings(&service.app).into_iter().filter(|one| one.contains("clock")).collect();
+        assert_eq!(told.len(), usize::from(side.is_some()), "{told:?}");
+        assert!(side.is_none_or(|side| told[0].contains(side)), "{told:?}");
+        let figures = service.app.metrics.render();
+        let figure = figures.lines().find_map(|line| line.strip_prefix("dastak_clock_skew_seconds "));
+        let figure: f64 = figure.expect("a figure").parse().expect("a number");
+        assert!((figure * 1000.0 - skew.ahead as f64).abs() <= 1_000.0, "{figure}");
+        assert!(service.stop().await);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -173,3 +173,25 @@ async fn everything_survives_a_restart() {
     );
     app.get(&workspace.live, "/v1/me").await.expect(200);
 }
+
+/// docs/contract/operator.md#nodes
+#[tokio::test]
+async fn a_node_is_drained_and_put_in_service_again() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let shown = app.operator("GET", "/node", &Value::Null).await.expect(200);
+    assert_eq!((&shown["data"]["status"], &shown["data"]["callsHeld"]), (&json!("in_service"), &json!(0)));
+    let drained = app.operator("POST", "/node/drain", &Value::Null).await.expect(200);
+    assert_eq!(drained["data"]["status"], "draining");
+    assert_eq!(app.operator("POST", "/node/drain", &Value::Null).await.expect(200), drained);
+    let not_ready = app.get("", "/readyz").await.expect(503);
+    assert_eq!(not_ready["reason"], "the node is draining");
+    app.get(&workspace.live, "/v1/me").await.expect(200);
+    let back = app.operator("POST", "/node/undrain", &Value::Null).await.expect(200);
+    assert_eq!(
+        (&back["data"]["status"], &back["data"]["name"]),
+        (&json!("in_service"), &drained["data"]["name"])
+    );
+    app.get("", "/readyz").await.expect(200);
+    app.get(&workspace.live, "/operator/v1/node").await.refused(401, "unauthorized");
+}

@@ -9,8 +9,10 @@ mod command_line;
 mod crash;
 mod deliveries;
 mod dialler;
+mod drain;
 mod exchange;
 mod faults;
+mod forgetful;
 mod hostile;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../phone/server.rs"]

@@ -21,15 +21,15 @@ fn next(seed: &mut u64) -> u64 {
 
 /// A workspace that may call at any time, on a node with lines.
 #[derive(Clone)]
-struct Office {
-    client: Client,
+pub struct Office {
+    pub client: Client,
     workspace: String,
     key: String,
-    agent: String,
+    pub agent: String,
 }
 
 impl Office {
-    async fn open(client: &Client) -> Self {
+    pub async fn open(client: &Client) -> Self {
         let (workspace, key) = client.workspace().await;
         let base = format!("/workspaces/{workspace}");
         client.operator("POST", &format!("{base}/numbers"), &json!({"number": "+918022222222"})).await;
@@ -54,12 +54,12 @@ impl Office {
     }
 
     /// The same workspace on another node, or on this one after a restart.
-    fn at(&self, node: &Node) -> Self {
+    pub fn at(&self, node: &Node) -> Self {
         Self { client: node.client.clone(), ..self.clone() }
     }
 
     /// `None` when the node does not answer.
-    async fn send(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
+    pub async fn send(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
         // Each request is one of its own.
         static SERIAL: AtomicU32 = AtomicU32::new(0);
         let once = SERIAL.fetch_add(1, Ordering::Relaxed).to_string();
@@ -67,30 +67,39 @@ impl Office {
         self.client.send(method, path, &self.key, headers, body).await
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Value {
+    pub async fn post(&self, path: &str, body: &Value) -> Value {
         let (status, _, answer) = self.send("POST", path, body).await.expect("the node answers");
         assert!((200..300).contains(&status), "{path}: {status} {answer}");
         answer["data"].clone()
     }
 
-    async fn get(&self, path: &str) -> Value {
+    pub async fn get(&self, path: &str) -> Value {
         let (status, _, answer) = self.send("GET", path, &Value::Null).await.expect("the node answers");
         assert_eq!(status, 200, "{path}: {answer}");
         answer["data"].clone()
     }
 
-    async fn try_place(&self, number: &str) -> Option<Answer> {
+    pub async fn try_place(&self, number: &str) -> Option<Answer> {
         self.send("POST", "/v1/calls", &json!({"agentId": self.agent, "toNumber": number})).await
     }
 
-    async fn place(&self, number: &str) -> String {
+    /// A call that is due in a second, which no hour of the day holds back; its id.
+    pub async fn schedule(&self, number: &str) -> String {
+        let soon = std::time::SystemTime::now() + Duration::from_secs(1);
+        let since = soon.duration_since(std::time::UNIX_EPOCH).expect("a time");
+        let at = domain::time::Timestamp(i64::try_from(since.as_millis()).expect("a time"));
+        let body = json!({"agentId": self.agent, "toNumber": number, "scheduledAt": at});
+        text(&self.post("/v1/scheduled-calls", &body).await["id"])
+    }
+
+    pub async fn place(&self, number: &str) -> String {
         let (status, _, answer) = self.try_place(number).await.expect("the node answers");
         assert_eq!(status, 200, "{answer}");
         text(&answer["interactionId"])
     }
 
     /// Asks until the answer fits.
-    async fn until(&self, path: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    pub async fn until(&self, path: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let mut pace = tokio::time::interval(Duration::from_millis(100));
         let mut last = Value::Null;
         let asking = async {
@@ -107,11 +116,11 @@ impl Office {
         last
     }
 
-    async fn ended(&self, id: &str) -> Value {
+    pub async fn ended(&self, id: &str) -> Value {
         self.until(&format!("/v1/calls/{id}"), "the call ends", |call| call["state"] == "ended").await
     }
 
-    async fn talks(&self, id: &str) {
+    pub async fn talks(&self, id: &str) {
         self.until(&format!("/v1/calls/{id}"), "the call is answered", |call| call["state"] == "in_progress")
             .await;
     }
@@ -122,12 +131,12 @@ impl Office {
     }
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("a text, not {value}")).to_owned()
 }
 
 /// A node with lines to this exchange, and these settings.
-fn serve(folder: &Path, exchange: &Exchange, more: &[(&str, &str)]) -> Node {
+pub fn serve(folder: &Path, exchange: &Exchange, more: &[(&str, &str)]) -> Node {
     let trunks = exchange.trunk();
     let mut environment = vec![
         ("DASTAK_TELEPHONY__CARRIER", "sip"),
@@ -142,7 +151,7 @@ fn serve(folder: &Path, exchange: &Exchange, more: &[(&str, &str)]) -> Node {
 }
 
 /// Waits for the end of a process; its exit code.
-async fn exit_code(node: &mut Node) -> Option<i32> {
+pub async fn exit_code(node: &mut Node) -> Option<i32> {
     let mut pace = tokio::time::interval(Duration::from_millis(20));
     let ending = async {
         loop {

@@ -151,6 +151,17 @@ fn anything_else_fails_with_its_reason() {
 }
 
 #[test]
+fn a_carrier_that_rests_is_waited_for_and_nothing_is_counted() {
+    let rests = Event::Due(DueFacts { carrier_rests: true, ..DueFacts::CLEAR });
+    let mut call = new();
+    for minute in 0..10 {
+        let held = step(&call, rests, NOON.plus(minute * MINUTE));
+        assert_is(&held, Status::Scheduled, Some("provider_error"), 0, Some(NOON.plus((minute + 1) * MINUTE)));
+        call = held.next;
+    }
+}
+
+#[test]
 fn an_uncertain_dial_fails_and_is_never_retried() {
     let uncertain = Event::PlacementFailed(PlacementFailure::Uncertain);
     let failed = play(new(), &[(CLEAR, NOON), (uncertain, NOON)]);

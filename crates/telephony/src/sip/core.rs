@@ -28,6 +28,7 @@ pub(super) struct Core {
     pub token: CancellationToken,
     pub farewell: CancellationToken,
     pub stopping: AtomicBool,
+    pub draining: AtomicBool,
     pub legs: AtomicUsize,
     pub leg_left: Notify,
     pub nonces: Nonces,
@@ -38,6 +39,11 @@ impl Core {
     /// Whether [`UserAgent::stop`] was called.
     pub fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Whether calls that come in go to somebody else ([`UserAgent::drain`](super::UserAgent::drain)).
+    pub fn draining(&self) -> bool {
+        self.draining.load(Ordering::SeqCst) || self.stopping()
     }
 
     /// Runs the task of a leg, which is counted until it ends.

@@ -65,7 +65,7 @@ pub(super) type Refusal = (u16, Vec<Header>);
 
 /// Checks an INVITE before anything is set up for it.
 fn check(core: &Core, trunk: &Trunk, request: &Request) -> Result<(), Refusal> {
-    if core.stopping() {
+    if core.draining() {
         return Err((503, vec![]));
     }
     if trunk.settings.inbound_auth {

@@ -142,6 +142,7 @@ impl UserAgent {
             token: token.clone(),
             farewell: CancellationToken::new(),
             stopping: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
             legs: AtomicUsize::new(0),
             leg_left: Notify::new(),
             nonces,
@@ -193,6 +194,13 @@ impl UserAgent {
             junk: sum(&core.net.gate.junk, &core.net.streams.junk),
             crowded: sum(&core.net.gate.crowded, &core.net.streams.crowded),
         }
+    }
+
+    /// Whether new calls are to go to somebody else: until told otherwise an INVITE that begins a call and an OPTIONS
+    /// outside of calls are answered with 503, without `Retry-After`, so that a carrier or a dispatcher takes the next
+    /// node. Calls that are on go on, and registrations stay.
+    pub fn drain(&self, draining: bool) {
+        self.0.draining.store(draining, Ordering::SeqCst);
     }
 
     /// Ends every call with BYE, CANCEL or a refusal, unregisters and closes the sockets. Takes at most some
@@ -298,7 +306,8 @@ impl Core {
                     header("Supported", SUPPORTED),
                     header("Accept", "application/sdp"),
                 ];
-                self.answer_outside(transaction, 200, headers).await;
+                let status = if self.draining() { 503 } else { 200 };
+                self.answer_outside(transaction, status, headers).await;
             }
             Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => {
                 self.answer_outside(transaction, 481, vec![]).await

@@ -12,6 +12,7 @@ mod do_not_call;
 mod documents;
 mod integrations;
 pub(crate) mod knowledge_files;
+mod node;
 mod transfer_numbers;
 
 use std::sync::Arc;
@@ -64,6 +65,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     handlers.extend(channel_conversations::handlers());
     handlers.extend(chats::handlers());
     handlers.extend(documents::handlers());
+    handlers.extend(node::handlers());
     handlers
 }
 
