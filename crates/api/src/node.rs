@@ -46,8 +46,13 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/operator/v1/node", "getNode", "The node that is asked: whether it is in service, and its calls")
-        .answers(&[(200, Some(data::<Node>))]),
+    row(
+        GET,
+        "/operator/v1/node",
+        "getNode",
+        "The node that is asked: whether it is in service, and its calls",
+    )
+    .answers(&[(200, Some(data::<Node>))]),
     row(POST, "/operator/v1/node/drain", "drain", "Let the node that is asked take no new calls")
         .answers(&[(200, Some(data::<Node>))]),
     row(POST, "/operator/v1/node/undrain", "undrain", "Put the node that is asked in service again")

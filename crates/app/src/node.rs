@@ -280,7 +280,9 @@ fn take(app: &App, memory: Memory, skew: Option<Skew>) {
             Memory::Forgets(why) if app.config.telephony.may_dial_twice => tracing::warn!(
                 "the database may forget: {why}; telephony.may_dial_twice_after_failover lets trunks dial all the same"
             ),
-            Memory::Forgets(why) => tracing::error!("trunks do not dial, because the database may forget: {why}"),
+            Memory::Forgets(why) => {
+                tracing::error!("trunks do not dial, because the database may forget: {why}")
+            }
             Memory::Remembers if seen.memory != Memory::Unknown => {
                 tracing::info!("what the database acknowledges survives its loss again");
             }
@@ -294,7 +296,10 @@ fn take(app: &App, memory: Memory, skew: Option<Skew>) {
     app.metrics.clock_skew.set(skew.ahead as f64 / 1000.0);
     let skewed = skew.beyond(app.config.max_clock_skew);
     if skewed && !seen.skewed {
-        tracing::warn!("{}: leases of other nodes may be judged wrongly", skew.words(app.config.max_clock_skew));
+        tracing::warn!(
+            "{}: leases of other nodes may be judged wrongly",
+            skew.words(app.config.max_clock_skew)
+        );
     }
     (seen.skew, seen.skewed) = (Some(skew), skewed);
 }
@@ -376,7 +381,11 @@ mod tests {
             (100_000, 150_000, 149_000, false),
         ] {
             let skew = Skew::of(Timestamp(server), Timestamp(began), Timestamp(ended));
-            assert_eq!(skew.is_some_and(|skew| skew.beyond(most)), told, "{server} {began} {ended}: {skew:?}");
+            assert_eq!(
+                skew.is_some_and(|skew| skew.beyond(most)),
+                told,
+                "{server} {began} {ended}: {skew:?}"
+            );
         }
         let behind = Skew { ahead: -7_250, unsure: 1 }.words(most);
         assert!(behind.contains("7.2 s behind") || behind.contains("7.3 s behind"), "{behind}");

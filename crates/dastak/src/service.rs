@@ -12,7 +12,8 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, readiness, tool_calls, topics,
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, readiness, tool_calls,
+    topics,
 };
 use crate::config::Config;
 use crate::http::router::Router;

@@ -38,38 +38,35 @@ fn fields(operation: &Operation) -> Vec<Field> {
 
 /// The command and its subcommands.
 pub fn command() -> Command {
-    let mut command = Command::new("admin")
-        .about("The operator API from a terminal")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .arg(
-            Arg::new("url")
-                .long("url")
-                .global(true)
-                .value_name("URL")
-                .help("The service; default http://127.0.0.1:8080"),
-        )
-        .arg(
-            Arg::new("token")
-                .long("token")
-                .global(true)
-                .value_name("TOKEN")
-                .help("Operator token; default: DASTAK_OPERATOR_TOKEN, else the file operator.token of --data"),
-        )
-        .arg(
-            Arg::new("data")
-                .long("data")
-                .global(true)
-                .value_name("DIR")
-                .help("Data folder of the service; default ./dastak-data"),
-        )
-        .arg(
-            Arg::new("json")
-                .long("json")
-                .global(true)
-                .action(ArgAction::SetTrue)
-                .help("The JSON answer as it is, for programs"),
-        );
+    let mut command =
+        Command::new("admin")
+            .about("The operator API from a terminal")
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .arg(
+                Arg::new("url")
+                    .long("url")
+                    .global(true)
+                    .value_name("URL")
+                    .help("The service; default http://127.0.0.1:8080"),
+            )
+            .arg(Arg::new("token").long("token").global(true).value_name("TOKEN").help(
+                "Operator token; default: DASTAK_OPERATOR_TOKEN, else the file operator.token of --data",
+            ))
+            .arg(
+                Arg::new("data")
+                    .long("data")
+                    .global(true)
+                    .value_name("DIR")
+                    .help("Data folder of the service; default ./dastak-data"),
+            )
+            .arg(
+                Arg::new("json")
+                    .long("json")
+                    .global(true)
+                    .action(ArgAction::SetTrue)
+                    .help("The JSON answer as it is, for programs"),
+            );
     for operation in rows() {
         let mut sub = Command::new(kebab(operation.id)).about(operation.summary);
         for name in path_parameters(operation) {

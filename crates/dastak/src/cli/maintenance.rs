@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 use store::Store;
 
+use crate::app::master_key::{self, Change, Source};
 use crate::app::node::{Memory, Skew};
 use crate::app::{Wakes, node};
-use crate::app::master_key::{self, Change, Source};
 use crate::config::Config;
 use crate::runtime::clock::Clock;
 use crate::runtime::crypto::MasterKey;

@@ -61,17 +61,25 @@ async fn health(_: Arc<App>, _: Request) -> Outcome {
 async fn readiness(app: Arc<App>, request: Request) -> Outcome {
     match app.node.duty().status {
         NodeStatus::InService => {}
-        NodeStatus::Draining => return Reply::json(503, &json!({"ok": false, "reason": "the node is draining"})),
-        NodeStatus::Stopping => return Reply::json(503, &json!({"ok": false, "reason": "the service is stopping"})),
+        NodeStatus::Draining => {
+            return Reply::json(503, &json!({"ok": false, "reason": "the node is draining"}));
+        }
+        NodeStatus::Stopping => {
+            return Reply::json(503, &json!({"ok": false, "reason": "the service is stopping"}));
+        }
     }
     let sees_more = sees_figures(&app, &request.headers, request.client);
     match app.readiness.of(&app.store).await {
         // Trunks that are down, a database that may forget and clocks that differ are told, but this node answers all
         // the same: calls wait, and everything else works.
         Ok(()) => {
-            let mut health = Health { ok: true, reason: None, trunks: None, warnings: None, clock_skew_ms: None };
+            let mut health =
+                Health { ok: true, reason: None, trunks: None, warnings: None, clock_skew_ms: None };
             if sees_more {
-                let healthy = |trunk: TrunkHealth| api::system::TrunkHealth { name: trunk.name, healthy: trunk.healthy };
+                let healthy = |trunk: TrunkHealth| api::system::TrunkHealth {
+                    name: trunk.name,
+                    healthy: trunk.healthy,
+                };
                 health.trunks =
                     app.lines.as_ref().map(|lines| lines.trunks().into_iter().map(healthy).collect());
                 health.warnings = Some(node::warnings(&app)).filter(|found| !found.is_empty());

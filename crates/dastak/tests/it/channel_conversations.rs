@@ -27,7 +27,7 @@ pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String 
 /// A workspace whose chat agent answers on a number of the sandbox, with an approved template.
 pub struct Room {
     pub kit: Kit,
-    number: String,
+    pub number: String,
 }
 
 impl Room {
@@ -79,11 +79,11 @@ impl Room {
     }
 
     /// Long enough for the agent to reply.
-    async fn reply(&self) {
+    pub async fn reply(&self) {
         self.kit.app.advance(4).await;
     }
 
-    async fn list(&self, query: &str) -> Vec<Value> {
+    pub async fn list(&self, query: &str) -> Vec<Value> {
         let listed = self.kit.app.get(self.kit.live(), &format!("{PATH}{query}")).await.expect(200);
         listed["data"].as_array().unwrap().clone()
     }
@@ -110,7 +110,7 @@ impl Room {
     }
 
     /// Texts that the agent has sent on the channel, oldest first.
-    async fn sent(&self, source: &str) -> Vec<String> {
+    pub async fn sent(&self, source: &str) -> Vec<String> {
         let listed = self.kit.app.get(self.kit.live(), "/v1/chatapp/messages?limit=100").await.expect(200);
         let mut texts: Vec<String> = listed["data"]
             .as_array()

@@ -331,6 +331,56 @@ async fn marketing_needs_an_opt_in_and_ends_with_the_provider() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
+    let desk = Desk::open().await;
+    desk.template("offer", "MARKETING").await;
+    desk.template("due", "UTILITY").await;
+    let mut with = template("offer");
+    with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
+    let made = desk.send(&with).await.expect(201)["data"].clone();
+    let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
+    status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
+    desk.told(json!({"statuses": [status]})).await;
+    let seen = desk.message(&made["messageId"]).await;
+    assert_eq!((&seen["status"], &seen["error"]["code"]), (&json!("failed"), &json!(131_050)));
+    desk.send(&with).await.refused(403, "contact_opted_out");
+    desk.send(&template("due")).await.expect(201);
+    assert_eq!(desk.fake.system.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn what_the_business_writes_in_its_own_app_is_kept_once() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let echo = |id: &str| {
+        let message = json!({"from": "918047111222", "to": "919812345678", "id": id, "timestamp": desk.now().to_string(),
+            "type": "text", "text": {"body": "We call you back."}});
+        cloud::change(
+            "smb_message_echoes",
+            json!({"messaging_product": "whatsapp", "metadata": {"display_phone_number": "918047111222", "phone_number_id": NUMBER_ID},
+                "message_echoes": [message]}),
+        )
+    };
+    for id in ["wamid.e1", "wamid.e1"] {
+        notify(&desk.app, &desk.hook, &echo(id)).await.expect(200);
+        desk.app.advance(0).await;
+    }
+    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    // What was sent here is no message of somebody else.
+    let own = made["providerMessageId"].as_str().unwrap();
+    notify(&desk.app, &desk.hook, &echo(own)).await.expect(200);
+    desk.app.advance(0).await;
+    let sent: Vec<Value> = desk
+        .list("direction=outbound")
+        .await
+        .iter()
+        .map(|message| json!([message["source"], message["status"], message["text"]]))
+        .collect();
+    assert_eq!(sent, [json!(["api", "sent", "Hello"]), json!(["system", "sent", "We call you back."])]);
+    assert_eq!(desk.fake.system.sent().len(), 1);
+}
+
+#[tokio::test]
 async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;

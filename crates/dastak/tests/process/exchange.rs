@@ -76,6 +76,11 @@ impl Exchange {
         self.seen.lock().unwrap().clone()
     }
 
+    /// Where the INVITEs came from.
+    pub fn sources(&self) -> BTreeSet<SocketAddr> {
+        self.calls.lock().unwrap().values().map(|(_, from)| *from).collect()
+    }
+
     /// Waits until something holds of what was seen.
     pub async fn until(&self, what: &str, holds: impl Fn(&Seen) -> bool) {
         let mut changed = self.changed.clone();

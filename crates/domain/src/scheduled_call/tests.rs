@@ -156,7 +156,13 @@ fn a_carrier_that_rests_is_waited_for_and_nothing_is_counted() {
     let mut call = new();
     for minute in 0..10 {
         let held = step(&call, rests, NOON.plus(minute * MINUTE));
-        assert_is(&held, Status::Scheduled, Some("provider_error"), 0, Some(NOON.plus((minute + 1) * MINUTE)));
+        assert_is(
+            &held,
+            Status::Scheduled,
+            Some("provider_error"),
+            0,
+            Some(NOON.plus((minute + 1) * MINUTE)),
+        );
         call = held.next;
     }
 }
