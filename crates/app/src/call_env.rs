@@ -7,18 +7,17 @@ use domain::call::{Fact, Network};
 use domain::ids::{Call, Id};
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::{Mode, Tenant};
-use domain::time::SECOND;
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::Tx;
-use store::calls::{self, CallRow};
+use store::calls::{self, CallRow, LATEST_DIAL};
 
 use super::events::{self, NewEvent};
 use super::{Context, Failure};
 
 /// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
 /// carrier by the time that it is asked.
-pub(crate) const LEASE_MARGIN: i64 = 15 * SECOND;
+pub(crate) const LEASE_MARGIN: i64 = LATEST_DIAL;
 
 /// Who places calls, in each mode.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use const_format::formatcp;
 use domain::call::{Direction, Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
-use domain::time::{DAY, Timestamp};
+use domain::time::{DAY, SECOND, Timestamp};
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
@@ -63,6 +63,9 @@ row! {
         provider_call: Option<String>,
         /// When it was placed.
         started_at: Timestamp,
+        /// When the carrier was asked to dial it, which a slow store makes later than `started_at`; at most
+        /// [`LATEST_DIAL`] later. `None` while it is not known.
+        dialled_at: Option<Timestamp>,
         /// The gate that refused it.
         block_reason: Option<String>,
         /// When a hang-up was asked for.
@@ -102,6 +105,14 @@ row! {
 }
 
 const COLUMNS: &str = CallRow::COLUMNS;
+
+/// How long after it was decided on a dial may go out, at most.
+pub const LATEST_DIAL: i64 = 15 * SECOND;
+
+/// The moment from which a cap counts a call: that of its dial, or the last at which it can have been dialled.
+const DIALLED: &str = formatcp!("coalesce(dialled_at, started_at + {LATEST_DIAL})");
+/// The same of a second leg, of which only the decision is known.
+const LEG_DIALLED: &str = formatcp!("started_at + {LATEST_DIAL}");
 
 /// What keeps a call on its line: the money that it holds, and that its end was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,6 +208,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
             status: progress.status,
             outcome: row.outcome.as_deref(),
             provider_call: row.provider_call.as_deref(),
+            dialled_at: row.dialled_at,
             answered_at: progress.answered_at,
             ended_at: progress.ended_at,
             talk_ms: progress.talk_ms,
@@ -293,12 +305,14 @@ pub fn dials_to(
     let mut params = vec![tenant.into(), now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
     let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
     let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
+    // The indexes are by `started_at`.
+    let since = format!("mode = 'live' and block_reason is null and started_at > ?3 - {LATEST_DIAL}");
     let sql = format!(
-        "select to_number, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from calls \
-         where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null and started_at > ?3 group by to_number \
+        "select dialled, cast(sum(case when at > ?2 then 1 else 0 end) as bigint), count(*) from ( \
+         select to_number as dialled, {DIALLED} as at from calls where workspace = ?1 and to_number in {list} and {since} \
          union all \
-         select to_hash, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from call_legs \
-         where workspace = ?1 and to_hash in {hashes} and mode = 'live' and block_reason is null and started_at > ?3 group by to_hash"
+         select to_hash, {LEG_DIALLED} from call_legs where workspace = ?1 and to_hash in {hashes} and {since} \
+         ) dials where at > ?3 group by dialled"
     );
     tx.all(&sql, &params)
 }
@@ -312,10 +326,14 @@ pub fn dial_times(
     after: Timestamp,
     limit: i64,
 ) -> Result<Vec<Timestamp>, DbError> {
+    const SINCE: &str =
+        formatcp!("mode = 'live' and block_reason is null and started_at > ?4 - {LATEST_DIAL}");
     tx.all(
-        "select started_at from (select started_at from calls where workspace = ?1 and to_number = ?2 and mode = 'live' \
-         and block_reason is null and started_at > ?4 union all select started_at from call_legs where workspace = ?1 and to_hash = ?3 \
-         and mode = 'live' and block_reason is null and started_at > ?4) dials order by started_at desc limit ?5",
+        formatcp!(
+            "select at from (select {DIALLED} as at from calls where workspace = ?1 and to_number = ?2 and {SINCE} \
+             union all select {LEG_DIALLED} from call_legs where workspace = ?1 and to_hash = ?3 and {SINCE}) dials \
+             where at > ?4 order by at desc limit ?5"
+        ),
         params![tenant, to_number, hash, after, limit],
     )
 }

@@ -44,15 +44,10 @@ pub fn insert(tx: &mut Tx<'_>, row: &NotificationRow) -> Result<(), DbError> {
     tx.later(INSERT, &row.values())
 }
 
-/// Across workspaces: takes connections that have something to be worked, for as long as the lease lasts.
-pub fn take_connections(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    until: Timestamp,
-    most: i64,
-) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, DbError> {
-    // From one connection with work to the next, however much each has.
-    let sql = "with recursive waiting(connection) as (
+macro_rules! take {
+    ($lock:literal) => {
+        concat!(
+            "with recursive waiting(connection) as (
             select min(connection) from channel_notifications where payload is not null
             union all
             select (select min(n.connection) from channel_notifications n
@@ -64,9 +59,27 @@ pub fn take_connections(
             where c.id in (select connection from waiting) and c.inbox_until <= ?1 and exists (
                 select 1 from channel_notifications n
                 where n.connection = c.id and n.payload is not null and n.next_at <= ?1
-            ) order by c.inbox_until limit ?3 /*pg for update skip locked*/
-        ) returning id, workspace";
-    tx.all(sql, params![now, until, most])
+            ) order by c.inbox_until limit ?3 ",
+            $lock,
+            ") returning id, workspace"
+        )
+    };
+}
+
+/// Across workspaces: takes connections that have something to be worked, for as long as the lease lasts. `patient`
+/// waits for connections that another transaction holds, which may be one that takes nothing; otherwise they are
+/// passed over.
+pub fn take_connections(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    until: Timestamp,
+    most: i64,
+    patient: bool,
+) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, DbError> {
+    // From one connection with work to the next, however much each has.
+    const HASTY: &str = take!("/*pg for update skip locked*/");
+    const PATIENT: &str = take!("/*pg for update*/");
+    tx.all(if patient { PATIENT } else { HASTY }, params![now, until, most])
 }
 
 /// Gives a connection back before its lease is over, or makes the lease longer.

@@ -128,5 +128,5 @@ async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     };
     // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
     // here.
-    store_outcome(app, Arc::new(call), outcome, None).await.map(|_| ())
+    store_outcome(app, Arc::new(call), (outcome, None), None).await.map(|_| ())
 }

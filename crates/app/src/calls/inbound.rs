@@ -123,6 +123,7 @@ fn new_call(
         metadata: Value::Object(Map::new()),
         provider_call: Some(caller.provider_call.clone()),
         started_at: Timestamp(id.unix_ms()),
+        dialled_at: None,
         block_reason: None,
         hang_up_at: None,
         language: None,

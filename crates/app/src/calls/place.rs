@@ -120,10 +120,9 @@ pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow,
 }
 
 async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled, Failure> {
+    let now = app.clock.now();
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => {
-            app.clock.outside(carrier.dial(order)).await
-        }
+        (Some(carrier), Some(order)) if may_dial(&call, now) => app.clock.outside(carrier.dial(order)).await,
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
     if request.is_none() {
@@ -131,7 +130,7 @@ async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled
     }
     // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many
     // times their room.
-    Box::pin(store_outcome(app, call, outcome, request)).await
+    Box::pin(store_outcome(app, call, (outcome, Some(now)), request)).await
 }
 
 /// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock
@@ -175,21 +174,22 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
 
 /// Stores the carrier's answer, and the answer to the request that waits for it. While the store is away it is tried
 /// again: a line whose outcome nobody stored would be dropped, though somebody may have answered it. Storing it twice
-/// changes nothing.
+/// changes nothing. With the outcome comes the moment at which the carrier was asked to dial, if it is known.
 pub(super) async fn store_outcome(
     app: &App,
     call: Arc<CallRow>,
-    outcome: Result<String, DialError>,
+    (outcome, dialled_at): (Result<String, DialError>, Option<Timestamp>),
     request: Request,
 ) -> Result<Settled, Failure> {
     let carrier = app.carriers.in_mode(call.mode).filter(|_| call.network.is_none());
     let (id, outcome, request) = (call.id, Arc::new(outcome), Arc::new(request));
     let mut pause = FIRST_PAUSE;
     let settled = loop {
-        let failure = match store_once(app, call.clone(), outcome.clone(), request.clone()).await {
-            Ok(settled) => break settled,
-            Err(failure) => failure,
-        };
+        let failure =
+            match store_once(app, call.clone(), (outcome.clone(), dialled_at), request.clone()).await {
+                Ok(settled) => break settled,
+                Err(failure) => failure,
+            };
         if failure.error != codes::UNAVAILABLE || app.clock.stopping() {
             return Err(failure);
         }
@@ -213,7 +213,7 @@ pub(super) async fn store_outcome(
 async fn store_once(
     app: &App,
     call: Arc<CallRow>,
-    outcome: Arc<Result<String, DialError>>,
+    (outcome, dialled_at): (Arc<Result<String, DialError>>, Option<Timestamp>),
     request: Arc<Request>,
 ) -> Result<Settled, Failure> {
     let env = app.call_env();
@@ -225,7 +225,10 @@ async fn store_once(
                 waits.map(|(once, _)| once.clone()).or_else(|| once_of(&call)).unwrap_or_else(Once::unkeyed);
             let warnings = waits.map(|(_, warnings)| warnings.clone()).unwrap_or_default();
             let outcome = match row {
-                Some(row) if row.progress.status == Status::Queued => settle(tx, &env, row, &outcome)?,
+                Some(row) if row.progress.status == Status::Queued => {
+                    let dialled_at = row.dialled_at.or(dialled_at);
+                    settle(tx, &env, CallRow { dialled_at, ..row }, &outcome)?
+                }
                 // It is stored: by a try whose answer was lost, or by another node, because this one took longer than
                 // its lease.
                 Some(row) if row.provider_call.is_some() => Ok(row),
@@ -330,6 +333,8 @@ pub fn place_intent(
         Some((carrier, to)) => carrier.network(to),
         None => None,
     };
+    // A network that is a table keeps to the call's own time.
+    call.dialled_at = call.network.map(|_| call.started_at);
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     let call = write(tx, known, env, prepared, call, None)?;
@@ -417,6 +422,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         provider_call: None,
         // The moment inside the id: a range of time is a range of ids.
         started_at: Timestamp(id.unix_ms()),
+        dialled_at: None,
         block_reason: None,
         hang_up_at: None,
         language: prepared.agent.as_ref().map(|agent| agent.language.clone()),

@@ -119,6 +119,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         metadata: json!({}),
         provider_call: None,
         started_at: Timestamp(id.unix_ms()),
+        dialled_at: None,
         block_reason: None,
         hang_up_at: None,
         language: None,

@@ -201,6 +201,32 @@ async fn without_a_carrier_a_live_call_is_503() {
 }
 
 #[tokio::test]
+async fn a_cap_counts_a_dial_from_the_moment_at_which_the_carrier_was_asked() {
+    let desk = Desk::open().await;
+    let live = &desk.workspace.live;
+    let day = 24 * 3600;
+    // On time; late, since the store answered late; and unknown, since a node died before it was written down.
+    for (dialled_at, seconds) in [("started_at", 0), ("started_at + 5000", 5), ("cast(null as bigint)", 15)] {
+        for _ in 0..3 {
+            desk.placed(live, "1111").await;
+        }
+        let sql = format!("update calls set dialled_at = {dialled_at} where started_at >= ?1");
+        let now = desk.app.app().clock.now();
+        let stored = desk.app.app().store.tx(move |tx| tx.exec(&sql, &store::params![now]));
+        assert_eq!(stored.await.unwrap(), 3);
+        if seconds > 0 {
+            desk.app.advance(day + seconds - 1).await;
+            let refused = desk.place(live, "1111").await.refused(422, "call_blocked");
+            assert_eq!(refused["meta"]["blockReason"], "frequency_cap", "{dialled_at}");
+            desk.app.advance(1).await;
+        } else {
+            desk.app.advance(day).await;
+        }
+    }
+    desk.placed(live, "1111").await;
+}
+
+#[tokio::test]
 async fn every_gate_blocks_and_leaves_a_listed_call() {
     let desk = Desk::open().await;
     let live = &desk.workspace.live;

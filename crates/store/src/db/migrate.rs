@@ -58,6 +58,7 @@ migrations! {
     31 "channel_campaigns",
     32 "call_changes",
     33 "remembered",
+    34 "dialled_at",
 }
 
 /// Number of the newest step this program knows.
