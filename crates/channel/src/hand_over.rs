@@ -176,6 +176,7 @@ fn hand_back_in(
     row.state = step(row.state, Move::HandBack).map_err(session::refusal)?;
     row.taken_from = None;
     row.teammate = None;
+    row.given_back = row.messages;
     row.failures = 0;
     row.last_at = env.context.now;
     row.handoff_reason = None;

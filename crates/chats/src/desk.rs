@@ -181,6 +181,7 @@ fn hand_back_in(
     }
     let taken_from = row.taken_from.take();
     row.teammate = None;
+    row.given_back = row.messages;
     row.failures = 0;
     row.last_at = env.context.now;
     let since = match taken_from {

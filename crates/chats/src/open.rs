@@ -120,6 +120,7 @@ pub fn fresh(
         once: None,
         teammate: None,
         taken_from: None,
+        given_back: 0,
         handoff_reason: None,
         handoff_at: None,
         created_at: env.context.now,

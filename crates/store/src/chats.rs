@@ -75,6 +75,8 @@ row! {
         teammate: Option<Id<User>>,
         /// The newest message when it was taken over.
         taken_from: Option<i64>,
+        /// The newest message when a person gave it back to the agent; 0 when nobody has.
+        given_back: i64,
         /// Why it was handed to a person.
         handoff_reason: Option<String>,
         /// When.
@@ -197,6 +199,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             once_holder: row.once.as_ref().map(|(_, holder)| holder.as_str()),
             teammate: row.teammate,
             taken_from: row.taken_from,
+            given_back: row.given_back,
             handoff_reason: row.handoff_reason.as_deref(),
             handoff_at: row.handoff_at,
             last_at: row.last_at,

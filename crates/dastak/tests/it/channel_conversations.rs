@@ -253,6 +253,80 @@ async fn what_comes_while_the_agent_writes_is_for_its_next_reply() {
 }
 
 #[tokio::test]
+async fn what_is_sent_past_the_agent_answers_nothing() {
+    let room = Room::open().await;
+    let past = async |text: &str| {
+        let body = json!({"to": ASHA, "text": text});
+        room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &body).await.expect(201);
+    };
+    room.writes("One").await;
+    room.kit.model.will([Turn::Wait("First.")]);
+    room.reply().await;
+    room.kit.model.asked_times(1).await;
+    // While the agent writes.
+    room.writes("Two").await;
+    past("A note").await;
+    room.kit.model.gate.add_permits(1);
+    let path = format!("{PATH}?status=active");
+    let listed = |count: i64| move |page: &Value| page["data"][0]["messageCount"] == count;
+    room.kit.app.until(room.kit.live(), &path, listed(4)).await;
+    room.reply().await;
+    room.kit.app.until(room.kit.live(), &path, listed(5)).await;
+    // While it waits for more.
+    room.writes("Three").await;
+    past("Another").await;
+    room.writes("Four").await;
+    room.reply().await;
+    // What a person had is the person's, and what the person left unanswered is the agent's again.
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.act(&id, "takeover", Value::Null).await.expect(200);
+    room.writes("Five").await;
+    past("Of a person").await;
+    room.writes("Six").await;
+    room.act(&id, "handback", Value::Null).await.expect(200);
+    past("Past it").await;
+    room.writes("Seven").await;
+    room.reply().await;
+    assert_eq!(
+        lines(&room.only().await["messages"]),
+        [
+            "user: One",
+            "user: Two",
+            "human: A note",
+            "agent: First.",
+            "agent: You said: Two",
+            "user: Three",
+            "human: Another",
+            "user: Four",
+            "agent: You said: Three\nFour",
+            "user: Five",
+            "human: Of a person",
+            "user: Six",
+            "human: Past it",
+            "user: Seven",
+            "agent: You said: Six\nSeven",
+        ]
+    );
+    assert_eq!(
+        room.kit.model.shown(),
+        [
+            "user: One",
+            "agent: First.",
+            "agent: A note",
+            "user: Two",
+            "agent: You said: Two",
+            "agent: Another",
+            "user: Three\nFour",
+            "agent: You said: Three\nFour",
+            "user: Five",
+            "agent: Of a person",
+            "agent: Past it",
+            "user: Six\nSeven",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_flow_of_set_words_greets_first_and_taps_are_words() {
     let room = Room::open().await;
     let field = json!({"key": "topic", "label": "Topic", "type": "text"});

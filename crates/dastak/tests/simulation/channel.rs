@@ -63,12 +63,8 @@ pub struct Known {
     pub keyed: Vec<String>,
 }
 
-/// What happens on the channel in a run: nothing, unless it is asked for with `SIM_CHANNEL=1`. One of the first 16 seeds
-/// is broken in a way that nobody has explained yet (docs/simulation.md#the-channel).
+/// What happens on the channel in a run.
 pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
-    if std::env::var_os("SIM_CHANNEL").is_none() {
-        return Vec::new();
-    }
     let mut random = Random::named(seed, "channel");
     let people = people();
     let mut acts = Vec::new();

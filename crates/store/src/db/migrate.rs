@@ -59,6 +59,7 @@ migrations! {
     32 "call_changes",
     33 "remembered",
     34 "dialled_at",
+    35 "given_back",
 }
 
 /// Number of the newest step this program knows.

@@ -30,6 +30,9 @@ struct MessageSeen {
     waits: bool,
 }
 
+/// What stands for the event of a message that came in.
+const RECEIVED: i64 = 9;
+
 /// How far a status is; the later ones never become earlier ones.
 pub fn rank(status: &str) -> Option<i64> {
     match status {
@@ -81,7 +84,9 @@ impl Court<'_> {
             self.people_are_heard_once(customer, &heard, &messages, &mut broken);
             self.news_are_believed(&told, &messages, &mut broken);
         }
+        self.outcomes_are_true(world, &messages, &mut broken);
         self.claims_follow_consent(&messages, &mut broken);
+        self.withdrawals_are_told_once(sight, &messages, &mut broken);
         self.messages_are_told_in_order(sight, &messages, &mut broken);
         self.campaigns_reach_people_once(&messages, &mut broken);
         self.replies_are_sent_once(&messages, &mut broken);
@@ -213,6 +218,55 @@ impl Court<'_> {
         }
     }
 
+    /// A message is said to be with the provider only if the provider took it, and said to have failed after it was taken
+    /// only if the provider said so.
+    fn outcomes_are_true(
+        &self,
+        world: &World,
+        messages: &HashMap<String, MessageSeen>,
+        broken: &mut Vec<String>,
+    ) {
+        let cloud = world.cloud();
+        let (mut taken, mut failed) = (HashSet::new(), HashSet::new());
+        for account in &cloud.accounts {
+            let of_account = account.handed.iter().filter(|message| message.taken);
+            taken.extend(of_account.map(|message| message.message.as_str()));
+            let told = account.told.iter().filter(|(_, word)| *word == "failed");
+            failed.extend(told.map(|(message, _)| message.as_str()));
+        }
+        for (id, message) in messages.iter().filter(|(_, message)| message.outbound) {
+            let with_provider = matches!(message.status.as_str(), "sent" | "delivered" | "read");
+            if with_provider && !taken.contains(id.as_str()) {
+                broken.push(format!("{id} is {} and was never taken", message.status));
+            }
+            if message.status == "failed" && taken.contains(id.as_str()) && !failed.contains(id.as_str()) {
+                broken.push(format!("{id} was taken and is said to have failed ({:?})", message.error));
+            }
+        }
+    }
+
+    /// Each withdrawal is one row of the decision log and one event. A person gets one confirmation, ever.
+    fn withdrawals_are_told_once(
+        &self,
+        sight: &Sight,
+        messages: &HashMap<String, MessageSeen>,
+        broken: &mut Vec<String>,
+    ) {
+        let proved =
+            self.count("select count(*) from decision_log where chain = 'consent' and outcome = 'withdrawn'");
+        let told = sight.all.iter().filter(|event| event.kind == "contact.opted_out").count() as i64;
+        if proved != told {
+            broken.push(format!("{proved} withdrawals were told {told} times"));
+        }
+        let mut confirmed: HashMap<&str, i64> = HashMap::new();
+        for message in messages.values().filter(|message| message.outbound && message.source == "system") {
+            *confirmed.entry(&message.contact).or_default() += 1;
+        }
+        for (contact, times) in confirmed.into_iter().filter(|(_, times)| *times > 1) {
+            broken.push(format!("{contact} was told {times} times that a STOP was understood"));
+        }
+    }
+
     /// No message is claimed for a person who has withdrawn before and not come back, by the order of the decision log.
     fn claims_follow_consent(&self, messages: &HashMap<String, MessageSeen>, broken: &mut Vec<String>) {
         // Of the channel, and of everything.
@@ -253,18 +307,24 @@ impl Court<'_> {
         let mut last: HashMap<&str, i64> = HashMap::new();
         for (kind, id) in sight.messages.iter().filter(|(_, id)| id != crate::sight::UNSEEN) {
             let word = kind.trim_start_matches("message.");
-            let rank = if word == "received" { 9 } else { rank(word).unwrap_or(0) };
+            let rank = if word == "received" { RECEIVED } else { rank(word).unwrap_or(0) };
             if let Some(before) = last.insert(id, rank)
                 && (before >= rank || word == "failed" && before > 2)
             {
                 broken.push(format!("{kind} of {id} was told after a later one"));
             }
         }
+        // An erasure of the same moment empties events before anybody sees whose they are.
+        if sight.messages.iter().any(|(_, id)| id == crate::sight::UNSEEN) {
+            return;
+        }
         for (id, message) in messages {
-            let status = if message.outbound { rank(&message.status) } else { None };
-            let Some(status) = status.filter(|rank| (2..=5).contains(rank)) else { continue };
+            let status = if message.outbound { rank(&message.status) } else { Some(RECEIVED) };
+            let Some(status) = status.filter(|rank| *rank == RECEIVED || (2..=5).contains(rank)) else {
+                continue;
+            };
             let told = last.get(id.as_str()).copied();
-            if told != Some(status) && !sight.messages.iter().any(|(_, id)| id == crate::sight::UNSEEN) {
+            if told != Some(status) {
                 broken.push(format!("{id} is {} and its last event is {told:?}", message.status));
             }
         }
@@ -297,6 +357,20 @@ impl Court<'_> {
                     "{id} of {campaign} is {} and its person {standing}, {step}",
                     message.status
                 ));
+            }
+        }
+        let sql = "select p.list_row, p.standing, r.state from channel_campaign_people p \
+             join campaign_rows r on r.id = p.list_row where r.state <> 'invalid'";
+        let people: Vec<(String, String, String)> =
+            self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        for (row, standing, state) in people {
+            let expected = match standing.as_str() {
+                "sending" => "in_progress",
+                "sent" => "reached",
+                _ => "unreached",
+            };
+            if state != expected {
+                broken.push(format!("{row} is {state} and its person {standing}"));
             }
         }
         let sql = "select p.campaign, p.total, (select count(*) from channel_campaign_people k where k.campaign = p.campaign), \
