@@ -121,6 +121,21 @@ impl Once {
         Ok(())
     }
 
+    /// Holds the key as [`Once::hold`] does, with the answer that a repeat gets when nobody has stored another by `until`:
+    /// the process may die, or the transaction's own answer be lost.
+    pub fn hold_until(
+        &self,
+        tx: &mut Tx<'_>,
+        until: Timestamp,
+        (status, body): (u16, &Value),
+        contact: &str,
+    ) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::keep_held_until(tx, slot, until, (status, &body.to_string()), Some(contact))?;
+        }
+        Ok(())
+    }
+
     /// Key and holder, for the node that finishes or frees the key after a crash of this request.
     pub fn key_and_holder(&self) -> Option<(String, String)> {
         self.0.as_ref().map(|slot| (slot.key.clone(), slot.holder.clone()))

@@ -86,7 +86,7 @@ pub async fn send(
                     Ok(Intent::Refused(refusal.into()))
                 }
                 Placed::Claimed(claim) => {
-                    once.hold(tx)?;
+                    hold(tx, &once, &claim)?;
                     let reference = reference_of(tx, &claim.message)?;
                     Ok(Intent::Send(claim, reference))
                 }
@@ -144,14 +144,22 @@ fn answer(
             let meta = json!({"messageId": row.id, "error": providers::shown(error)});
             kept(tx, once, row, &Failure::plain(code).with_meta(meta))
         }
-        Delivered::Unknown(_) => {
-            let failure = Failure::new(
-                codes::PROVIDER_UNAVAILABLE,
-                "the channel gave no clear answer in time; the message may still arrive and is not sent again",
-            );
-            kept(tx, once, row, &failure.with_meta(json!({"messageId": row.id, "chatId": row.chat})))
-        }
+        Delivered::Unknown(_) => kept(tx, once, row, &unknown(row)),
     }
+}
+
+/// Holds the key of a message that goes out now. If nobody stores what the channel said, the message is unknown at the end
+/// of its lease, and so is the answer.
+fn hold(tx: &mut Tx<'_>, once: &Once, claim: &Claim) -> Result<(), Failure> {
+    let row = &claim.message;
+    let failure = unknown(row);
+    let until = row.lease_until.ok_or_else(|| Failure::internal("a claim without a lease"))?;
+    once.hold_until(tx, until, (failure.error.status, &shown(&failure)), &row.contact.to_string())
+}
+
+fn unknown(row: &MessageRow) -> Failure {
+    let why = "the channel gave no clear answer in time; the message may still arrive and is not sent again";
+    Failure::new(codes::PROVIDER_UNAVAILABLE, why).with_meta(json!({"messageId": row.id, "chatId": row.chat}))
 }
 
 fn taken(
@@ -165,11 +173,15 @@ fn taken(
 }
 
 fn kept(tx: &mut Tx<'_>, once: &Once, row: &MessageRow, failure: &Failure) -> Result<Answer, Failure> {
+    once.finish(tx, failure.error.status, &shown(failure), Some(&row.contact.to_string()))
+}
+
+fn shown(failure: &Failure) -> Value {
     let mut body = json!({"error": failure.message, "code": failure.error.code});
     if let Some(meta) = &failure.meta {
         body["meta"] = meta.clone();
     }
-    once.finish(tx, failure.error.status, &body, Some(&row.contact.to_string()))
+    body
 }
 
 fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Failure> {

@@ -194,23 +194,24 @@ fn finish(
 ) -> Result<Answer, Failure> {
     started.message.status = message.status;
     started.message.provider_message_id.clone_from(&message.provider_id);
-    let refused = |error: &'static codes::ErrorCode, meta: Value| {
-        (error.status, json!({"error": error.meaning, "code": error.code, "meta": meta}))
-    };
     let (status, body) = match message.status {
         MessageStatus::Failed => {
             let (code, title, detail) = message.error.clone().unwrap_or_default();
             let unsupported = title == codes::RECIPIENT_UNSUPPORTED.code;
             let error = if unsupported { codes::RECIPIENT_UNSUPPORTED } else { codes::DELIVERY_FAILED };
             let told = json!({"code": code, "title": title, "detail": detail});
-            refused(error, json!({"chatId": started.chat_id, "error": told}))
+            refused(error, &json!({"chatId": started.chat_id, "error": told}))
         }
         MessageStatus::DeliveryUnknown => {
-            refused(codes::PROVIDER_UNAVAILABLE, json!({"chatId": started.chat_id}))
+            refused(codes::PROVIDER_UNAVAILABLE, &json!({"chatId": started.chat_id}))
         }
         _ => (if started.sent_in_session { 200 } else { 201 }, json!({"data": started})),
     };
     once.finish(tx, status, &body, Some(&started.contact_id.to_string()))
+}
+
+fn refused(error: &'static codes::ErrorCode, meta: &Value) -> (u16, Value) {
+    (error.status, json!({"error": error.meaning, "code": error.code, "meta": meta}))
 }
 
 /// Agent, number, template and price, all of which are fit.
@@ -469,7 +470,11 @@ fn begin(
     };
     match placed {
         Placed::Claimed(claim) => {
-            once.hold(tx)?;
+            // If nobody stores what the channel said, nobody knows by the end of the lease.
+            let until =
+                claim.message.lease_until.ok_or_else(|| Failure::internal("a claim without a lease"))?;
+            let (status, body) = refused(codes::PROVIDER_UNAVAILABLE, &json!({"chatId": told.chat_id}));
+            once.hold_until(tx, until, (status, &body), &told.contact_id.to_string())?;
             Ok(Begun::Send(claim, Box::new(told)))
         }
         _ => {

@@ -306,7 +306,8 @@ pub fn dials_to(
     let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
     let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     // The indexes are by `started_at`.
-    let since = format!("mode = 'live' and block_reason is null and started_at > cast(?3 as bigint) - {LATEST_DIAL}");
+    let since =
+        format!("mode = 'live' and block_reason is null and started_at > cast(?3 as bigint) - {LATEST_DIAL}");
     let sql = format!(
         "select dialled, cast(sum(case when at > ?2 then 1 else 0 end) as bigint), count(*) from ( \
          select to_number as dialled, {DIALLED} as at from calls where workspace = ?1 and to_number in {list} and {since} \
@@ -326,8 +327,9 @@ pub fn dial_times(
     after: Timestamp,
     limit: i64,
 ) -> Result<Vec<Timestamp>, DbError> {
-    const SINCE: &str =
-        formatcp!("mode = 'live' and block_reason is null and started_at > cast(?4 as bigint) - {LATEST_DIAL}");
+    const SINCE: &str = formatcp!(
+        "mode = 'live' and block_reason is null and started_at > cast(?4 as bigint) - {LATEST_DIAL}"
+    );
     tx.all(
         formatcp!(
             "select at from (select {DIALLED} as at from calls where workspace = ?1 and to_number = ?2 and {SINCE} \

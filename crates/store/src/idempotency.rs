@@ -74,14 +74,16 @@ pub fn reserve(
     if taken > 0 {
         return Ok(Reserved::Fresh);
     }
-    let found: Option<(String, String, Option<i64>, Option<String>)> = tx.one(
-        "select fingerprint, state, status, body from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4",
+    let found: Option<(String, String, Timestamp, Option<i64>, Option<String>)> = tx.one(
+        "select fingerprint, state, lease_until, status, body from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4",
         params![&slot.workspace, slot.mode, slot.operation, &slot.key])?;
     Ok(match found {
         // Freed between the two statements: the client may come again.
         None => Reserved::InProgress,
         Some((fingerprint, ..)) if fingerprint != slot.fingerprint => Reserved::Reused,
-        Some((_, state, Some(status), Some(body))) if state == "done" => {
+        Some((_, state, until, Some(status), Some(body)))
+            if state == "done" || state == "held" && until <= now =>
+        {
             Reserved::Replay { status: status as u16, body }
         }
         Some(_) => Reserved::InProgress,
@@ -128,6 +130,32 @@ pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
+/// Holds the key for its 24 hours as [`keep_held`] does. What it is answered with when nobody has finished it by `until`
+/// is known already.
+pub fn keep_held_until(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    until: Timestamp,
+    (status, body): (u16, &str),
+    contact: Option<&str>,
+) -> Result<(), DbError> {
+    tx.later(
+        "update idempotency_keys set state = 'held', lease_until = ?6, status = ?7, body = ?8, contact = ?9 \
+         where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
+        params![
+            &slot.workspace,
+            slot.mode,
+            slot.operation,
+            &slot.key,
+            &slot.holder,
+            until,
+            i64::from(status),
+            body,
+            contact
+        ],
+    )
+}
+
 /// Across workspaces: when the oldest key was made.
 pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(created_at) from idempotency_keys", &[])?.flatten())
@@ -151,7 +179,7 @@ pub fn redact_contact(
     body: &str,
 ) -> Result<u64, DbError> {
     tx.exec(
-        "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and state = 'done'",
+        "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and body is not null",
         params![tenant, contact, i64::from(status), body],
     )
 }

@@ -136,6 +136,21 @@ async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
         "idempotency_in_progress",
         "it may have had an effect"
     );
+    assert_eq!(reserve(once("u", "a", "first")).await, "mine");
+    let (store, held, until) =
+        (app.app().store.clone(), once("u", "a", "first"), app.app().clock.now().plus(60_000));
+    let answer = json!({"code": "unknown"});
+    store.tx(move |tx| held.hold_until(tx, until, (503, &answer), "con_1")).await.unwrap();
+    app.advance(59).await;
+    assert_eq!(reserve(once("u", "a", "second")).await, "idempotency_in_progress");
+    app.advance(1).await;
+    assert_eq!(
+        reserve(once("u", "a", "second")).await,
+        "given 503 {\"code\":\"unknown\"}",
+        "nobody answered it"
+    );
+    finish(once("u", "a", "first")).await;
+    assert_eq!(reserve(once("u", "a", "second")).await, "given 200 {\"placed\":true}", "somebody did, late");
     let (store, freed) = (app.app().store.clone(), once("f", "a", "first"));
     assert_eq!(reserve(once("f", "a", "first")).await, "mine");
     store.tx(move |tx| freed.free(tx)).await.unwrap();
