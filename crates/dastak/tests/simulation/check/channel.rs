@@ -397,8 +397,10 @@ impl Court<'_> {
                 *sent.entry(chat.as_str()).or_default() += 1;
             }
         }
+        // The words of who was erased are gone; the messages are kept without them.
         let sql = "select c.id, (select count(*) from chat_messages m where m.chat = c.id and m.role = 'agent') from chats c \
-             where c.channel = 'chatapp'";
+             where c.channel = 'chatapp' \
+             and not exists (select 1 from contacts k where k.id = c.contact and k.erased_at is not null)";
         let said: Vec<(String, i64)> = self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)));
         for (chat, said) in said {
             let sent = sent.get(chat.as_str()).copied().unwrap_or(0);
