@@ -212,7 +212,7 @@ async fn a_cap_counts_a_dial_from_the_moment_at_which_the_carrier_was_asked() {
         }
         let sql = format!("update calls set dialled_at = {dialled_at} where started_at >= ?1");
         let now = desk.app.app().clock.now();
-        let stored = desk.app.app().store.tx(move |tx| tx.exec(&sql, &store::params![now]));
+        let stored = desk.app.app().store.tx(move |tx| tx.exec(&sql, store::params![now]));
         assert_eq!(stored.await.unwrap(), 3);
         if seconds > 0 {
             desk.app.advance(day + seconds - 1).await;

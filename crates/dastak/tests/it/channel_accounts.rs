@@ -301,6 +301,46 @@ async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
 }
 
 #[tokio::test]
+async fn what_came_for_a_connection_that_a_request_holds_is_worked_at_once_on_postgres() {
+    crate::app::needs_postgres();
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    app.advance(0).await;
+    let (holds, held) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let mut signals = Some((holds, released));
+    let store = app.app().store.clone();
+    let holder = tokio::spawn(async move {
+        store
+            .tx(move |tx| {
+                let all: Vec<String> = tx.all("select id from channel_connections /*pg for update*/", &[])?;
+                if let Some((holds, released)) = signals.take() {
+                    let _ = holds.send(all.len());
+                    let _ = released.recv();
+                }
+                Ok::<_, store::DbError>(())
+            })
+            .await
+    });
+    assert_eq!(held.await.unwrap(), 1);
+    let message = cloud::text("wamid.H", "+919812345678", 1_795_000_000, "Hi");
+    notify(&app, &hook, &cloud::about_messages(json!({"messages": [message]}))).await.expect(200);
+    assert_eq!(stored(&app).await, (1, 1));
+    // The look at the inbox waits for the one who holds the connection.
+    let waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let mut looks = 0;
+    while app.app().store.read(|tx| tx.one::<i64>(waits, &[])).await.unwrap() != Some(1) {
+        looks += 1;
+        assert!(looks < 20_000, "nobody waits for the connection");
+    }
+    release.send(()).unwrap();
+    holder.await.unwrap().unwrap();
+    app.advance(0).await;
+    assert_eq!(stored(&app).await, (1, 0));
+}
+
+#[tokio::test]
 #[allow(clippy::disallowed_methods, reason = "the time that the work takes is real")]
 async fn a_burst_of_ten_thousand_is_taken_in_and_worked() {
     let (app, _fake) = cloud::start().await;
