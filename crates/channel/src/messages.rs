@@ -190,8 +190,12 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), now);
     let mut refusal = judge(tx, tenant, new, &standing, open)?;
-    if refusal.is_none() && new.at_once && !open && !has_room(tx, &context, tenant, &new.number, &new.to)? {
-        refusal = Some(Refusal::TierLimit);
+    if refusal.is_none() && new.at_once && !open {
+        // The line of the number before the people of the account, in the order of those who send what waits.
+        channel_messages::line_for_update(tx, tenant, &new.number.phone_number_id)?;
+        if !has_room(tx, &context, tenant, &new.number, &new.to)? {
+            refusal = Some(Refusal::TierLimit);
+        }
     }
     if let Some(refusal) = refusal {
         if !new.keep_refused {

@@ -15,7 +15,7 @@ fn rounds() -> u64 {
 }
 
 /// Next number of a sequence that its seed determines.
-fn next(seed: &mut u64) -> u64 {
+pub fn next(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *seed >> 33
 }

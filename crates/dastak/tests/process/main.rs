@@ -4,6 +4,7 @@
 // These tests watch processes, which live in real time.
 #![allow(clippy::disallowed_methods)]
 
+mod channel;
 mod chats;
 mod command_line;
 mod crash;
@@ -11,6 +12,9 @@ mod deliveries;
 mod dialler;
 mod drain;
 mod exchange;
+#[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
+#[path = "../it/fakes/mod.rs"]
+mod fakes;
 mod faults;
 mod forgetful;
 mod hostile;

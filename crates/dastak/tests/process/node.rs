@@ -154,16 +154,27 @@ impl Client {
         self.send("POST", &path, TOKEN, &[("idempotency-key", key)], &body).await
     }
 
-    /// Asks until the answer fits; the bound only ends a test that would never end.
+    /// Asks until the answer fits, as the operator.
     pub async fn until(
         &self,
         method: &str,
         path: &str,
         fits: impl Fn(&Option<Answer>) -> bool,
     ) -> Option<Answer> {
+        self.until_as(TOKEN, method, path, fits).await
+    }
+
+    /// Asks until the answer fits; the bound only ends a test that would never end.
+    pub async fn until_as(
+        &self,
+        bearer: &str,
+        method: &str,
+        path: &str,
+        fits: impl Fn(&Option<Answer>) -> bool,
+    ) -> Option<Answer> {
         let mut pace = tokio::time::interval(Duration::from_millis(20));
         for _ in 0..3000 {
-            let answer = self.send(method, path, TOKEN, &[], &Value::Null).await;
+            let answer = self.send(method, path, bearer, &[], &Value::Null).await;
             if fits(&answer) {
                 return answer;
             }

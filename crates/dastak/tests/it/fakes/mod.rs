@@ -1,5 +1,6 @@
 //! Outside systems that speak their real wire over a socket and misbehave as told.
 
+pub mod cloud;
 pub mod google_sheets;
 pub mod hubspot;
 pub mod salesforce;

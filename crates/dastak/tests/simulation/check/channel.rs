@@ -192,6 +192,9 @@ impl Court<'_> {
                 *known.entry(id.as_str()).or_default() += 1;
             }
         }
+        for id in known.keys().filter(|id| !heard.iter().any(|(written, _)| written == *id)) {
+            broken.push(format!("nobody wrote {id}"));
+        }
         for (id, from) in heard {
             let times = known.get(id.as_str()).copied().unwrap_or(0);
             // Who was erased meanwhile is forgotten.
