@@ -152,6 +152,8 @@ async fn a_killed_sender_sends_nobody_twice() {
     assert_eq!((status, &stats["pending"], &stats["failed"]), (&json!("completed"), &json!(0), &json!(0)));
     let of = |name: &str| stats[name].as_u64().expect("a count");
     assert_eq!(of("sent") + of("deliveryUnknown"), PEOPLE, "{stats}");
+    let got = reached.keys().filter(|to| to.starts_with("9198123456")).count() as u64;
+    assert!((of("sent")..=PEOPLE).contains(&got), "{got} people got it: {stats}");
 }
 
 /// Two nodes share the singles of a burst and a campaign.
