@@ -44,10 +44,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &NotificationRow) -> Result<(), DbError> {
     tx.later(INSERT, &row.values())
 }
 
-macro_rules! take {
-    ($lock:literal) => {
-        concat!(
-            "with recursive waiting(connection) as (
+/// From one connection with work to the next, however much each has.
+const TAKE: &str = "with recursive waiting(connection) as (
             select min(connection) from channel_notifications where payload is not null
             union all
             select (select min(n.connection) from channel_notifications n
@@ -59,12 +57,7 @@ macro_rules! take {
             where c.id in (select connection from waiting) and c.inbox_until <= ?1 and exists (
                 select 1 from channel_notifications n
                 where n.connection = c.id and n.payload is not null and n.next_at <= ?1
-            ) order by c.inbox_until limit ?3 ",
-            $lock,
-            ") returning id, workspace"
-        )
-    };
-}
+            ) order by c.inbox_until limit ?3";
 
 /// Across workspaces: takes connections that have something to be worked, for as long as the lease lasts. `patient`
 /// waits for connections that another transaction holds, which may be one that takes nothing; otherwise they are
@@ -76,9 +69,8 @@ pub fn take_connections(
     most: i64,
     patient: bool,
 ) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, DbError> {
-    // From one connection with work to the next, however much each has.
-    const HASTY: &str = take!("/*pg for update skip locked*/");
-    const PATIENT: &str = take!("/*pg for update*/");
+    const HASTY: &str = formatcp!("{TAKE} /*pg for update skip locked*/) returning id, workspace");
+    const PATIENT: &str = formatcp!("{TAKE} /*pg for update*/) returning id, workspace");
     tx.all(if patient { PATIENT } else { HASTY }, params![now, until, most])
 }
 

@@ -174,7 +174,7 @@ async fn two_nodes_send_everybody_one_message_on_postgres() {
     let path = campaign(&nodes[0].client, &key, &template).await;
     let mut tasks = Vec::new();
     for n in 0..2 * SINGLE {
-        // Both nodes get each request at once: one of them sends, and the other waits for its answer or gives it.
+        // Both nodes get each request at once: one of them sends, the other says that it runs or gives the first answer again.
         for node in &nodes {
             let (client, key) = (node.client.clone(), key.clone());
             tasks.push(tokio::spawn(async move { single(&client, &key, n).await.expect("an answer") }));
