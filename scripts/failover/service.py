@@ -8,6 +8,9 @@ TOKEN = "operator-token-of-the-failover"
 MASTER_KEY = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"
 # The longest that a client waits for an answer.
 CLIENT = 60.0
+# The longest for which a connection is kept unused: the service closes one after fifteen seconds (`limits.head_time`), and a
+# request that is sent at that moment gets no answer.
+UNUSED = 5.0
 
 
 class Answer:
@@ -40,6 +43,8 @@ class Client:
         began = time.monotonic()
         connection = getattr(self.mine, "connection", None) or http.client.HTTPConnection(self.host)
         self.mine.connection = connection
+        if began - getattr(self.mine, "used", began) > UNUSED:
+            connection.close()
         try:
             if connection.sock is None:
                 connection.timeout = timeout
@@ -48,6 +53,7 @@ class Client:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             text = answer.read()
+            self.mine.used = time.monotonic()
             try:
                 said = json.loads(text)
             except ValueError:
