@@ -22,7 +22,7 @@ use store::workspaces::WorkspaceRow;
 use store::{Tx, calls, wallet};
 
 use crate::followers::MessageFact;
-use crate::voice_notes;
+use crate::{media, voice_notes};
 
 /// How long after a message an answer to it belongs to it.
 const ANSWERS: i64 = 72 * HOUR;
@@ -106,7 +106,6 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Res
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
     let text = text.chars().filter(|sign| *sign != '\0').collect();
     let mut heard = chats::Heard { message: message.id, text, pending: false };
-    let note = message.media_at.is_some() && voice_notes::is_note(message);
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
         refresh(tx, message, fact.received, &mut carried)?;
         channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
@@ -114,7 +113,7 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Res
             chats::started(tx, env, &mut row, Role::User, message.id, &heard.text)?;
             return session::end(tx, env, &mut row, EndCause::OptedOut);
         }
-        heard.pending = note && voice_notes::understood(app, &row.language);
+        heard.pending = pending(app, tx, message, &row)?;
         if chats::heard(tx, env, &mut row, &heard)? {
             return Ok(());
         }
@@ -125,9 +124,24 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Res
     }
     let Some(mut row) = open_for(tx, env, message, fact.received, &number)? else { return Ok(()) };
     channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
-    heard.pending = note && voice_notes::understood(app, &row.language);
+    heard.pending = pending(app, tx, message, &row)?;
     chats::heard(tx, env, &mut row, &heard)?;
     Ok(())
+}
+
+/// Whether the reply waits until the file of a message is there: a voice note that can be made out, or a file where the
+/// agent waits for a document.
+fn pending(app: &App, tx: &mut Tx<'_>, message: &MessageRow, row: &ChatRow) -> Result<bool, Failure> {
+    if message.media_at.is_none() {
+        return Ok(false);
+    }
+    if voice_notes::is_note(message) {
+        return Ok(voice_notes::understood(app, &row.language));
+    }
+    match media::may_be_document(message) {
+        true => chats::waits_for_file(tx, row),
+        false => Ok(false),
+    }
 }
 
 /// Writes down what the channel has told of the customer meanwhile.

@@ -23,6 +23,11 @@ const DROPS: i64 = 100;
 const AGAIN: i64 = 5 * MINUTE;
 const MAX_ATTEMPTS: i64 = 40;
 
+/// Whether a message's file can be a document that an agent asks for.
+pub(crate) fn may_be_document(message: &MessageRow) -> bool {
+    ["image", "document"].contains(&message.kind.as_str())
+}
+
 /// The key of a message's object.
 fn key_of(id: Id<ChannelMessage>) -> String {
     format!("channel/{id}")
@@ -112,7 +117,8 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
         tracing::warn!(%why, about = %id, "a received file could not be kept yet");
         return Ok(());
     }
-    let (now, note, teller) = (app.clock.now(), voice_notes::is_note(&row), app.clone());
+    let (now, teller) = (app.clock.now(), app.clone());
+    let awaited = voice_notes::is_note(&row) || may_be_document(&row);
     app.store
         .tx(move |tx| {
             let row = channel_messages::get_for_update(tx, tenant, id)?;
@@ -124,7 +130,7 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
                     row.media_at = None;
                     row.updated_at = now;
                     channel_messages::save(tx, &row)?;
-                    if note {
+                    if awaited {
                         voice_notes::tell(&teller, tx, tenant, id, words.as_deref())?;
                     }
                 }

@@ -47,7 +47,7 @@ pub struct SentFile {
 
 /// A file that is taken.
 #[derive(Debug, Clone)]
-struct Part {
+pub(crate) struct Part {
     name: String,
     kind: FileType,
     bytes: Arc<[u8]>,
@@ -96,7 +96,26 @@ async fn check(
     let (env, owed) = (Env::of(app), parts.clone());
     let begun = app.store.tx(move |tx| begin(tx, &env, tenant, id, &owed)).await?;
     let Begun::Wanted(asked) = begun else { return Err(Failure::plain(codes::SESSION_ENDED)) };
-    for part in &parts {
+    let verdict = put_and_judge(app, id, &asked, &parts).await?;
+    let env = Env::of(app);
+    let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await?;
+    match told {
+        Finished::Taken(claim, row) => Ok((claim, *row)),
+        Finished::Over => Err(Failure::plain(codes::SESSION_ENDED)),
+    }
+}
+
+/// Puts the files into the object store, and has them read.
+///
+/// # Errors
+/// 503 when they cannot be stored now.
+pub(crate) async fn put_and_judge(
+    app: &App,
+    chat: Id<Chat>,
+    asked: &AskedDocument,
+    parts: &[Part],
+) -> Result<Verdict, Failure> {
+    for part in parts {
         let put = app.ports.objects.put(&part.object, part.kind.as_str(), part.bytes.to_vec());
         app.clock.outside(put).await.map_err(|why| Failure {
             cause: Some(why.to_string()),
@@ -107,18 +126,15 @@ async fn check(
             )
         })?;
     }
-    let reading = read(app, id, &asked, &parts).await;
-    let verdict = judge(reading, &asked.fields, asked.attempt, asked.attempts);
-    let env = Env::of(app);
-    let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await?;
-    match told {
-        Finished::Taken(claim, row) => Ok((claim, *row)),
-        Finished::Over => Err(Failure::plain(codes::SESSION_ENDED)),
-    }
+    let reading = read(app, chat, asked, parts).await;
+    Ok(judge(reading, &asked.fields, asked.attempt, asked.attempts))
 }
 
 /// The files as they are stored, each with an object of its own.
-fn taken(app: &App, files: Vec<SentFile>) -> Result<Vec<Part>, Failure> {
+///
+/// # Errors
+/// 400 and 413 (docs/contract/documents.md#errors).
+pub(crate) fn taken(app: &App, files: Vec<SentFile>) -> Result<Vec<Part>, Failure> {
     if files.is_empty() || files.len() > MAX_PARTS {
         return Err(Failure::field("file", format!("must be there 1 to {MAX_PARTS} times")));
     }
@@ -177,23 +193,38 @@ fn open_chat(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>) -> Result
     Ok(Some(row))
 }
 
-/// The document that a chat with the agent waits for.
-fn asked(tx: &mut Tx<'_>, row: &ChatRow) -> Result<AskedDocument, Failure> {
-    let not_requested = || Failure::plain(codes::DOCUMENT_NOT_REQUESTED);
+/// The document that a chat with the agent waits for, if it does.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn wanted(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<AskedDocument>, Failure> {
     if row.state != State::Ai {
-        return Err(not_requested());
+        return Ok(None);
     }
-    let kept = chats::state(tx, row.workspace, row.id)?.conversation.ok_or_else(not_requested)?;
+    let Some(kept) = chats::state(tx, row.workspace, row.id)?.conversation else { return Ok(None) };
     let flow = app::published_flows::flow_of_id(tx, row.workspace, &row.flow)?;
-    Conversation::resume(flow, read_state(&kept)?).asked_document().ok_or_else(not_requested)
+    Ok(Conversation::resume(flow, read_state(&kept)?).asked_document())
+}
+
+fn asked(tx: &mut Tx<'_>, row: &ChatRow) -> Result<AskedDocument, Failure> {
+    wanted(tx, row)?.ok_or_else(|| Failure::plain(codes::DOCUMENT_NOT_REQUESTED))
+}
+
+/// Writes the objects down as ones to be dropped, so that none is left that nobody knows of.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn owe(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, parts: &[Part]) -> Result<(), Failure> {
+    for part in parts {
+        documents::owe_drop(tx, tenant, &part.object, env.context.now.plus(GRACE))?;
+    }
+    Ok(())
 }
 
 fn begin(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>, parts: &[Part]) -> Result<Begun, Failure> {
     let Some(row) = open_chat(tx, env, tenant, id)? else { return Ok(Begun::Over) };
     let asked = asked(tx, &row)?;
-    for part in parts {
-        documents::owe_drop(tx, tenant, &part.object, env.context.now.plus(GRACE))?;
-    }
+    owe(tx, env, tenant, parts)?;
     Ok(Begun::Wanted(asked))
 }
 
@@ -259,7 +290,27 @@ fn finish(
     if asked(tx, &chat)? != *was_asked {
         return Err(Failure::plain(codes::DOCUMENT_NOT_REQUESTED));
     }
-    let row = note(tx, env, &chat, was_asked, verdict)?;
+    let row = keep(tx, env, &chat, was_asked, verdict, parts)?;
+    write(tx, env, &mut chat, Role::User, &format!("[{}]", was_asked.label), None)?;
+    let claim = begin_turn(env, &mut chat, TurnKind::Document);
+    save(tx, env, &mut chat)?;
+    Ok(Finished::Taken(claim, Box::new(row)))
+}
+
+/// Writes down what an upload means: the document, the files that it is made of, and its event.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn keep(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    chat: &ChatRow,
+    asked: &AskedDocument,
+    verdict: &Verdict,
+    parts: &[Part],
+) -> Result<DocumentRow, Failure> {
+    let tenant = chat.workspace;
+    let row = note(tx, env, chat, asked, verdict)?;
     for (seq, part) in (1..).zip(parts) {
         if !verdict.accepted() {
             documents::owe_drop(tx, tenant, &part.object, env.context.now)?;
@@ -289,10 +340,7 @@ fn finish(
         emit(tx, &env.context, tenant, "document.received", &row, parts)?;
     }
     tx.wake(app::topics::CHATS);
-    write(tx, env, &mut chat, Role::User, &format!("[{}]", was_asked.label), None)?;
-    let claim = begin_turn(env, &mut chat, TurnKind::Document);
-    save(tx, env, &mut chat)?;
-    Ok(Finished::Taken(claim, Box::new(row)))
+    Ok(row)
 }
 
 /// The row of the document as it is after this upload.

@@ -12,6 +12,7 @@
 //! | `read` | chats as clients and the operator see them |
 //! | `desk` | a teammate takes a chat over, writes, gives it back |
 //! | `documents` | a document that a customer hands in |
+//! | `channel_documents` | one that a customer sends on the messaging channel |
 //! | `document_desk` | documents as the operator sees them, and a teammate's verdict |
 //! | `document_drops` | what becomes of documents and their files |
 //! | `hours` | when an agent takes new chats |
@@ -27,6 +28,7 @@
 
 mod analysis;
 mod carried;
+mod channel_documents;
 mod desk;
 mod document_desk;
 mod document_drops;
@@ -45,6 +47,7 @@ mod turn;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
 pub use carried::{Heard, heard, made_out, started};
+pub use channel_documents::waits_for_file;
 pub use desk::{end as end_for, hand_back, take_over, write};
 pub use document_desk::{
     OpenedFile, file as document_file, get as document, list as documents, review as review_document,

@@ -17,6 +17,7 @@ use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
 use crate::carried::{carry, in_one, not_carried};
+use crate::channel_documents;
 use crate::feed::Feed;
 use crate::session::{
     Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
@@ -87,7 +88,17 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
     loop {
         // An opening, a document and a return to the agent do not fail: in the end the interpreter speaks for itself.
         let alone = claim.kind != TurnKind::Message && claim.attempt > MAX_ATTEMPTS;
-        let next = match play(app, &claim, feed, alone).await {
+        let played = match claim.carried && claim.kind == TurnKind::Message {
+            true => match channel_documents::take(app, claim).await {
+                Ok(taken) => {
+                    claim = taken;
+                    play(app, &claim, feed, alone).await
+                }
+                Err(trouble) => Err(trouble),
+            },
+            false => play(app, &claim, feed, alone).await,
+        };
+        let next = match played {
             Ok(written) => {
                 let (env, written) = (Env::of(app), Arc::new(written));
                 return app.store.tx(move |tx| store_reply(tx, &env, &claim, &written)).await;
@@ -96,7 +107,7 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
                 let env = Env::of(app);
                 let again = match trouble {
                     Trouble::Model { again } => again,
-                    Trouble::Late => true,
+                    Trouble::Late | Trouble::Unavailable => true,
                     Trouble::Gone => return gone(app, claim).await,
                     Trouble::Store(failure) => {
                         // Its lease ends, and it is taken up again.

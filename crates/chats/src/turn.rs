@@ -34,6 +34,8 @@ pub(crate) enum Trouble {
     Model { again: bool },
     /// It took too long.
     Late,
+    /// A file that it is about can be neither fetched nor stored now.
+    Unavailable,
     /// Somebody else writes the reply by now, or nobody may.
     Gone,
     /// The store failed.

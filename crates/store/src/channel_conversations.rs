@@ -225,6 +225,24 @@ pub fn fetches_other(
     Ok(tx.one::<Id<ChannelMessage>>(sql, params![tenant, chat, message])?.is_some())
 }
 
+/// Pictures and documents of at most so many bytes that the customer has sent after message `seq` of a chat, and that are
+/// kept: their objects with their sizes in bytes, oldest first.
+pub fn files_since(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    chat: Id<Chat>,
+    seq: i64,
+    most: i64,
+) -> Result<Vec<(String, i64)>, DbError> {
+    /// More than a document has parts, so that files of other types among them leave room.
+    const FILES: i64 = 8;
+    let sql = "select m.media_object, m.media_bytes from channel_chat_messages c
+        join channel_messages m on m.workspace = c.workspace and m.id = c.message
+        where c.workspace = ?1 and c.chat = ?2 and c.seq > ?3 and m.direction = 'inbound' and m.kind in ('image', 'document')
+        and m.media_object is not null and m.media_bytes <= ?4 order by c.seq limit ?5";
+    tx.all(sql, params![tenant, chat, seq, most, FILES])
+}
+
 /// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
 /// first: a message that comes in does, too.
 pub fn hold_thread(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {

@@ -395,6 +395,55 @@ async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
     assert_eq!(failed[0]["error"]["title"], "contact_opted_out");
 }
 
+/// A message that waits, and what happens meanwhile; the code and the title of its error afterwards.
+async fn after_waiting(body: Value, seconds: i64, meanwhile: impl AsyncFnOnce(&Desk)) -> Value {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.hears(ASHA, "Hi").await;
+    desk.app.advance(seconds).await;
+    desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+    let queued = desk.send(&body).await.expect(201)["data"].clone();
+    assert_eq!(queued["status"], "queued");
+    meanwhile(&desk).await;
+    desk.app.advance(0).await;
+    desk.app.advance(120).await;
+    let seen = desk.message(&queued["messageId"]).await;
+    let failed = desk.events("message.failed").await;
+    assert_eq!((failed.len(), desk.fake.system.sent().len()), (1, 0), "{seen}");
+    json!([seen["status"], failed[0]["error"]["code"], failed[0]["error"]["title"]])
+}
+
+#[tokio::test]
+async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
+    // The fake gives the template this id.
+    const TEMPLATE: &str = "773";
+    let text = json!({"to": ASHA, "text": "Later"});
+    let closed = after_waiting(text, 24 * 3_600 - 30, async |_| ()).await;
+    assert_eq!(closed, json!(["failed", -1004, "window_closed"]));
+    let paused = async |desk: &Desk| {
+        let told = cloud::template_event(TEMPLATE, "due", "PAUSED");
+        notify(&desk.app, &desk.hook, &told).await.expect(200);
+    };
+    let paused = after_waiting(template("due"), 0, paused).await;
+    assert_eq!(paused, json!(["failed", -1007, "template_unavailable"]));
+    let became_marketing = async |desk: &Desk| {
+        let told = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
+            "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
+        notify(&desk.app, &desk.hook, &cloud::change("template_category_update", told)).await.expect(200);
+    };
+    let became_marketing = after_waiting(template("due"), 0, became_marketing).await;
+    assert_eq!(became_marketing, json!(["failed", -1006, "opt_in_required"]));
+    let gone = async |desk: &Desk| {
+        desk.fake.system.remove_template("due");
+        // What is as new as the list is left alone.
+        desk.app.advance(1).await;
+        let path = "/v1/chatapp/templates/sync";
+        desk.app.post(&desk.workspace.live, path, &Value::Null).await.expect(200);
+    };
+    let gone = after_waiting(template("due"), 0, gone).await;
+    assert_eq!(gone, json!(["failed", -1008, "template_not_found"]));
+}
+
 #[tokio::test]
 async fn one_person_gets_a_burst_and_then_one_message_in_six_seconds() {
     let desk = Desk::open().await;

@@ -16,12 +16,12 @@ use crate::knowledge_files_hostile::pages;
 use crate::receiver::{Behaviour, Receiver};
 use crate::worlds;
 
-const PDF: &[u8] = b"%PDF-1.7\nthe customer's card";
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\nthe customer's card";
-const JPEG: &[u8] = b"\xFF\xD8\xFF\xE0the back of it";
+pub const PDF: &[u8] = b"%PDF-1.7\nthe customer's card";
+pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\nthe customer's card";
+pub const JPEG: &[u8] = b"\xFF\xD8\xFF\xE0the back of it";
 
 /// The flow: a document, and one more where it was not accepted.
-fn flow() -> Value {
+pub fn flow() -> Value {
     json!([
         {"id": "ask", "type": "document", "label": "PAN card", "fields": ["name", "number"], "attempts": 2,
          "next": "z", "onFail": "sorry"},
@@ -90,19 +90,8 @@ impl Desk {
 
     /// One whose documents a model reads that answers as told.
     async fn read_by(reader: &Receiver) -> Self {
-        let url = reader.url.replace("/hook", "/v1");
-        Self::open_with(move |config| {
-            config.providers.models = vec![Section {
-                name: "eyes".into(),
-                base_url: url,
-                model: "eyes".into(),
-                vision: true,
-                resident: Some(true),
-                timeout: Duration::from_secs(5),
-                ..Section::default()
-            }];
-        })
-        .await
+        let section = eyes(reader);
+        Self::open_with(move |config| config.providers.models = vec![section]).await
     }
 
     async fn upload_as(&self, key: &str, session: &str, parts: &[(&str, &[u8])]) -> Answer {
@@ -139,8 +128,21 @@ impl Desk {
     }
 }
 
+/// A model that sees.
+pub fn eyes(reader: &Receiver) -> Section {
+    Section {
+        name: "eyes".into(),
+        base_url: reader.url.replace("/hook", "/v1"),
+        model: "eyes".into(),
+        vision: true,
+        resident: Some(true),
+        timeout: Duration::from_secs(5),
+        ..Section::default()
+    }
+}
+
 /// What a model that sees says of a document.
-fn sees(report: &Value) -> Behaviour {
+pub fn sees(report: &Value) -> Behaviour {
     let content = report.to_string();
     let body =
         json!({"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]});
@@ -151,12 +153,12 @@ fn sees(report: &Value) -> Behaviour {
     ))
 }
 
-fn good() -> Value {
+pub fn good() -> Value {
     json!({"matches": true, "legible": true, "problems": [],
         "fields": {"name": "Asha Rao", "number": "ABCDE1234F", "unasked": "x"}})
 }
 
-fn other() -> Value {
+pub fn other() -> Value {
     json!({"matches": false, "legible": true, "problems": ["this is a bill, no. 1234 5678 9012"], "fields": {}})
 }
 

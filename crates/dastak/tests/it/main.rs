@@ -26,6 +26,7 @@ mod channel_accounts;
 mod channel_campaign_stops;
 mod channel_campaigns;
 mod channel_conversations;
+mod channel_documents;
 mod channel_hand_offs;
 mod channel_messages;
 mod channel_templates;
