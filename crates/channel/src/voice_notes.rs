@@ -89,7 +89,8 @@ async fn make_out(app: &App, language: String, bytes: &[u8]) -> Result<Option<St
     Ok(Some(words).filter(|words| !words.is_empty()))
 }
 
-/// Tells the conversation of a note what was made out of it, in the transaction that stores the note's file.
+/// Tells the conversation of a file that it is there, or cannot be had, and what was made out of a note: the reply
+/// waits for it no longer. It belongs to the transaction that stores the file.
 pub(crate) fn tell(
     app: &App,
     tx: &mut Tx<'_>,

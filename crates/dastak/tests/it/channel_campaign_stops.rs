@@ -210,8 +210,15 @@ async fn an_account_that_is_taken_away_stops_a_campaign() {
 }
 
 #[tokio::test]
-async fn a_refusal_for_the_token_or_a_permission_gives_the_person_back() {
-    for (status, code, reason) in [(401, 190, "token_invalid"), (403, 10, "permission_denied")] {
+async fn a_refusal_for_the_account_or_the_number_stops_a_campaign_and_gives_the_person_back() {
+    for (status, code, reason) in [
+        (401, 190, "token_invalid"),
+        (403, 10, "permission_denied"),
+        (400, 131_042, "payment_issue"),
+        (400, 133_010, "number_not_registered"),
+        (400, 131_048, "spam_rate_limited"),
+        (403, 131_031, "account_restricted"),
+    ] {
         let desk = Desk::open(body_of("UTILITY")).await;
         let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
         desk.list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": {}}])).await;
