@@ -442,6 +442,12 @@ async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
     };
     let gone = after_waiting(template("due"), 0, gone).await;
     assert_eq!(gone, json!(["failed", -1008, "template_not_found"]));
+    let number_gone = async |desk: &Desk| {
+        let path = format!("/workspaces/{}/chatapp/numbers/{NUMBER_ID}", desk.workspace.id);
+        desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    };
+    let number_gone = after_waiting(json!({"to": ASHA, "text": "Later"}), 0, number_gone).await;
+    assert_eq!(number_gone, json!(["failed", -1005, "invalid_message"]));
 }
 
 #[tokio::test]
@@ -528,6 +534,50 @@ async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     let refused = desk.send(&template("due")).await;
     assert_eq!(refused.json["meta"]["reason"], "erased", "{}", refused.text);
     refused.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn what_a_customer_changes_or_deletes_is_changed_or_gone() {
+    let desk = Desk::open().await;
+    desk.fake.system.put_media("900", "image/jpeg", "the bytes");
+    let of = |id: &str, kind: &str, what: Value| {
+        let mut message =
+            json!({"from": "919812345678", "id": id, "timestamp": desk.now().to_string(), "type": kind});
+        message[kind] = what;
+        json!({"messages": [message]})
+    };
+    let picture = json!({"id": "900", "mime_type": "image/jpeg", "caption": "Look"});
+    desk.told(of("wamid.media", "image", picture)).await;
+    desk.app.advance(1).await;
+    let kept = || {
+        let folder = desk.app.app().config.data.join("channel");
+        std::fs::read_dir(folder).map_or(0, |files| files.count())
+    };
+    assert_eq!(kept(), 1);
+    let id = desk.list("direction=inbound").await[0]["messageId"].clone();
+    let edit = |to: &str| json!({"original_message_id": "wamid.media", "message": {"caption": to}});
+    desk.told(of("wamid.e1", "edit", edit("Look here"))).await;
+    let seen = desk.message(&id).await;
+    assert_eq!((&seen["text"], &seen["status"]), (&json!("Look here"), &json!("received")));
+    let revoke = |original: &str| json!({"original_message_id": original});
+    desk.told(of("wamid.r0", "revoke", revoke("wamid.unknown"))).await;
+    for id in ["wamid.r1", "wamid.r2"] {
+        desk.told(of(id, "revoke", revoke("wamid.media"))).await;
+    }
+    // What is gone does not come back.
+    desk.told(of("wamid.e2", "edit", edit("Again"))).await;
+    let gone = desk.message(&id).await;
+    assert_eq!(
+        (&gone["status"], &gone["text"], &gone["media"]),
+        (&json!("deleted"), &Value::Null, &Value::Null)
+    );
+    let path = format!("{PATH}/{}/media", id.as_str().unwrap());
+    desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+    desk.app.advance(60).await;
+    assert_eq!(kept(), 0, "the file is gone, too");
+    // None of these is a message of its own.
+    assert_eq!(desk.list("direction=inbound").await.len(), 1);
+    assert_eq!(desk.events("message.received").await.len(), 1);
 }
 
 #[tokio::test]
