@@ -293,12 +293,21 @@ fn place(
             Step::Analysed(chosen) => chosen,
         },
     };
-    let depth = row.and_then(|row| row.depth).unwrap_or(0);
-    let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth };
+    let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth: depth(tx, call, row)? };
     if put(tx, &env.context, board, card, (&columns, &heard), reason)? {
         card.sorted_at = Some(call.started_at);
     }
     Ok(())
+}
+
+/// How many automations led to a call: through the row of the calling list that one added, or the nudge that one made
+/// (docs/contract/boards.md#no-loops).
+fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&RowOfCall>) -> Result<i64, Failure> {
+    let by_nudge = match call.nudge {
+        Some(nudge) => boards::is_own_nudge(tx, call.workspace, nudge)?,
+        None => false,
+    };
+    Ok(row.and_then(|row| row.depth).unwrap_or(0).max(i64::from(by_nudge)))
 }
 
 /// Puts a card where it belongs after what was heard; whether that says anything.

@@ -11,7 +11,7 @@ pub use actions::{
 use const_format::formatcp;
 use domain::board::{Attention, CardStatus, ColumnType, defaults};
 use domain::campaign::RowState;
-use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow};
+use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow, Nudge};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -546,6 +546,12 @@ pub fn add_origin(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>, depth:
         "insert into board_origins (list_row, workspace, depth) values (?1, ?2, ?3) on conflict (list_row) do nothing",
         params![list_row, tenant, depth],
     )
+}
+
+/// Whether the service made a nudge by itself: only automations of boards do.
+pub fn is_own_nudge(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<Nudge>) -> Result<bool, DbError> {
+    let sql = "select id from nudges where workspace = ?1 and id = ?2 and api_key = ''";
+    Ok(tx.one::<Id<Nudge>>(sql, params![tenant, nudge])?.is_some())
 }
 
 row! {

@@ -12,6 +12,10 @@ use crate::erasure::traces;
 /// Gives a column of a board these automations.
 async fn automate(kit: &Kit, campaign: &str, key: &str, automations: Value) {
     let board = kit.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
+    automate_board(kit, &board, key, automations).await;
+}
+
+async fn automate_board(kit: &Kit, board: &str, key: &str, automations: Value) {
     let path = kit.own(&format!("boards/{board}"));
     let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
     for column in settings["columns"].as_array_mut().unwrap() {
@@ -35,6 +39,10 @@ impl Kit {
 
     async fn actions_of(&self, campaign: &str, card: &Value) -> Vec<String> {
         let board = self.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
+        self.actions_on(&board, card).await
+    }
+
+    async fn actions_on(&self, board: &str, card: &Value) -> Vec<String> {
         let path = self.own(&format!("boards/{board}/cards/{}", card["id"].as_str().unwrap()));
         let detail = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
         let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
@@ -289,6 +297,51 @@ async fn boards_that_feed_each_other_do_not_go_round() {
     }
     kit.app().advance(0).await;
     assert_eq!(kit.list_of(&kit.campaign).await["total"], 1);
+}
+
+impl Kit {
+    /// The call of a nudge that is due is answered and ends with this outcome.
+    async fn nudge_talked(&self, outcome: &str) {
+        self.app().advance(1).await;
+        let calls = self.app().get(self.live(), "/v1/calls?state=ringing").await.expect(200);
+        let [call] = &calls["data"].as_array().unwrap()[..] else { panic!("one call rings: {calls}") };
+        let call = call["id"].as_str().unwrap();
+        self.held.answer(call).await;
+        let report = Report { outcome: Some(outcome.into()), ..talk() };
+        self.held.end(call, Fact::Ended(EndCause::AgentEnded), report).await;
+    }
+}
+
+/// A nudge that a column made moves a card on the board of its agent, and the way ends there, whatever that board says.
+#[tokio::test]
+async fn nudges_of_boards_do_not_go_round() {
+    let kit = Kit::open().await;
+    let (app, agent) = (kit.app(), kit.held.desk.agent.clone());
+    let again = json!([{"type": "nudge", "agentId": agent}]);
+    kit.automate("advancing", again.clone()).await;
+    kit.talked("0001", "interested").await;
+    kit.nudge_talked("callback").await;
+    let path = format!("/v1/agents/{agent}/board");
+    let board = app.get(kit.live(), &path).await.expect(200)["data"]["boardId"].as_str().unwrap().to_owned();
+    let loops = json!([{"type": "nudge", "agentId": agent}, {"type": "event"}]);
+    automate_board(&kit, &board, "won", loops).await;
+    // The campaign's board sends the person to the agent once more.
+    let (card, _) = kit.card().await;
+    for key in ["open", "advancing"] {
+        kit.to_column(&card, key).await.expect(200);
+    }
+    kit.nudge_talked("paid").await;
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
+    assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge skipped depth", "event done -"]);
+    app.advance(3_600).await;
+    assert_eq!(kit.nudges().await.len(), 2);
+    // A nudge that a client makes begins anew.
+    let order = json!({"agentId": agent, "toNumber": "+919812300002"});
+    app.post_with(kit.live(), "/v1/nudges", &[("idempotency-key", "one")], &order).await.expect(201);
+    kit.nudge_talked("paid").await;
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
+    assert_eq!(cards[0]["contactPhone"], "+919812300002");
+    assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge done -", "event done -"]);
 }
 
 #[tokio::test]

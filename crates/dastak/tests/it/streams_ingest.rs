@@ -432,6 +432,34 @@ async fn what_cannot_be_called_is_told_once() {
     assert_eq!(receiver.got().len(), 2);
 }
 
+/// A webhook endpoint that leads back to the stream: what was rejected is told there once, and is no record again.
+#[tokio::test]
+async fn a_rejection_that_comes_back_does_not_go_round() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let url = format!("{}/ingest/streams/{id}?token={token}", app.url);
+    let endpoint = app.post(&workspace.live, "/v1/webhooks", &json!({"url": url})).await.expect(201);
+    send(&app, &made, &json!({"name": "Asha"})).await.expect(202);
+    app.advance(0).await;
+    let deliveries = format!("/v1/webhooks/{}/deliveries", endpoint["data"]["id"].as_str().unwrap());
+    let seen = app
+        .until(&workspace.live, &deliveries, |page| !page["data"][0]["attempts"][0]["status"].is_null())
+        .await;
+    assert_eq!((&seen["data"][0]["attempts"][0]["status"], &seen["data"][1]), (&json!(400), &Value::Null));
+    app.advance(60).await;
+    assert_eq!(records(&app, &workspace, &made).await.len(), 1);
+    // Any other sender may have a field of that name.
+    let names = [("x-service-event", "call.completed"), ("x-other-event", "stream.record_rejected")];
+    for (number, header) in names.into_iter().enumerate() {
+        let body = json!({"type": "stream.record_rejected", "phone": format!("981234560{number}")});
+        let to = format!("/ingest/streams/{id}");
+        let answer = app.post_with(token, &to, &[header], &body).await.expect(202);
+        assert_eq!(answer["data"]["accepted"], 1);
+    }
+}
+
 /// In one request, too, each is what it would be by itself.
 #[tokio::test]
 async fn of_records_of_one_identity_only_the_first_can_be_rejected() {

@@ -10,7 +10,21 @@ use crate::app::access::Caller;
 use crate::app::{App, Failure};
 use crate::http::handler::{Outcome, Reply, Request};
 
+/// The event that a record causes which cannot be called.
+const REJECTED: &str = "stream.record_rejected";
+
+/// Refuses the service's own word of a rejected record: as a record it would be rejected, too, and that would be told
+/// again, without end, where a webhook endpoint leads back to a stream.
+fn refuse_own_rejection(app: &App, request: &Request) -> Result<(), Failure> {
+    let event = request.headers.get(format!("x-{}-event", app.config.brand.to_lowercase()));
+    if event.is_none_or(|event| event.as_bytes() != REJECTED.as_bytes()) {
+        return Ok(());
+    }
+    Err(Failure::field("body", format!("is the event {REJECTED} of this service, which is no record")))
+}
+
 pub async fn ingest(app: Arc<App>, request: Request) -> Outcome {
+    refuse_own_rejection(&app, &request)?;
     let entrance = request.entrance.ok_or_else(|| Failure::internal("an ingest without a stream"))?;
     Reply::data(202, &ingest::send(&app, entrance, &request.raw).await?)
 }
