@@ -26,6 +26,10 @@ const PIECE_VALUES: usize = 400_000;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of one row of the file. A larger one is a quote that is never closed.
 const LONGEST_ROW: usize = 1024 * 1024;
+/// Characters of the headings that an error shows.
+const SHOWN: usize = 500;
+/// What is wrong with a file in another encoding.
+const NOT_UTF8: &str = "is not UTF-8 text: save the file as CSV UTF-8";
 /// How often a piece is sent whose answer was lost.
 const TRIES: usize = 3;
 /// Headings of the column with the number.
@@ -124,6 +128,23 @@ fn variable(heading: &str) -> String {
     if is_name(&made) { made } else { heading.to_owned() }
 }
 
+/// Headings for an error, as far as they fit.
+fn listed(headings: &[String]) -> String {
+    let all = headings.join(", ");
+    match all.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &all[..end]),
+        None => all,
+    }
+}
+
+/// A cell as text.
+///
+/// # Errors
+/// It is written in another encoding: read as this one, names would be wrong.
+fn text_of(cell: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(cell).map_err(|_| NOT_UTF8.to_owned())
+}
+
 /// Which column holds what.
 ///
 /// # Errors
@@ -137,9 +158,7 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
                 .position(|heading| heading.trim() == asked.trim())
                 .or_else(|| known.iter().position(|heading| *heading == plain(asked)))
                 .map(Some)
-                .ok_or_else(|| {
-                    format!("no column has the heading {asked}; there are: {}", headings.join(", "))
-                }),
+                .ok_or_else(|| format!("no column has the heading {asked}; there are: {}", listed(headings))),
             // The first of the usual headings, in their order.
             None => Ok(usual.iter().find_map(|usual| known.iter().position(|heading| heading == usual))),
         }
@@ -147,7 +166,7 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
     let phone = chosen(phone, PHONES)?.ok_or_else(|| {
         format!(
             "no column has a heading such as phone or mobile; name it with --phone. There are: {}",
-            headings.join(", ")
+            listed(headings)
         )
     })?;
     let name = chosen(name, NAMES)?.filter(|name| *name != phone);
@@ -184,12 +203,12 @@ fn separator(line: &str) -> u8 {
 }
 
 /// A row as the service takes it.
-fn row(columns: &[Column], cells: &csv::ByteRecord) -> Value {
+fn row(columns: &[Column], cells: &csv::ByteRecord) -> Result<Value, String> {
     let (mut phone, mut name, mut first, mut last) =
         (String::new(), String::new(), String::new(), String::new());
     let mut variables = Map::new();
     for (column, cell) in columns.iter().zip(cells) {
-        let text = String::from_utf8_lossy(cell).trim().replace('\0', "");
+        let text = text_of(cell)?.trim().replace('\0', "");
         match column {
             Column::Phone => phone = text,
             Column::Name => name = text,
@@ -208,7 +227,8 @@ fn row(columns: &[Column], cells: &csv::ByteRecord) -> Value {
     // Spreadsheets write long numbers so when a column is too narrow; the sign in front forces text.
     let phone: String = phone.trim_start_matches('\'').chars().take(MAX_PHONE).collect();
     let name: String = name.chars().take(MAX_NAME).collect();
-    json!({"phone": phone, "name": if name.is_empty() { Value::Null } else { name.into() }, "variables": variables})
+    let name = if name.is_empty() { Value::Null } else { name.into() };
+    Ok(json!({"phone": phone, "name": name, "variables": variables}))
 }
 
 /// What is known of the bytes that were read.
@@ -218,18 +238,22 @@ struct Seen {
     line: u64,
     /// The next byte begins a line.
     begins: bool,
-    /// Where lines that are not empty begin, with their numbers, after the last row that was asked for.
-    starts: VecDeque<(u64, u64)>,
+    /// Quotes.
+    quotes: u64,
+    /// Where lines that are not empty begin, with their numbers and the quotes before them, after the last row that
+    /// was asked for.
+    starts: VecDeque<(u64, u64, u64)>,
 }
 
 impl Seen {
     fn take(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.begins && !b"\r\n".contains(byte) {
-                self.starts.push_back((self.bytes, self.line));
+                self.starts.push_back((self.bytes, self.line, self.quotes));
                 self.begins = false;
             }
             self.bytes += 1;
+            self.quotes += u64::from(*byte == b'"');
             if *byte == b'\n' {
                 self.line += 1;
                 self.begins = true;
@@ -237,12 +261,12 @@ impl Seen {
         }
     }
 
-    /// The line of a row that begins at this byte, or after the empty lines there.
-    fn line_at(&mut self, byte: u64) -> u64 {
-        while self.starts.front().is_some_and(|(start, _)| *start < byte) {
+    /// The line of a row that begins at this byte, or after the empty lines there, and how many quotes come before it.
+    fn line_at(&mut self, byte: u64) -> (u64, u64) {
+        while self.starts.front().is_some_and(|(start, ..)| *start < byte) {
             self.starts.pop_front();
         }
-        self.starts.front().map_or(self.line, |(_, line)| *line)
+        self.starts.front().map_or((self.line, self.quotes), |(_, line, quotes)| (*line, *quotes))
     }
 }
 
@@ -268,6 +292,8 @@ struct Rows<R> {
     /// The row that the last piece had no room for, with its line.
     over: Option<(u64, Value)>,
     lines: u64,
+    /// Quotes before the last row, if it has more than one line.
+    open: Option<u64>,
 }
 
 /// Rows on their way, with the lines they stand on.
@@ -304,6 +330,9 @@ impl<R: Read> Rows<R> {
         let seen = Rc::new(RefCell::new(Seen { line: 1, begins: true, ..Seen::default() }));
         let mut input = BufReader::with_capacity(64 * 1024, Watched { inner: input, seen: seen.clone() });
         let beginning = input.fill_buf().map_err(|why| why.to_string())?;
+        if beginning.starts_with(b"\xFF\xFE") || beginning.starts_with(b"\xFE\xFF") {
+            return Err(format!("the file {NOT_UTF8}"));
+        }
         let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let separator = separator(&String::from_utf8_lossy(first));
         let mut csv = csv::ReaderBuilder::new()
@@ -315,13 +344,12 @@ impl<R: Read> Rows<R> {
         if !csv.read_byte_record(&mut headings).map_err(|why| why.to_string())? {
             return Err("the file is empty".into());
         }
-        let headings: Vec<String> = headings
-            .iter()
-            .map(|cell| {
-                String::from_utf8_lossy(cell).trim_start_matches('\u{FEFF}').trim_matches('"').to_owned()
-            })
-            .collect();
-        Ok(Self { csv, seen, columns: columns(&headings, phone, name)?, over: None, lines: 1 })
+        let heading = |cell: &[u8]| {
+            text_of(cell).map(|text| text.trim_start_matches('\u{FEFF}').trim_matches('"').to_owned())
+        };
+        let headings: Result<Vec<String>, String> = headings.iter().map(heading).collect();
+        let headings = headings.map_err(|why| format!("line 1 {why}"))?;
+        Ok(Self { csv, seen, columns: columns(&headings, phone, name)?, over: None, lines: 1, open: None })
     }
 
     /// The next rows; none at the end.
@@ -331,9 +359,15 @@ impl<R: Read> Rows<R> {
             piece.push(line, row);
         }
         let mut cells = csv::ByteRecord::new();
-        while self.csv.read_byte_record(&mut cells).map_err(|why| why.to_string())? {
-            let line = self.seen.borrow_mut().line_at(cells.position().map_or(0, csv::Position::byte));
+        loop {
+            if !self.csv.read_byte_record(&mut cells).map_err(|why| why.to_string())? {
+                self.check_closed()?;
+                break;
+            }
+            let (line, quotes) =
+                self.seen.borrow_mut().line_at(cells.position().map_or(0, csv::Position::byte));
             self.lines = line;
+            self.open = cells.as_slice().contains(&b'\n').then_some(quotes);
             if cells.as_slice().len() > LONGEST_ROW {
                 return Err(format!(
                     "line {line} is longer than {LONGEST_ROW} bytes: is a quote not closed there?"
@@ -342,12 +376,22 @@ impl<R: Read> Rows<R> {
             if cells.iter().all(|cell| cell.iter().all(u8::is_ascii_whitespace)) {
                 continue;
             }
-            self.over = piece.push(line, row(&self.columns, &cells));
+            let row = row(&self.columns, &cells).map_err(|why| format!("line {line} {why}"))?;
+            self.over = piece.push(line, row);
             if self.over.is_some() {
                 break;
             }
         }
         Ok(piece)
+    }
+
+    /// A quote that is opened in the last row and never closed has made one cell of everything behind it.
+    fn check_closed(&self) -> Result<(), String> {
+        let quotes = self.open.map_or(0, |before| self.seen.borrow().quotes - before);
+        if quotes % 2 == 1 {
+            return Err(format!("line {} opens a quote that is never closed", self.lines));
+        }
+        Ok(())
     }
 }
 
@@ -575,14 +619,35 @@ mod tests {
         assert_eq!((separator("a;b,c;d"), separator("a\tb"), separator("phone")), (b';', b'\t', b','));
         assert!(fuzzed(b"").is_err());
         assert_eq!(fuzzed(b"phone\n").unwrap(), []);
-        let bytes = fuzzed(b"phone,name\n9812345678,\xFF\xFEAsha\n").unwrap();
-        assert!(bytes[0].1["name"].as_str().unwrap().ends_with("Asha"), "other encodings do not stop it");
+    }
+
+    #[test]
+    fn another_encoding_is_named() {
+        let refused = |file: &[u8]| fuzzed(file).unwrap_err();
+        assert_eq!(
+            refused(b"phone,name\n9812345678,Asha\n9812345679,Jos\xE9\n"),
+            "line 3 is not UTF-8 text: save the file as CSV UTF-8"
+        );
+        assert_eq!(
+            refused(b"\xFF\xFEp\0h\0o\0n\0e\0\n\0"),
+            "the file is not UTF-8 text: save the file as CSV UTF-8"
+        );
+        assert!(refused(b"phone,\xE9t\xE9\n").starts_with("line 1 is not UTF-8"));
+        let long = refused("x".repeat(3_000_000).as_bytes());
+        assert!(long.contains("--phone") && long.len() < 1_000, "{}", long.len());
     }
 
     #[test]
     fn a_quote_that_is_never_closed_is_found() {
         let file = format!("phone\n\"{}", "9".repeat(LONGEST_ROW + 1));
         assert!(fuzzed(file.as_bytes()).unwrap_err().starts_with("line 2 is longer"));
+        let swallowed =
+            "phone,name\n9812345670,\"Asha\"\n9812345671,\"Ravi\n9812345672,Meera\n9812345673,Arjun\n";
+        assert_eq!(fuzzed(swallowed.as_bytes()).unwrap_err(), "line 3 opens a quote that is never closed");
+        for good in ["phone,name\n1,\"a\nb\"\n", "phone,name\n1,5\" pipe\n", "phone,name\n1,\"a\nb\"\n2,c\n"]
+        {
+            assert!(fuzzed(good.as_bytes()).is_ok(), "{good}");
+        }
     }
 
     #[test]
