@@ -80,8 +80,8 @@ pub struct Card {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardMove {
-    /// A column of the same board.
-    #[schemars(with = "Id<ids::BoardColumn>")]
+    /// The id of a column of the same board.
+    #[schemars(length(min = 1, max = 200))]
     pub column_id: String,
 }
 

@@ -33,12 +33,12 @@ pub fn takes_key(operation: &'static Operation, key: &[u8]) -> Option<bool> {
 
 /// The key in a cursor that this list gave.
 pub fn read_cursor(keyring: &Keyring, operation: &Operation, cursor: &str) -> Option<String> {
-    handler::read_cursor(keyring, operation, cursor)
+    handler::read_cursor(keyring, operation.id, cursor)
 }
 
 /// A cursor of this list.
 pub fn make_cursor(keyring: &Keyring, operation: &Operation, key: &str) -> String {
-    handler::make_cursor(keyring, operation, key)
+    handler::make_cursor(keyring, operation.id, key)
 }
 
 /// What of a file of so many bytes a `Range` header asks for: none for all of it, else first and last byte,

@@ -11,7 +11,9 @@ pub use actions::{
 use const_format::formatcp;
 use domain::board::{Attention, CardStatus, ColumnType, defaults};
 use domain::campaign::RowState;
-use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow, Nudge};
+use domain::ids::{
+    Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow, Nudge,
+};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};

@@ -138,19 +138,24 @@ impl Request {
     /// The same from a parameter of another name.
     pub fn point(&self, app: &App, name: &str) -> Result<Option<String>, Failure> {
         let Some(cursor) = self.query_text(name) else { return Ok(None) };
-        read_cursor(&app.keyring, self.operation, cursor).map(Some).ok_or_else(|| {
+        read_cursor(&app.keyring, &self.list(), cursor).map(Some).ok_or_else(|| {
             Failure::new(error_codes::INVALID_CURSOR, format!("{name} is not one that this list gave"))
         })
     }
 
     /// The cursor for the rows after `key`.
     pub fn make_cursor(&self, app: &App, key: &str) -> String {
-        make_cursor(&app.keyring, self.operation, key)
+        make_cursor(&app.keyring, &self.list(), key)
+    }
+
+    /// Which list this request reads: cursors of one are none of another, such as that of another campaign.
+    fn list(&self) -> String {
+        self.path.iter().fold(self.operation.id.to_owned(), |list, (_, id)| format!("{list}/{id}"))
     }
 }
 
-pub(crate) fn make_cursor(keyring: &Keyring, operation: &Operation, key: &str) -> String {
-    format!("{}.{}", to_base64(key), keyring.sign(&format!("cursor:{}:{key}", operation.id)))
+pub(crate) fn make_cursor(keyring: &Keyring, list: &str, key: &str) -> String {
+    format!("{}.{}", to_base64(key), keyring.sign(&format!("cursor:{list}:{key}")))
 }
 
 fn to_base64(text: &str) -> String {
@@ -158,11 +163,11 @@ fn to_base64(text: &str) -> String {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text)
 }
 
-pub(crate) fn read_cursor(keyring: &Keyring, operation: &Operation, cursor: &str) -> Option<String> {
+pub(crate) fn read_cursor(keyring: &Keyring, list: &str, cursor: &str) -> Option<String> {
     use base64::Engine as _;
     let (key, signature) = cursor.split_once('.')?;
     let key = String::from_utf8(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(key).ok()?).ok()?;
-    keyring.verify(&format!("cursor:{}:{key}", operation.id), signature).then_some(key)
+    keyring.verify(&format!("cursor:{list}:{key}"), signature).then_some(key)
 }
 
 /// An answer on its way out.

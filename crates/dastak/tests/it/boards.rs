@@ -459,11 +459,11 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
     let path = format!("/v1/campaigns/{}/board/cards/{}", kit.campaign, card["id"].as_str().unwrap());
     let other = kit.new_campaign("onboarding").await;
     let foreign = id_of(&kit.board_of(&other).await, "won");
-    for column in [foreign.as_str(), "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
+    for column in [foreign.as_str(), "col_01k9v5x2m8e6fs4v0q3n7w1y2z", "won"] {
         let refused = kit.app().patch(kit.live(), &path, &json!({"columnId": column})).await;
         assert_eq!(refused.refused(400, "column_not_on_board")["meta"]["field"], "columnId");
     }
-    for body in [json!({}), json!({"columnId": null}), json!({"columnId": 7}), json!({"columnId": "won"})] {
+    for body in [json!({}), json!({"columnId": null}), json!({"columnId": 7}), json!({"columnId": ""})] {
         let refused = kit.app().patch(kit.live(), &path, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], "columnId", "{body}");
     }
@@ -565,6 +565,10 @@ async fn cards_are_paged_from_the_newest_arrival() {
     let contacts = kit.app().get(kit.live(), "/v1/contacts?limit=1").await.expect(200);
     let foreign = contacts["nextCursor"].as_str().unwrap();
     kit.app().get(kit.live(), &format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
+    let other = kit.new_campaign("onboarding").await;
+    let elsewhere =
+        format!("/v1/campaigns/{other}/board/cards?cursor={}", page["nextCursor"].as_str().unwrap());
+    kit.app().get(kit.live(), &elsewhere).await.refused(400, "invalid_cursor");
     let path = format!("/v1/campaigns/{}/board/cards?limit=201", kit.campaign);
     kit.app().get(kit.live(), &path).await.refused(400, "invalid_request");
 }
