@@ -265,11 +265,12 @@ impl Schema {
         }
         let fits = match (&self.kind, &mut *value) {
             (Shape::Any, _) => true,
+            (Shape::Text { .. }, Value::String(text)) if text.contains('\0') => {
+                return Err(misfit(path, "must not contain the character U+0000".into()));
+            }
             (Shape::Text { min, max, format }, Value::String(text)) => {
                 let length = text.chars().count();
-                (*min..=*max).contains(&length)
-                    && !text.contains('\0')
-                    && format.as_ref().is_none_or(|format| format.fits(text))
+                (*min..=*max).contains(&length) && format.as_ref().is_none_or(|format| format.fits(text))
             }
             (Shape::Choice(words), Value::String(text)) => words.iter().any(|word| word == text),
             (Shape::Integer { min, max }, value) => {
@@ -300,7 +301,8 @@ impl Schema {
                     return Err(misfit(path, self.must()));
                 }
                 for (key, value) in map.iter_mut() {
-                    values.check_at(value, &join(path, key))?;
+                    let fits = values.check_at(value, &join(path, key));
+                    fits.map_err(|misfit| Misfit { error: misfit.error.or(self.refusal), ..misfit })?;
                 }
                 true
             }

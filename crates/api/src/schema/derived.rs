@@ -3,8 +3,8 @@
 //!
 //! A field that is an `Option` may be absent. It may be null only where a type is written, since serde writes
 //! null for `None`, and in a request where the field says `x-nullable`. The other extensions are `x-maxBytes`,
-//! a bound on the bytes of names and texts in a value, `x-maxValues`, the bound on the values in a body, and `x-refusedAs`, the error code for a value above its
-//! ceiling.
+//! a bound on the bytes of names and texts in a value, `x-maxValues`, the bound on the values in a body, and
+//! `x-refusedAs`, the error code for a value above its ceiling and for a wrong value in a map.
 
 use std::borrow::Cow;
 use std::sync::Arc;

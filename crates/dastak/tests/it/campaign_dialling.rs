@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agents::create_active;
 use crate::app::{Answer, TestApp, Workspace};
+use crate::streams::{send, webhook};
 
 /// Noon in India on a Monday.
 pub const NOON: &str = "2027-03-01T06:30:00Z";
@@ -662,4 +663,70 @@ async fn a_row_whose_call_vanished_is_settled_by_a_look() {
     let rows = kit.rows(&id).await;
     assert!(rows.iter().all(|row| shown(row) == "unreached failed 1 -"), "{rows:?}");
     assert_eq!(kit.status(&id).await, "completed");
+}
+
+/// An exhausted list is no end while a stream feeds the campaign. Its end date is, its owner's word, and the end of the
+/// feeding.
+#[tokio::test]
+async fn a_campaign_that_a_stream_feeds_goes_on_when_everybody_was_called() {
+    for (end, reason) in [("date", "end_date"), ("owner", "requested"), ("detached", "list_complete")] {
+        let kit = Kit::start().await;
+        let stream = webhook(&kit.app, &kit.workspace).await;
+        let id = kit.draft(&json!({"endAt": "2027-03-03T18:00:00+05:30"}), &["9812340001"]).await;
+        let feed = format!("/v1/campaigns/{id}/streams/{}", stream["id"].as_str().unwrap());
+        kit.app.put(&kit.workspace.live, &feed, &json!({})).await.expect(200);
+        kit.set(&id, "active").await.expect(200);
+        kit.app.advance(60).await;
+        assert_eq!(kit.summary(&id).await["progress"]["reached"], 1);
+        kit.app.set_clock("2027-03-02T12:00:00+05:30").await;
+        assert_eq!(
+            (kit.status(&id).await.as_str(), kit.events("campaign.finished").await.len()),
+            ("active", 0)
+        );
+        send(&kit.app, &stream, &json!({"phone": "9812340002"})).await.expect(202);
+        kit.app.advance(60).await;
+        assert_eq!(kit.summary(&id).await["progress"]["reached"], 2);
+        assert_eq!(kit.status(&id).await, "active");
+        match end {
+            "date" => kit.app.set_clock("2027-03-03T18:00:00+05:30").await,
+            "owner" => drop(kit.set(&id, "completed").await.expect(200)),
+            _ => drop(kit.app.delete(&kit.workspace.live, &feed).await.expect(200)),
+        }
+        kit.app.advance(0).await;
+        assert_eq!(kit.status(&id).await, "completed", "{end}");
+        let finished = kit.events("campaign.finished").await;
+        assert_eq!((finished.len(), &finished[0]["data"]["reason"]), (1, &json!(reason)));
+        let late = send(&kit.app, &stream, &json!({"phone": "9812340003"})).await.expect(202)["data"].clone();
+        assert_eq!((&late["accepted"], &late["queued"]), (&json!(1), &json!(0)), "{end}");
+        kit.app.advance(60).await;
+        assert_eq!(kit.calls(&id).await.len(), 2, "{end}");
+    }
+}
+
+#[tokio::test]
+async fn events_of_its_calls_name_the_campaign() {
+    let kit = Kit::start().await;
+    let id = kit.campaign(&json!({}), &["9812340001", "9812340000"]).await;
+    kit.app.advance(60).await;
+    for (kind, to, cause) in [
+        ("call.started", "+919812340001", Value::Null),
+        ("transcript.ready", "+919812340001", json!("agent_ended")),
+        ("outcome.captured", "+919812340001", json!("agent_ended")),
+        ("call.completed", "+919812340001", json!("agent_ended")),
+        ("call.failed", "+919812340000", json!("no_answer")),
+    ] {
+        let told = kit.events(kind).await;
+        let [event] = &told[..] else { panic!("one {kind}: {told:?}") };
+        let data = &event["data"];
+        assert_eq!(
+            (&data["campaignId"], &data["agentId"], &data["toNumber"], &data["endCause"]),
+            (&json!(id), &json!(kit.agent), &json!(to), &cause),
+            "{kind}"
+        );
+        assert_eq!(
+            (&data["direction"], &data["metadata"], &data["externalRef"], &event["livemode"]),
+            (&json!("outbound"), &json!({}), &Value::Null, &json!(true)),
+            "{kind}"
+        );
+    }
 }

@@ -166,6 +166,23 @@ async fn every_address_hears_once_of_the_end() {
     assert_eq!(kit.runs(&id).await[0]["error"], serde_json::Value::Null);
 }
 
+/// The name of a campaign is a client's; it can add neither a header nor a recipient.
+#[tokio::test]
+async fn a_name_with_line_ends_stays_in_the_subject() {
+    let (server, kit) = start().await;
+    let id = kit.draft(&json!({"emailNotifications": [ADDRESSES[0]]}), &["9812340001"]).await;
+    let name = "Dues\r\nBcc: else@example.in\r\n\r\nPay at once\r\n.\r\nRCPT TO:<else@example.in>";
+    let path = format!("/v1/campaigns/{id}");
+    kit.app.put(&kit.workspace.live, &path, &json!({"name": name})).await.expect(200);
+    kit.set(&id, "active").await.expect(200);
+    kit.app.advance(10).await;
+    until_taken(&server, &kit, 1).await;
+    let taken = server.taken();
+    let (head, _) = taken[0].1.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("Subject: Campaign finished: ") && !head.contains("\r\nBcc"), "{head}");
+    assert_eq!((taken.len(), taken[0].0.as_str()), (1, ADDRESSES[0]));
+}
+
 #[tokio::test]
 async fn what_the_server_does_not_take_now_it_gets_again() {
     let (server, kit) = start().await;

@@ -131,11 +131,21 @@ async fn a_wrong_row_is_named_and_nothing_is_stored() {
         (
             json!({"phone": number(3), "variables": {"due": 5}}),
             "contacts[1].variables.due",
-            "invalid_request",
+            "invalid_variables",
+        ),
+        (
+            json!({"phone": number(3), "variables": {"due": null}}),
+            "contacts[1].variables.due",
+            "invalid_variables",
         ),
         (
             json!({"phone": number(3), "variables": {"due": "a\u{0}b"}}),
             "contacts[1].variables.due",
+            "invalid_variables",
+        ),
+        (
+            json!({"phone": number(3), "name": "a\u{0}b"}),
+            "contacts[1].name must not contain the character U+0000",
             "invalid_request",
         ),
         (json!({"phone": number(3), "variables": many}), "contacts[1].variables", "invalid_variables"),
