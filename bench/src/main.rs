@@ -13,6 +13,7 @@ mod chats;
 mod compare;
 mod dialling;
 mod extract;
+mod growth;
 mod knowledge;
 mod lines;
 mod live;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Some("chats") => runtime.block_on(chats::run(&arguments[1..])),
         Some("dialling") => runtime.block_on(dialling::run()),
         Some("extract") => extract::run(),
+        Some("growth") => runtime.block_on(growth::run(&arguments[1..])),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
             // `bench nudges 0 100000` runs only these.
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
         Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nodes, nudges, lines, streams, knowledge, extract, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nodes, nudges, lines, streams, knowledge, extract, growth, phone, soak, compare"
         )),
     };
     match outcome {

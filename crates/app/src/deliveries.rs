@@ -5,8 +5,10 @@ use api::error_codes;
 use api::webhooks::Delivery as DeliveryView;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
 use serde_json::Value;
 use store::deliveries::{self, DeliveryRow, Filter, Key};
+use store::weeks::Weekly;
 use store::{Tx, webhooks};
 
 use super::{App, Context, Failure};
@@ -39,6 +41,15 @@ fn must_have_endpoint(
     webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
+/// What is older has had its time: it may still be there for a while, but is not shown.
+fn oldest(app: &App) -> Timestamp {
+    app.clock.now().plus(-::webhooks::KEPT)
+}
+
+fn must_be_kept(app: &App, id: Id<Delivery>) -> Result<(), Failure> {
+    if id.unix_ms() < oldest(app).0 { Err(Failure::not_found("delivery")) } else { Ok(()) }
+}
+
 /// A page of an endpoint's log in one mode, newest first, and the cursor of the next page.
 pub async fn list(
     app: &App,
@@ -49,6 +60,7 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
+    let since = Weekly::Deliveries.bound(oldest(app));
     let page = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
         Ok::<_, Failure>(deliveries::list(
@@ -56,7 +68,7 @@ pub async fn list(
             tenant,
             endpoint,
             (mode, &filter),
-            before.as_deref().unwrap_or("whd_~"),
+            (&since, before.as_deref().unwrap_or("whd_~")),
             limit,
             EXAMINED,
         )?)
@@ -73,6 +85,7 @@ pub async fn get(
     endpoint: Id<WebhookEndpoint>,
     id: Id<Delivery>,
 ) -> Result<DeliveryView, Failure> {
+    must_be_kept(app, id)?;
     let key = Key { tenant, endpoint, id };
     let row = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
@@ -90,6 +103,7 @@ pub async fn replay(
     endpoint: Id<WebhookEndpoint>,
     id: Id<Delivery>,
 ) -> Result<DeliveryView, Failure> {
+    must_be_kept(app, id)?;
     let key = Key { tenant, endpoint, id };
     let context = app.context();
     let row = app.store.tx(move |tx| {

@@ -9,6 +9,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::SECOND;
 use serde_json::Value;
 use store::events;
+use store::weeks::Weekly;
 use webhooks::MAX_READERS;
 
 use super::events::{Audience, emit_sample, known};
@@ -64,7 +65,9 @@ async fn read(
     after: &str,
     limit: i64,
 ) -> Result<(Vec<Value>, String, bool), Failure> {
-    let (from, before) = (after.to_owned(), horizon(app));
+    // What has had its time may still be there for a while, but is not shown.
+    let since = Weekly::Events.bound(app.clock.now().plus(-webhooks::KEPT));
+    let (from, before) = (since.max(after.to_owned()), horizon(app));
     app.webhooks.readers.looked();
     let (rows, next) =
         app.store.read(move |tx| events::page(tx, tenant, mode, (&from, &before), limit, EXAMINED)).await?;

@@ -108,6 +108,8 @@ struct Seen {
     memory: Memory,
     skew: Option<Skew>,
     skewed: bool,
+    /// What is wrong with the weeks of tables.
+    weeks: Vec<String>,
 }
 
 /// This node.
@@ -272,6 +274,23 @@ pub async fn look(app: &App) -> Result<(), DbError> {
     Ok(())
 }
 
+/// Looks whether the weeks to come have their parts ([`store::weeks`]), and tells the log and `/readyz` of those that are
+/// missing. Whether all are there.
+///
+/// # Errors
+/// Those of the store; what was known before stays.
+pub async fn look_at_weeks(app: &App) -> Result<bool, DbError> {
+    let now = app.clock.now();
+    let found = app.store.read(move |tx| store::weeks::warnings(tx, now)).await?;
+    let mut seen = app.node.seen();
+    for new in found.iter().filter(|one| !seen.weeks.contains(one)) {
+        tracing::warn!("{new}");
+    }
+    let complete = found.is_empty();
+    seen.weeks = found;
+    Ok(complete)
+}
+
 fn take(app: &App, memory: Memory, skew: Option<Skew>) {
     let node = &app.node;
     let mut seen = node.seen();
@@ -307,7 +326,10 @@ fn take(app: &App, memory: Memory, skew: Option<Skew>) {
 /// What the operator should look at, in words; empty when all is well.
 pub fn warnings(app: &App) -> Vec<String> {
     let (memory, skew) = (app.node.database(), app.node.skew());
-    warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew)
+    let mut found =
+        warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew);
+    found.extend(app.node.seen().weeks.iter().cloned());
+    found
 }
 
 /// The same of what was just seen, for `dastak doctor`.

@@ -369,6 +369,9 @@ pub fn start_jobs(
     systems: Result<Arc<integrations::Desk>, String>,
 ) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    if app.store.shared() {
+        jobs::start(app, wakes, jobs::BY_TIME, jobs::weeks::look);
+    }
     // A manual clock does not wait for the time in which a server counts.
     if app.store.shared() && !app.clock.is_manual() {
         jobs::start(app, wakes, jobs::BY_TIME, jobs::statistics::look);

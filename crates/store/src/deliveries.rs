@@ -230,7 +230,7 @@ pub struct Noted {
 pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
     const FROM: &str = "from unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?5::bigint[], ?6::bigint[]) \
          as r (workspace, endpoint, id, attempt, round, at) \
-         where d.workspace = r.workspace and d.endpoint = r.endpoint and d.id = r.id";
+         where d.workspace = r.workspace and d.endpoint = r.endpoint and d.id = r.id and d.id >= ?7 and d.id <= ?8";
     const APPEND: &str = "update deliveries as d set \
          attempts = case when d.attempts = '' then '' else d.attempts || ',' end || r.attempt";
     const NOTE: &str = formatcp!("{APPEND}, made = d.made + 1, leased = 0");
@@ -280,6 +280,9 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
                 After::Succeeded(at) | After::RetryAt(at) => at.into(),
                 After::Failed => Value::Null,
             }),
+            // The weeks that these lie in.
+            rows.iter().map(|one| one.key.id).min().into(),
+            rows.iter().map(|one| one.key.id).max().into(),
         ];
         if tx.exec(of_round, &columns)? < rows.len() as u64 {
             tx.later(otherwise, &columns)?;
@@ -360,15 +363,15 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-/// A page of what one mode shows of an endpoint's log below `before`, newest first, and where the next one
-/// begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
+/// A page of what one mode shows of an endpoint's log from `since` on and below `before`, newest first, and where
+/// the next one begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
 /// the other mode leave out: a page may be short although more follows.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     endpoint: Id<WebhookEndpoint>,
     (mode, filter): (Mode, &Filter),
-    before: &str,
+    (since, before): (&str, &str),
     limit: i64,
     examined: i64,
 ) -> Result<(Vec<DeliveryRow>, Option<String>), DbError> {
@@ -379,10 +382,10 @@ pub fn list(
         (Mode::Live, _) => "",
     };
     let walk = format!(
-        "from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc"
+        "from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id >= ?3 and i.id < ?4{source} order by i.id desc"
     );
     let mut conditions = format!(" and d.mode = '{}'", mode.as_str());
-    let mut values = params![tenant, endpoint, before, limit + 1, examined].to_vec();
+    let mut values = params![tenant, endpoint, since, before, limit + 1, examined].to_vec();
     for (column, value) in [("status", filter.status.as_deref()), ("type", filter.kind.as_deref())] {
         if let Some(value) = value {
             values.push(value.into());
@@ -391,10 +394,10 @@ pub fn list(
     }
     // PostgreSQL looks by the key for each: without statistics it would join every row with every other one.
     let sql = format!(
-        "{LOG} from (select i.id {walk} limit ?5) as walk \
+        "{LOG} from (select i.id {walk} limit ?6) as walk \
          join /*sqlite*/deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id/*end*/\
          /*pg lateral (select * from deliveries x where x.workspace = ?1 and x.endpoint = ?2 and x.id = walk.id offset 0) d on true*/ \
-         {JOIN} where 1 = 1{conditions} order by d.id desc limit ?4"
+         {JOIN} where 1 = 1{conditions} order by d.id desc limit ?5"
     );
     let mut rows: Vec<DeliveryRow> = tx.all(&sql, &values)?;
     if rows.len() as i64 > limit {
@@ -402,8 +405,8 @@ pub fn list(
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
-    let sql = format!("select i.id {walk} limit 1 offset ?4");
-    let last = tx.one(&sql, params![tenant, endpoint, before, examined - 1])?;
+    let sql = format!("select i.id {walk} limit 1 offset ?5");
+    let last = tx.one(&sql, params![tenant, endpoint, since, before, examined - 1])?;
     Ok((rows, last))
 }
 
@@ -460,28 +463,31 @@ pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>
     Ok(found.into_iter().map(entry).collect())
 }
 
-/// Drops up to `limit` entries of an endpoint's log below `before`; how many.
+/// Drops up to `limit` entries of an endpoint's log below `before`; how many. `table` is the whole of it or a part
+/// ([`crate::weeks`]).
 pub fn sweep(
     tx: &mut Tx<'_>,
-    tenant: Tenant,
-    endpoint: Id<WebhookEndpoint>,
+    table: &str,
+    (tenant, endpoint): (Tenant, Id<WebhookEndpoint>),
     before: &str,
     limit: i64,
 ) -> Result<u64, DbError> {
     tx.exec(
-        "delete from deliveries where workspace = ?1 and endpoint = ?2 and id in \
-         (select id from deliveries where endpoint = ?2 and id < ?3 order by id limit ?4)",
+        &format!(
+            "delete from {table} where workspace = ?1 and endpoint = ?2 and id in \
+             (select id from {table} where endpoint = ?2 and id < ?3 order by id limit ?4)"
+        ),
         params![tenant, endpoint, before, limit],
     )
 }
 
-/// Whether an endpoint's log has an entry below `before`.
+/// Whether an endpoint's log has an entry below `before`. `table` is the whole of it or a part ([`crate::weeks`]).
 pub fn sweepable(
     tx: &mut Tx<'_>,
-    tenant: Tenant,
-    endpoint: Id<WebhookEndpoint>,
+    table: &str,
+    (tenant, endpoint): (Tenant, Id<WebhookEndpoint>),
     before: &str,
 ) -> Result<bool, DbError> {
-    let sql = "select 1 from deliveries where workspace = ?1 and endpoint = ?2 and id < ?3 limit 1";
-    tx.exists(sql, params![tenant, endpoint, before])
+    let sql = format!("select 1 from {table} where workspace = ?1 and endpoint = ?2 and id < ?3 limit 1");
+    tx.exists(&sql, params![tenant, endpoint, before])
 }

@@ -106,18 +106,27 @@ pub fn page(
     Ok((rows, next))
 }
 
-/// Drops up to `limit` events of a workspace whose ids are below `before`; how many.
-pub fn sweep(tx: &mut Tx<'_>, tenant: Tenant, before: &str, limit: i64) -> Result<u64, DbError> {
+/// Drops up to `limit` events of a workspace whose ids are below `before`; how many. `table` is the whole outbox or a
+/// part of it ([`crate::weeks`]).
+pub fn sweep(tx: &mut Tx<'_>, table: &str, tenant: Tenant, before: &str, limit: i64) -> Result<u64, DbError> {
     tx.exec(
-        "delete from events where workspace = ?1 and id in (select id from events where workspace = ?1 and id < ?2 order by id limit ?3)",
+        &format!(
+            "delete from {table} where workspace = ?1 and id in \
+             (select id from {table} where workspace = ?1 and id < ?2 order by id limit ?3)"
+        ),
         params![tenant, before, limit],
     )
 }
 
-/// Across workspaces: the next workspace after `after` that has an event, with its oldest event.
-pub fn next_workspace(tx: &mut Tx<'_>, after: &str) -> Result<Option<(Tenant, Id<Event>)>, DbError> {
+/// Across workspaces: the next workspace after `after` that has an event, with its oldest event. `table` is the whole
+/// outbox or a part of it ([`crate::weeks`]).
+pub fn next_workspace(
+    tx: &mut Tx<'_>,
+    table: &str,
+    after: &str,
+) -> Result<Option<(Tenant, Id<Event>)>, DbError> {
     tx.one(
-        "select workspace, id from events where workspace > ?1 order by workspace, id limit 1",
+        &format!("select workspace, id from {table} where workspace > ?1 order by workspace, id limit 1"),
         params![after],
     )
 }

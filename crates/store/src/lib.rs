@@ -57,6 +57,7 @@ pub mod transfer_numbers;
 pub mod vectors;
 pub mod wallet;
 pub mod webhooks;
+pub mod weeks;
 pub mod workspaces;
 
 pub use db::{

@@ -47,6 +47,7 @@ use lanes::Lanes;
 pub use outbox::{Audience, NewEvent, Replayed};
 pub use readers::{MAX_READERS, Reader, Readers};
 use record::FinishedAttempt;
+pub use sweep::KEPT;
 
 /// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long
 /// as this is left to the store.

@@ -1,9 +1,10 @@
 //! Drops events and delivery logs after their time, in bounded batches; the logs first, so that no entry
-//! outlives its payload.
+//! outlives its payload. What PostgreSQL keeps in weeks goes with its week (`store::weeks`): here that is left out.
 
-use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
+use store::weeks::{self, Weekly};
 use store::{DbError, deliveries, events, webhooks};
 
 use super::Engine;
@@ -18,59 +19,72 @@ const PAGE: i64 = 200;
 /// One round over all endpoints and workspaces; when to come again, a day later at the earliest.
 pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     let now = engine.clock.now();
-    let cutoff = now.0 - KEPT;
-    let (deliveries_before, events_before) =
-        (Id::<Delivery>::new(cutoff, 0).to_string(), Id::<Event>::new(cutoff, 0).to_string());
+    let cutoff = now.plus(-KEPT);
+    let logs = engine.store.read(|tx| weeks::swept_singly(tx, Weekly::Deliveries)).await?;
     let mut after = String::new();
     loop {
         let from = after.clone();
         let page = engine.store.read(move |tx| webhooks::page_of_all(tx, &from, PAGE)).await?;
         for (tenant, endpoint, deleted) in &page {
-            // Nobody can see the log of a deleted endpoint; what is left of it goes at once.
-            let before = if *deleted { "whd_~".to_owned() } else { deliveries_before.clone() };
-            sweep_log(engine, *tenant, *endpoint, before, *deleted).await?;
+            let log = (*tenant, *endpoint);
+            if *deleted {
+                // Nobody can see the log of a deleted endpoint; what is left of it goes at once.
+                sweep_log(engine, Weekly::Deliveries.table(), log, "whd_~").await?;
+                let (tenant, endpoint) = log;
+                engine.store.tx(move |tx| webhooks::forget(tx, tenant, endpoint)).await?;
+                continue;
+            }
+            for table in &logs {
+                sweep_log(engine, table, log, &Weekly::Deliveries.bound(cutoff)).await?;
+            }
         }
         match page.last() {
             Some((_, last, _)) if page.len() as i64 == PAGE => after = last.to_string(),
             _ => break,
         }
     }
-    let mut after = String::new();
     // Events that are made from now on have their time before them.
     let mut due = now.plus(KEPT);
+    for table in engine.store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await? {
+        due = due.min(sweep_events(engine, &table, cutoff).await?);
+    }
+    Ok(due.max(now.plus(DAY)))
+}
+
+/// Drops the events of a table or a part of one; when the next of them has had its time.
+async fn sweep_events(engine: &Engine, table: &str, cutoff: Timestamp) -> Result<Timestamp, DbError> {
+    let (mut after, mut due) = (String::new(), Timestamp(i64::MAX));
+    let before = Weekly::Events.bound(cutoff);
     loop {
-        let from = after.clone();
-        let Some((tenant, oldest)) = engine.store.read(move |tx| events::next_workspace(tx, &from)).await?
-        else {
-            return Ok(due.max(now.plus(DAY)));
+        let (table, from) = (table.to_owned(), after.clone());
+        let next = {
+            let table = table.clone();
+            engine.store.read(move |tx| events::next_workspace(tx, &table, &from)).await?
         };
+        let Some((tenant, oldest)) = next else { return Ok(due) };
         after = tenant.to_string();
         due = due.min(Timestamp(oldest.unix_ms() + KEPT));
-        let mut more = oldest.to_string() < events_before;
+        let mut more = oldest.to_string() < before;
         while more {
-            let before = events_before.clone();
-            more =
-                engine.store.tx(move |tx| events::sweep(tx, tenant, &before, BATCH)).await? >= BATCH as u64;
+            let (table, before) = (table.clone(), before.clone());
+            more = engine.store.tx(move |tx| events::sweep(tx, &table, tenant, &before, BATCH)).await?
+                >= BATCH as u64;
         }
     }
 }
 
 async fn sweep_log(
     engine: &Engine,
-    tenant: Tenant,
-    endpoint: Id<WebhookEndpoint>,
-    before: String,
-    deleted: bool,
+    table: &str,
+    log: (Tenant, Id<WebhookEndpoint>),
+    before: &str,
 ) -> Result<(), DbError> {
-    let wanted = before.clone();
-    let mut more = engine.store.read(move |tx| deliveries::sweepable(tx, tenant, endpoint, &wanted)).await?;
+    let (of, until) = (table.to_owned(), before.to_owned());
+    let mut more = engine.store.read(move |tx| deliveries::sweepable(tx, &of, log, &until)).await?;
     while more {
-        let before = before.clone();
-        more = engine.store.tx(move |tx| deliveries::sweep(tx, tenant, endpoint, &before, BATCH)).await?
-            >= BATCH as u64;
-    }
-    if deleted {
-        engine.store.tx(move |tx| webhooks::forget(tx, tenant, endpoint)).await?;
+        let (of, until) = (table.to_owned(), before.to_owned());
+        more =
+            engine.store.tx(move |tx| deliveries::sweep(tx, &of, log, &until, BATCH)).await? >= BATCH as u64;
     }
     Ok(())
 }

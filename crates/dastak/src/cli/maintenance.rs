@@ -350,5 +350,10 @@ async fn check_server(config: &Config) -> Vec<ComponentCheck> {
         (None, Some(skew)) => Ok(format!("{} ms ahead of the database's", skew.ahead)),
         (None, None) => Err("the database answers too slowly to compare clocks".to_owned()),
     };
-    vec![("failover".into(), forgets), ("clock".into(), clocks)]
+    let weeks = match store.read(move |tx| store::weeks::warnings(tx, began)).await {
+        Ok(missing) if missing.is_empty() => Ok("the partitions of the coming weeks are there".to_owned()),
+        Ok(missing) => Err(missing.join("; ")),
+        Err(why) => Err(why.to_string()),
+    };
+    vec![("failover".into(), forgets), ("clock".into(), clocks), ("weeks".into(), weeks)]
 }

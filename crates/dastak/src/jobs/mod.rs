@@ -27,6 +27,7 @@ pub mod pushes;
 pub mod scheduled_calls;
 pub mod statistics;
 pub mod streams;
+pub mod weeks;
 pub mod wishes;
 
 use std::future::Future;

@@ -528,6 +528,43 @@ async fn the_log_pages_and_filters() {
         .refused(404, "not_found");
 }
 
+/// On PostgreSQL the outbox and the log are kept in weeks: half a year goes by, and the tables stay small.
+#[tokio::test]
+async fn weeks_come_and_go_on_postgres() {
+    use store::weeks::{AHEAD, Weekly, warnings, week_of};
+    crate::app::needs_postgres();
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let mut made = Vec::new();
+    for week in 0..26 {
+        made.push(trigger(&app, &workspace, "call.started").await);
+        receiver.wait_for(week + 1).await;
+        app.advance(7 * 24 * HOUR).await;
+    }
+    let now = app.app().clock.now();
+    for table in Weekly::ALL {
+        let parts = app.app().store.read(move |tx| store::weeks::parts(tx, table)).await.unwrap();
+        // Those of the last 30 days, the present one, those to come, and the rest, which is empty.
+        let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
+        assert_eq!(parts[0].span.as_ref().unwrap().start, oldest, "{parts:?}");
+        let weeks = (week_of(now).0 - oldest.0) / store::weeks::WEEK + 1 + AHEAD;
+        assert_eq!(parts.len() as i64, weeks + 1, "{parts:?}");
+        let singly = app.app().store.read(move |tx| store::weeks::swept_singly(tx, table)).await.unwrap();
+        assert!(singly.is_empty(), "{singly:?}");
+    }
+    assert!(app.app().store.read(move |tx| warnings(tx, now)).await.unwrap().is_empty());
+    // What is younger than 30 days is shown, newest first and across weeks; the rest is not, although its week is there.
+    let entries = log(&app, &workspace, &hook).await;
+    let seen: Vec<&str> = entries.iter().map(|entry| text(&entry["eventId"])).collect();
+    assert_eq!(seen, made.iter().rev().take(4).collect::<Vec<_>>());
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    assert_eq!(events["data"].as_array().unwrap().len(), 4);
+    let kept = app.app().store.read(|tx| tx.one::<i64>("select count(*) from events", &[])).await.unwrap();
+    assert!(kept.is_some_and(|rows| rows >= 5), "{kept:?}");
+}
+
 #[tokio::test]
 async fn events_and_their_log_are_kept_for_thirty_days() {
     let app = TestApp::start().await;

@@ -1,25 +1,35 @@
 //! The schema and its versions.
 
+use super::online::{self, Step};
 use super::{DbError, Tx, Value};
 use crate::params;
 
 /// One step of the schema; steps are never changed once released, only added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Migration {
     /// Its number, counted from 1.
     pub version: i64,
     /// Its name: the subject, in a word.
     pub name: &'static str,
     sql: &'static str,
+    /// What comes before it on PostgreSQL, each in a transaction of its own. These may run again after a stop.
+    steps: &'static [Step],
 }
 
 /// Called before each step with its number, how many there are, and what it is.
 pub type Progress = fn(usize, usize, &Migration);
 
 macro_rules! migrations {
-    ($($version:literal $name:literal,)*) => {
+    (@steps) => { &[] };
+    (@steps $steps:path) => { $steps };
+    ($($version:literal $name:literal $(after $steps:path)?,)*) => {
         const MIGRATIONS: &[Migration] = &[
-            $(Migration { version: $version, name: $name, sql: include_str!(concat!("../../migrations/", $version, "_", $name, ".sql")) },)*
+            $(Migration {
+                version: $version,
+                name: $name,
+                sql: include_str!(concat!("../../migrations/", $version, "_", $name, ".sql")),
+                steps: migrations!(@steps $($steps)?),
+            },)*
         ];
     };
 }
@@ -60,6 +70,7 @@ migrations! {
     33 "remembered",
     34 "dialled_at",
     35 "given_back",
+    37 "weeks" after online::WEEKS,
 }
 
 /// Number of the newest step this program knows.
@@ -88,6 +99,17 @@ pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
         )));
     }
     Ok(MIGRATIONS.iter().filter(|migration| migration.version > version).copied().collect())
+}
+
+/// The transactions that come before a step on a store that nodes share.
+pub(super) fn steps(migration: Migration) -> &'static [Step] {
+    migration.steps
+}
+
+/// Takes one of these, unless another node has made the whole step.
+pub(super) fn take(tx: &mut Tx<'_>, migration: Migration, step: Step) -> Result<(), DbError> {
+    lock(tx)?;
+    if version(tx)? >= migration.version { Ok(()) } else { step(tx) }
 }
 
 /// Applies one step, unless another node has done so.

@@ -10,6 +10,7 @@ mod behind;
 mod dialect;
 mod faults;
 mod migrate;
+mod online;
 mod postgres;
 pub(crate) mod row;
 mod sqlite;
@@ -716,9 +717,32 @@ impl Store {
         for (step, migration) in pending.iter().enumerate() {
             progress(step + 1, pending.len(), migration);
             let migration = *migration;
+            if self.shared() {
+                for step in migrate::steps(migration) {
+                    self.take_step(migration, *step).await?;
+                }
+            }
             self.tx_long(move |tx| migrate::apply(tx, migration)).await?;
         }
         Ok(pending)
+    }
+
+    /// Takes a step of a migration that wants a lock for a moment. A transaction that somebody leaves open (a dump, say)
+    /// keeps it from that: it is tried for some minutes, with pauses in which others get on.
+    async fn take_step(&self, migration: Migration, step: online::Step) -> Result<(), DbError> {
+        const TRIES: u32 = 30;
+        for left in (0..TRIES).rev() {
+            match self.tx_long(move |tx| migrate::take(tx, migration, step)).await {
+                Err(DbError::Unavailable(why)) if left > 0 => {
+                    tracing::warn!(%why, step = migration.name, "a step of the schema is tried again");
+                }
+                outcome => return outcome,
+            }
+            // A migration comes before the clock.
+            #[allow(clippy::disallowed_methods, reason = "the wait is for a real server")]
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        }
+        Ok(())
     }
 
     /// Whether the store answers and its schema is the one this binary knows.

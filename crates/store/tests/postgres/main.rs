@@ -9,6 +9,7 @@ mod faults;
 mod groups;
 mod statistics;
 mod trips;
+mod weeks;
 mod wire;
 
 use std::sync::Arc;

@@ -1,0 +1,2 @@
+-- On PostgreSQL the tables events and deliveries are kept in weeks from here on. That takes several transactions
+-- (db/online.rs), so that nobody waits; on SQLite nothing changes.
