@@ -348,6 +348,17 @@ impl Clock {
         Some(self.now())
     }
 
+    /// The moment at which a manual clock's next timer fires; `None` without one, and on a real clock. Whoever moves the
+    /// clocks of several nodes together goes from one such moment to the next.
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.lock()?.sleepers.keys().next().map(|(due, _)| Timestamp(*due))
+    }
+
+    /// Whether nothing that a manual clock waits for runs at present. What waits outside does not count.
+    pub fn is_idle(&self) -> bool {
+        self.lock().is_some_and(|manual| manual.busy == 0)
+    }
+
     /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that
     /// slept does: no timer fires on the way. Those that are due then fire with the next
     /// [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a
@@ -564,7 +575,9 @@ mod tests {
                 seen.lock().unwrap().push((seconds * 10, clock_.now().0));
             });
         }
+        assert!(!clock.is_idle());
         assert_eq!(clock.advance_to(Timestamp(4 * SECOND)).await, Some(Timestamp(4 * SECOND)));
+        assert_eq!((clock.next_timer(), clock.is_idle()), (Some(Timestamp(9 * SECOND)), true));
         assert_eq!(*seen.lock().unwrap(), vec![(1, 1), (10, 1500), (2, 2), (20, 2500), (3, 3), (30, 3500)]);
         assert_eq!(clock.advance_to(Timestamp(SECOND)).await, None);
     }

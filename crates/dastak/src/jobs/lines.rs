@@ -11,6 +11,9 @@ use crate::lines::{LEASE, Lines};
 
 /// Time between two renewals of the leases; a lease survives two that fail.
 const SAY: i64 = 15 * SECOND;
+/// The same after one that failed. When the store is back after an outage, the leases are renewed well before anybody
+/// judges them (`live_calls::PATIENCE`).
+const SAY_AGAIN: i64 = 3 * SECOND;
 
 /// Starts the job.
 pub fn start(app: &Arc<App>, lines: Arc<Lines>) {
@@ -21,10 +24,9 @@ pub fn start(app: &Arc<App>, lines: Arc<Lines>) {
 
 async fn look(app: Arc<App>, lines: Arc<Lines>) -> Option<Timestamp> {
     let now = app.clock.now();
-    if let Err(failure) = say(&app, &lines).await {
-        failure.log("the calls of this node could not be looked at");
-    }
-    Some(now.plus(SAY))
+    let Err(failure) = say(&app, &lines).await else { return Some(now.plus(SAY)) };
+    failure.log("the calls of this node could not be looked at");
+    Some(app.clock.now().plus(SAY_AGAIN))
 }
 
 /// Keeps the leases of all calls of this node.

@@ -12,8 +12,8 @@ use crate::app::{App, Wakes, calls, topics};
 /// calls unheard.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Time for the nodes that hold calls to say so after the store was away; longer than the pause between two renewals of
-/// a lease.
+/// Time for the nodes that hold calls to say so after the store was away. It counts from the last look that failed, which
+/// may have been one pause between two looks before the store was back; after a failure nodes say so every few seconds.
 const PATIENCE: i64 = 20 * SECOND;
 
 /// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.

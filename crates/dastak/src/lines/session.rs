@@ -95,13 +95,25 @@ async fn carry(
     let (facts, written) = Facts::of(app, tenant, id);
     let Leg { control, mut events } = leg;
     let session = Session { lines: lines.clone(), app: app.clone(), tenant, id, control, facts };
-    match session.ring(&mut events, &mut orders).await {
-        Ok(()) => {
+    let ring = async {
+        let rung = session.ring(&mut events, &mut orders).await;
+        if rung.is_ok() {
             session.facts.tell(Fact::Answered);
-            let met = match Meeting::prepare(lines, app, tenant, id).await {
-                Some((meeting, ear)) => session.control.connect(Box::new(ear)).map(|line| (meeting, line)),
-                None => None,
+        }
+        rung
+    };
+    // While it rings: whoever answers is not kept waiting, and a store that goes away then ends no call.
+    let (rung, talk) = tokio::join!(ring, Meeting::read(app, tenant, id));
+    match rung {
+        Ok(()) => {
+            let talk = match talk {
+                None => Meeting::read(app, tenant, id).await,
+                read => read,
             };
+            let met = talk.and_then(|talk| {
+                let (meeting, ear) = Meeting::begin(lines, app, id, talk);
+                session.control.connect(Box::new(ear)).map(|line| (meeting, line))
+            });
             match met {
                 Some((meeting, line)) => session.talk(meeting, line, events, orders).await,
                 None => {
@@ -131,25 +143,31 @@ impl Meeting {
         tenant: Tenant,
         id: Id<Call>,
     ) -> Option<(Self, ForkedEar)> {
-        let mut found = None;
+        let talk = Self::read(app, tenant, id).await?;
+        Some(Self::begin(lines, app, id, talk))
+    }
+
+    /// Reads the call's agent; `None` when it is gone, or the store is.
+    async fn read(app: &App, tenant: Tenant, id: Id<Call>) -> Option<calls::Talk> {
         for pause in [50, 200, 500] {
             match calls::talk(app, tenant, id).await {
-                Ok(talk) => {
-                    found = talk;
-                    break;
-                }
+                Ok(talk) => return talk,
                 Err(failure) => {
                     failure.log_about(id, "a call's agent could not be read");
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                 }
             }
         }
-        let talk = found?;
+        None
+    }
+
+    /// Opens the recording.
+    fn begin(lines: &Lines, app: &App, id: Id<Call>, talk: calls::Talk) -> (Self, ForkedEar) {
         let recorder = if talk.record { recorder(lines, app, id) } else { None };
         let (ear, hearing) = voice::hearing(&HearingSettings::default(), recorder);
         let fork = Fork::default();
         let ear = fork.ear(ear);
-        Some((Self { talk, hearing, fork }, ear))
+        (Self { talk, hearing, fork }, ear)
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::net::UdpSocket;
 use crate::exchange::{Exchange, PATIENCE};
 use crate::node::{BINARY, Folder, TOKEN, fresh_database, needs_postgres, on_postgres};
 use crate::phone_calls::{Office, exit_code, serve};
+use crate::wire::{State, Wire};
 
 /// A peer of the exchange's address that asks a node over SIP.
 struct Peer {
@@ -212,4 +213,63 @@ async fn a_node_that_stops_hears_of_a_hang_up_at_another_on_postgres() {
     let call = there.ended(&talking).await;
     assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("api_hangup")), "{call}");
     drop(listening.await);
+}
+
+/// After an outage in which every lease ran out, a call whose node is alive goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_ends_a_call_whose_node_is_alive_after_an_outage_on_postgres() {
+    needs_postgres();
+    let (database, exchange) = (fresh_database().await, Exchange::start().await);
+    let wires = [Wire::to(&database).await, Wire::to(&database).await];
+    let folders = [Folder::new(), Folder::new()];
+    let [one, other] = [0, 1].map(|at: usize| {
+        serve(&folders[at].0, &exchange, &[PATIENT, ("DASTAK_DATABASE_URL", wires[at].url.as_str())])
+    });
+    let office = Office::open(&one.client).await;
+    let there = office.at(&other);
+    let talking = office.place("+919812300014").await;
+    there.talks(&talking).await;
+    // What the conversation needs of the store it has by now.
+    exchange.until("the agent is heard", |seen| seen.sound).await;
+    let (asking, connection) =
+        tokio_postgres::connect(&database, tokio_postgres::NoTls).await.expect("a database");
+    tokio::spawn(connection);
+    let leases = async |sql: &str| {
+        let row = asking.query_one(sql, &[]).await.expect("an answer");
+        row.get::<_, Option<bool>>(0).expect("the call goes on")
+    };
+    let mut pace = tokio::time::interval(Duration::from_millis(100));
+    wires.iter().for_each(|wire| wire.set(State::Cut));
+    // As long as both nodes need to see that the store is away, and as if it had been away for minutes by then.
+    asking
+        .batch_execute(
+            "update calls set next_step_at = cast(extract(epoch from now()) * 1000 as bigint) + 12000 where phase is null and next_step_at is not null",
+        )
+        .await
+        .expect("a shorter lease");
+    while !leases("select max(next_step_at) < extract(epoch from now()) * 1000 from calls").await {
+        pace.tick().await;
+    }
+    wires.iter().for_each(|wire| wire.set(State::Open));
+    // The node says that it holds the call, for the whole of a lease: more than anybody waits for it.
+    let renewed = async {
+        while !leases("select max(next_step_at) > (extract(epoch from now()) + 30) * 1000 from calls").await {
+            pace.tick().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, renewed).await.expect("the lease is renewed");
+    // The other node may not have tried the server again yet.
+    let path = format!("/v1/calls/{talking}");
+    let shown = async {
+        loop {
+            match there.send("GET", &path, &Value::Null).await.expect("the node answers") {
+                (200, _, shown) => return shown["data"].clone(),
+                (status, _, said) => assert_eq!(status, 503, "{said}"),
+            }
+            pace.tick().await;
+        }
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, shown).await.expect("an answer")["state"], "in_progress");
+    there.post(&format!("{path}/hangup"), &Value::Null).await;
+    assert_eq!(there.ended(&talking).await["endCause"], "api_hangup");
 }

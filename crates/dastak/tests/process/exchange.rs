@@ -22,6 +22,8 @@ pub struct Seen {
     pub byes: BTreeSet<String>,
     /// Datagrams of calls, repeated ones too.
     pub datagrams: u64,
+    /// Whether any sound came: an agent is on a line.
+    pub sound: bool,
 }
 
 impl Seen {
@@ -45,16 +47,25 @@ impl Exchange {
     pub async fn start() -> Self {
         let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").await.expect("a port"));
         // Sound is taken and not heard.
-        let sound = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+        let ear = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+        let sound = ear.local_addr().expect("an address").port();
         let port = socket.local_addr().expect("an address").port();
         let (seen, calls): (Arc<Mutex<Seen>>, Arc<Mutex<BTreeMap<_, _>>>) = Default::default();
         let (change, changed) = watch::channel(0);
+        let (heard, hears) = (seen.clone(), change.clone());
+        tokio::spawn(async move {
+            let mut bytes = vec![0; 2_048];
+            while ear.recv(&mut bytes).await.is_ok() {
+                if !std::mem::replace(&mut heard.lock().unwrap().sound, true) {
+                    hears.send_modify(|count| *count += 1);
+                }
+            }
+        });
         let (here, kept, open) = (socket.clone(), seen.clone(), calls.clone());
         tokio::spawn(async move {
             let mut bytes = vec![0; 65_536];
             while let Ok((length, from)) = here.recv_from(&mut bytes).await {
                 let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
-                let sound = sound.local_addr().expect("an address").port();
                 for answer in take(&message, from, sound, port, &kept, &open) {
                     let _ = here.send_to(answer.as_bytes(), from).await;
                 }

@@ -2,6 +2,7 @@
 //! out: what it saw is the truth that the service's records are held against.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dastak::app::calls::LegFact;
@@ -11,10 +12,13 @@ use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
+use store::WakeSet;
 use tokio::sync::{Notify, oneshot};
 
 use crate::cloud::{Cloud, Notification};
 use crate::faults::{Counts, Mood, Side};
+use crate::life::here;
+use crate::nodes::Nodes;
 use crate::random::Random;
 use crate::receivers::Post;
 use crate::sources::Sources;
@@ -22,6 +26,8 @@ use crate::sources::Sources;
 /// A dial that went out.
 #[derive(Debug, Clone)]
 pub struct Dial {
+    /// The node that dialled.
+    pub node: usize,
     pub call: Id<Call>,
     pub to: Phone,
     pub at: Timestamp,
@@ -51,6 +57,8 @@ pub enum News {
     Told(Notification),
     /// The answer to a slow dial.
     Answer(oneshot::Sender<()>),
+    /// A node looks at what a lost wake-up was to tell.
+    Look(usize, WakeSet),
 }
 
 /// What the world knows.
@@ -83,6 +91,11 @@ pub struct World {
     post: Mutex<Post>,
     sources: Mutex<Sources>,
     cloud: Mutex<Cloud>,
+    pub nodes: Nodes,
+    /// Whether something may have been committed since somebody looked.
+    changed: AtomicBool,
+    /// The moment to which a clock was set last, also that of a node that stood still.
+    set: AtomicI64,
     crash: Notify,
     fresh: Notify,
     slow: Notify,
@@ -106,7 +119,7 @@ enum Fate {
 }
 
 impl World {
-    pub fn new(seed: u64) -> Arc<Self> {
+    pub fn new(seed: u64, nodes: usize) -> Arc<Self> {
         let state = State {
             clock: None,
             dials: Vec::new(),
@@ -130,6 +143,9 @@ impl World {
             post: Mutex::default(),
             sources: Mutex::default(),
             cloud: Mutex::default(),
+            nodes: Nodes::new(seed, nodes),
+            changed: AtomicBool::new(true),
+            set: AtomicI64::new(i64::MIN),
             crash,
             fresh,
             slow,
@@ -181,6 +197,10 @@ impl World {
         }
         drop(state);
         clock.step_to(clock.now().plus(by));
+        for own in self.nodes.running() {
+            own.step_to(own.now().plus(by));
+        }
+        self.clock_was_set();
         self.tell(format!("the clock is set by {} s", by / SECOND));
     }
 
@@ -190,6 +210,10 @@ impl World {
         if let Some(clock) = clock {
             clock.step_to(clock.now().plus(ms));
         }
+        for own in self.nodes.running() {
+            own.step_to(own.now().plus(ms));
+        }
+        self.clock_was_set();
     }
 
     /// The next transaction of this place is committed so much later, in milliseconds.
@@ -214,7 +238,7 @@ impl World {
     pub async fn pause(&self, ms: i64) {
         // A client that waits for this is no work of the service.
         self.slow.notify_waiters();
-        let clock = self.lock().clock.clone();
+        let clock = self.nodes.clock(here()).or_else(|| self.lock().clock.clone());
         match clock {
             Some(clock) => clock.outside(self.wait(ms)).await,
             None => self.wait(ms).await,
@@ -230,6 +254,39 @@ impl World {
     /// The clock of the service's present life.
     pub fn set_clock(&self, clock: Clock) {
         self.lock().clock = Some(clock);
+    }
+
+    /// Some clock was set to the present moment.
+    pub fn clock_was_set(&self) {
+        self.set.store(self.now().0, Ordering::SeqCst);
+    }
+
+    /// Whether a clock was set at this moment or since.
+    pub fn was_set_since(&self, moment: Timestamp) -> bool {
+        self.set.load(Ordering::SeqCst) >= moment.0
+    }
+
+    /// Something may have been committed.
+    pub fn change(&self) {
+        self.changed.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether something may have been committed since this was asked.
+    pub fn has_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::SeqCst)
+    }
+
+    /// With several nodes the time of the world is apart from their clocks.
+    pub fn start_time(&self, now: Timestamp) {
+        self.lock().clock.get_or_insert_with(|| Clock::manual_with(now, std::time::Duration::ZERO));
+    }
+
+    /// The time of the world moves on; never back.
+    pub fn move_to(&self, moment: Timestamp) {
+        let state = self.lock();
+        if let Some(clock) = state.clock.as_ref().filter(|clock| clock.now() < moment) {
+            clock.step_to(moment);
+        }
     }
 
     pub fn dials(&self) -> Vec<Dial> {
@@ -285,6 +342,9 @@ impl World {
         }
         state.crashes_left -= 1;
         drop(state);
+        if self.nodes.clock(here()).is_some() && !self.nodes.kill(here()) {
+            return false;
+        }
         self.crash.notify_one();
         true
     }
@@ -367,7 +427,7 @@ impl World {
         self.tell(format!("carrier {word} {} to {}", order.call, order.to));
         if matches!(fate, Fate::Take | Fate::Lost | Fate::Slow(_) | Fate::DieWaiting | Fate::DieAnswered) {
             let (at, passed) = (self.now(), self.passed());
-            self.lock().dials.push(Dial { call: order.call, to: order.to, at, passed });
+            self.lock().dials.push(Dial { node: here(), call: order.call, to: order.to, at, passed });
             self.ring(order.call, at, &mut random);
         }
         fate

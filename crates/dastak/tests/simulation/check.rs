@@ -18,19 +18,14 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use domain::wallet::call_charge;
 use domain::window::NudgeWindow;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, Row};
 
 use crate::carrier::{Dial, LegDial, World};
 use crate::clients::{Customer, Kept, Log, Promise};
 use crate::life::PLATFORM_LINES;
 use crate::receivers::{self, DeliverySeen};
 use crate::sight::{Sight, UNSEEN};
-
-pub fn open(file: &Path) -> Connection {
-    let store = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the store");
-    store.busy_timeout(std::time::Duration::from_secs(10)).expect("patience");
-    store
-}
+use crate::stage::open;
 
 /// Calls that took their leave because of an empty wallet.
 pub fn exhausted(file: &Path) -> u64 {
@@ -70,6 +65,8 @@ pub struct Past {
     pub stepped: bool,
     /// When the service was down, from and to.
     pub down: Vec<(Timestamp, Timestamp)>,
+    /// When nodes were drained, from and to.
+    pub drained: Vec<(usize, Timestamp, Option<Timestamp>)>,
 }
 
 /// A second leg of a call.
@@ -153,7 +150,7 @@ pub fn promises(
     past: Past,
 ) -> Vec<String> {
     let (dials, leg_dials) = (world.dials(), world.leg_dials());
-    let Past { end, went_back, .. } = past;
+    let (end, went_back) = (past.end, past.went_back);
     let mut court = Court {
         store: open(file),
         dials: &dials,
@@ -171,6 +168,7 @@ pub fn promises(
     court.legs_are_dials();
     court.wishes_are_carried_out(&past);
     court.dials_are_single();
+    court.drained_nodes_rest(&past);
     court.dials_are_lawful();
     court.promises_are_kept();
     court.nudges_are_finished(sight);
@@ -330,6 +328,24 @@ impl Court<'_> {
                 .filter(|(_, dials)| **dials > 1)
                 .map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))),
         );
+        self.broken.extend(broken);
+    }
+
+    /// A drained node dials nothing that was decided on after it was drained.
+    fn drained_nodes_rest(&mut self, past: &Past) {
+        if past.stepped {
+            return;
+        }
+        let mut broken = Vec::new();
+        for dial in self.dials {
+            let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
+            let rests = past.drained.iter().find(|(node, from, to)| {
+                *node == dial.node && *from < call.started_at && to.is_none_or(|to| dial.at < to)
+            });
+            if let Some((node, from, _)) = rests {
+                broken.push(format!("{} was dialled by node {node}, drained at {from}", dial.call));
+            }
+        }
         self.broken.extend(broken);
     }
 

@@ -2,6 +2,7 @@
 //! at a receiver. Every such boundary is counted by the line of the service that it belongs to, and every one
 //! of them may be the last thing that a life of the service does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -70,7 +71,8 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 
 /// The same of tasks that wait for others of their own outside of the jobs: what customers write, what is due on a
 /// number, people of campaigns on the channel, and what is asked of the channel's accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 7] = [
+const TASKS_ELSEWHERE: [&str; 8] = [
+    "app/limits/rates.rs",
     "channel/inbox.rs",
     "channel/send.rs",
     "channel/campaigns/sending.rs",
@@ -79,6 +81,9 @@ const TASKS_ELSEWHERE: [&str; 7] = [
     "channel/numbers.rs",
     "channel/templates.rs",
 ];
+
+/// What a store says that is down.
+const DOWN: &str = "simulated: the store is down";
 
 /// What a transaction is in for.
 enum Weather {
@@ -124,7 +129,7 @@ impl World {
         let mood = &mut state.mood;
         let (refuse, unheard, slow) = (mood.refuse, mood.unheard, mood.slow);
         let weather = if mood.hits(refuse) {
-            let why = "simulated: the store is down".to_owned();
+            let why = DOWN.to_owned();
             Weather::Fate(Fate::Refused(if mood.random.percent(50) {
                 DbError::Unavailable(why)
             } else {
@@ -183,7 +188,11 @@ impl World {
 }
 
 /// The store's misfortunes.
-pub struct Misfortune(pub Arc<World>);
+pub struct Misfortune {
+    pub world: Arc<World>,
+    /// The node whose store it is.
+    pub node: usize,
+}
 
 /// Its crate, the file and the line: `app/nudges/due.rs:120`.
 fn name(place: Place) -> String {
@@ -194,10 +203,13 @@ fn name(place: Place) -> String {
 impl Faults for Misfortune {
     fn before(&self, place: Place) -> Pause<'_, Fate> {
         Box::pin(async move {
-            match self.0.weather(&name(place)) {
+            if self.world.nodes.is_away(self.node, self.world.now()) {
+                return Fate::Refused(away());
+            }
+            match self.world.weather(&name(place)) {
                 Weather::Crash => std::future::pending().await,
                 Weather::Slow(ms) => {
-                    self.0.hold_up(&name(place), ms).await;
+                    self.world.hold_up(&name(place), ms).await;
                     Fate::Untouched
                 }
                 Weather::Fate(fate) => fate,
@@ -206,24 +218,40 @@ impl Faults for Misfortune {
     }
 
     fn after(&self, place: Place, _: bool) -> Pause<'_, ()> {
+        self.world.change();
         Box::pin(async move {
-            let late = self.0.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
+            let late = self.world.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
             if let Some((_, ms)) = late {
-                self.0.stand_still(ms);
+                self.world.stand_still(ms);
             }
-            if self.0.dies_at(&name(place), Side::After) {
+            if self.world.dies_at(&name(place), Side::After) {
                 std::future::pending::<()>().await;
             }
-            if let Some(ms) = self.0.answers_late() {
-                self.0.tell(format!("the store's answer comes {ms} ms late at {}", name(place)));
-                self.0.hold_up(&name(place), ms).await;
+            if let Some(ms) = self.world.answers_late() {
+                self.world.tell(format!("the store's answer comes {ms} ms late at {}", name(place)));
+                self.world.hold_up(&name(place), ms).await;
             }
         })
     }
 
-    fn read(&self, place: Place) -> Option<DbError> {
-        self.0.read_fails(&name(place)).then(|| DbError::Unavailable("simulated: the store is down".into()))
+    fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
+        // In the middle of a transaction, whose locks the server keeps for a while.
+        if self.world.nodes.is_frozen(self.node) {
+            self.world.stand_by(self.node);
+        }
+        sql.into()
     }
+
+    fn read(&self, place: Place) -> Option<DbError> {
+        if self.world.nodes.is_away(self.node, self.world.now()) {
+            return Some(away());
+        }
+        self.world.read_fails(&name(place)).then(|| away())
+    }
+}
+
+fn away() -> DbError {
+    DbError::Unavailable(DOWN.into())
 }
 
 /// A table of all boundaries of a run over many seeds.

@@ -8,6 +8,7 @@ use crate::carrier::World;
 use crate::clients::{self, Act, Log, Outcome, Shared};
 use crate::life::{self, Life};
 use crate::random::Random;
+use crate::stage::{Engine, Stage};
 
 /// A Monday, 10:00 in India.
 const TEN: Timestamp = Timestamp(1_798_432_200_000);
@@ -15,9 +16,9 @@ const TEN: Timestamp = Timestamp(1_798_432_200_000);
 /// A nudge is due at `due`; `late` milliseconds pass while its placement is committed. The dials that went
 /// out within two minutes, and the nudge.
 fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value) {
-    let folder = life::folder(name);
-    let world = World::new(name);
-    let life = Life::begin(&folder, &world, name, 1, due.plus(-30 * MINUTE));
+    let stage = Stage::new(name, Engine::Sqlite);
+    let world = World::new(name, 1);
+    let life = Life::begin(&stage, &world, name, (0, 1), due.plus(-30 * MINUTE));
     let customer =
         life.wait(clients::set_up(&life.app, 0, &mut Random::named(name, "late"))).expect("a workspace");
     let key = customer.keys[0].0.clone();
@@ -47,7 +48,7 @@ fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value
     let seen = serde_json::to_value(answer).expect("JSON");
     let dials = world.dials().len();
     life::end(life);
-    let _ = std::fs::remove_dir_all(&folder);
+    stage.strike();
     (dials, seen["status"].as_str().unwrap_or_default().to_owned(), seen["statusReason"].clone())
 }
 

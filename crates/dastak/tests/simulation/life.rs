@@ -1,8 +1,10 @@
 //! One life of the service: from the opening of the store to a crash. A crash drops every task where it
 //! stands; what the writer has committed stays.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dastak::app::after_call::Ports;
@@ -17,6 +19,8 @@ use domain::call::Network;
 use domain::ports::Scripted;
 use domain::time::Timestamp;
 use store::Store;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
 
 use crate::carrier::{Line, World};
 use crate::chats::Writer;
@@ -25,6 +29,7 @@ use crate::faults::Misfortune;
 use crate::random::Random;
 use crate::receivers::Mail;
 use crate::sources::Systems;
+use crate::stage::{Engine, Stage};
 
 /// Time between two checks of a stream.
 const POLL: Duration = Duration::from_secs(3_600);
@@ -32,13 +37,87 @@ const POLL: Duration = Duration::from_secs(3_600);
 /// Calls at once on the whole platform.
 pub const PLATFORM_LINES: i64 = 3;
 
-/// A running service without a listener.
+thread_local! {
+    /// The node whose work runs on this thread.
+    static HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The node whose work runs on this thread.
+pub fn here() -> usize {
+    HERE.get()
+}
+
+/// A running service without a listener: one node.
 pub struct Life {
     pub app: Arc<App>,
     pub clock: Clock,
-    runtime: Option<tokio::runtime::Runtime>,
+    pub node: usize,
+    driver: Option<Driver>,
     world: Arc<World>,
     writer: Weak<()>,
+}
+
+/// What runs the tasks of a node.
+enum Driver {
+    /// They run while somebody waits for them: all of one node, in an order that a seed repeats.
+    Inline(tokio::runtime::Runtime),
+    /// They run on a thread of their own, beside those of other nodes.
+    Thread { handle: Handle, end: Arc<Notify>, thread: Option<JoinHandle<()>> },
+}
+
+impl Driver {
+    fn handle(&self) -> &Handle {
+        match self {
+            Self::Inline(runtime) => runtime.handle(),
+            Self::Thread { handle, .. } => handle,
+        }
+    }
+
+    fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        match self {
+            Self::Inline(runtime) => runtime.block_on(work),
+            Self::Thread { handle, .. } => handle.block_on(work),
+        }
+    }
+}
+
+impl Drop for Driver {
+    /// Drops every task where it stands.
+    fn drop(&mut self) {
+        if let Self::Thread { end, thread, .. } = self {
+            end.notify_one();
+            if let Some(thread) = thread.take() {
+                thread.join().expect("no panic of a node");
+            }
+        }
+    }
+}
+
+/// A thread that runs the tasks of a node until it is ended, dies or stands still.
+fn thread(world: &Arc<World>, node: usize, (dies, stops): (Arc<Notify>, Arc<Notify>)) -> Driver {
+    let (send, receive) = std::sync::mpsc::channel();
+    let (end, world) = (Arc::new(Notify::new()), world.clone());
+    let ended = end.clone();
+    let errors = tracing::dispatcher::get_default(Clone::clone);
+    let thread = std::thread::spawn(move || {
+        HERE.set(node);
+        let _quiet = tracing::dispatcher::set_default(&errors);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        send.send(runtime.handle().clone()).expect("somebody waits");
+        runtime.block_on(async {
+            loop {
+                tokio::select! {
+                    biased;
+                    () = ended.notified() => return,
+                    () = dies.notified() => return,
+                    // Nothing of this node runs meanwhile.
+                    () = stops.notified() => world.stand_by(node),
+                }
+            }
+        });
+    });
+    let handle = receive.recv().expect("a runtime");
+    Driver::Thread { handle, end, thread: Some(thread) }
 }
 
 /// How a stretch of time ended.
@@ -49,13 +128,31 @@ pub enum Passed {
 }
 
 impl Life {
-    /// Opens the store in `folder` at the moment `now`.
-    pub fn begin(folder: &Path, world: &Arc<World>, seed: u64, number: u64, now: Timestamp) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    /// Starts a node of this stage at the moment `now`; it is the life of this number of that node.
+    pub fn begin(
+        stage: &Stage,
+        world: &Arc<World>,
+        seed: u64,
+        (node, number): (usize, u64),
+        now: Timestamp,
+    ) -> Self {
         let clock = Clock::manual_with(now, Duration::ZERO);
-        world.set_clock(clock.clone());
-        let (app, writer) = runtime.block_on(start(folder, world, &clock, seed, number));
-        Self { app, clock, runtime: Some(runtime), world: world.clone(), writer }
+        let driver = match stage.engine {
+            Engine::Sqlite => {
+                let runtime =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                world.set_clock(clock.clone());
+                Driver::Inline(runtime)
+            }
+            Engine::Postgres { .. } => {
+                let waits = world.begins(node, clock.clone(), now);
+                let driver = thread(world, node, waits);
+                world.runs_on(node, driver.handle().clone());
+                driver
+            }
+        };
+        let (app, writer) = driver.block_on(start(stage, world, &clock, seed, (node, number)));
+        Self { app, clock, node, driver: Some(driver), world: world.clone(), writer }
     }
 
     /// Lets the time pass up to `to`, or until the carrier has news to plan for, unless the service dies
@@ -84,27 +181,30 @@ impl Life {
 
     /// Runs work that starts tasks of the service.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let _inside = self.runtime.as_ref().expect("alive").enter();
+        let _inside = self.driver.as_ref().expect("alive").handle().enter();
         self.clock.spawn(task);
     }
 
     /// Waits for an answer that no crash may prevent; for the stage before the play.
     pub fn wait<T>(&self, work: impl Future<Output = T>) -> T {
-        self.runtime.as_ref().expect("alive").block_on(work)
+        self.driver.as_ref().expect("alive").block_on(work)
     }
 }
 
 /// Ends a life: every task is dropped where it stands, and the database file is free when this returns.
 impl Drop for Life {
     fn drop(&mut self) {
-        drop(self.runtime.take());
+        drop(self.driver.take());
     }
 }
 
 /// Drops a life and waits until its writer is done.
 pub fn end(life: Life) {
-    let writer = life.writer.clone();
+    let (writer, world, node) = (life.writer.clone(), life.world.clone(), life.node);
+    // A thread of the store that stands still holds it.
+    world.thaw(node);
     drop(life);
+    world.ends(node);
     let patience = Instant::now() + Duration::from_secs(20);
     while writer.upgrade().is_some() {
         assert!(Instant::now() < patience, "something still holds the store of a life that is over");
@@ -113,34 +213,47 @@ pub fn end(life: Life) {
 }
 
 async fn start(
-    folder: &Path,
+    stage: &Stage,
     world: &Arc<World>,
     clock: &Clock,
     seed: u64,
-    number: u64,
+    (node, number): (usize, u64),
 ) -> (Arc<App>, Weak<()>) {
     let mut values = Values::default();
-    for (name, text) in [
-        ("data", folder.display().to_string()),
+    let own = [
+        ("data", stage.data(node).display().to_string()),
         ("clock", "manual".into()),
         ("telephony.carrier", "sandbox".into()),
-    ] {
+    ];
+    let shared =
+        stage.url().map(|url| [("database_url", url.to_owned()), ("database_connections", "4".into())]);
+    for (name, text) in own.into_iter().chain(shared.into_iter().flatten()) {
         values.add_text(name, text, "the simulation").expect("a setting");
     }
     let mut config = values.config(false).expect("settings");
     config.telephony.concurrent_calls = PLATFORM_LINES;
+    // The PostgreSQL of the tests acknowledges before it has written.
+    config.telephony.may_dial_twice = true;
     config.integrations.poll = POLL;
     let wakes = Wakes::default();
     let held = Arc::new(());
     let writer = Arc::downgrade(&held);
     let raise = wakes.clone();
+    let others = world.clone();
     let on_wake = Arc::new(move |woken| {
         let _held = &held;
+        if World::is_said_by_another(woken) {
+            return;
+        }
         raise.raise(woken);
+        others.wake_others(node, woken);
     });
+    world.connect(node, wakes.clone());
     let store = Store::open(&store_settings(&config), on_wake).expect("the store opens");
     store.migrate(|_, _, _| ()).await.expect("the schema");
-    store.fail_as(Arc::new(Misfortune(world.clone())));
+    store.fail_as(Arc::new(Misfortune { world: world.clone(), node }));
+    // The first node's lives have the names that they have without a second one.
+    let number = number + 1_000 * node as u64;
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| {
         random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes)

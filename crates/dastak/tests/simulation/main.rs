@@ -17,11 +17,13 @@ mod cloud;
 mod faults;
 mod late;
 mod life;
+mod nodes;
 mod random;
 mod receivers;
 mod run;
 mod sight;
 mod sources;
+mod stage;
 mod streams;
 
 use std::sync::Mutex;
@@ -35,8 +37,9 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn every_seed_keeps_the_promises() {
+    let engine = stage::Engine::chosen();
     if let Some(seed) = number("SIM_SEED") {
-        let report = run::run(seed, true);
+        let report = run::run(seed, true, engine);
         assert!(report.broken.is_empty(), "SIM_SEED={seed}\n{}", report.broken.join("\n"));
         return;
     }
@@ -54,7 +57,7 @@ fn every_seed_keeps_the_promises() {
                     if seed >= first + seeds {
                         return;
                     }
-                    let report = run::run(seed, false);
+                    let report = run::run(seed, false, engine);
                     totals.lock().unwrap().add(&report.figures);
                     if !report.broken.is_empty() {
                         eprintln!("SIM_SEED={seed}: {}", report.broken.join("; "));

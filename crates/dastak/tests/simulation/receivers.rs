@@ -82,7 +82,12 @@ enum Manner {
 }
 
 /// Holds a request against what was promised about it: signed, whole, of this receiver.
-fn read(endpoint: &Endpoint, request: &Request, now: Timestamp) -> Result<Receipt, String> {
+fn read(
+    endpoint: &Endpoint,
+    request: &Request,
+    now: Timestamp,
+    was_set: impl Fn(Timestamp) -> bool,
+) -> Result<Receipt, String> {
     let text = |name: &str| {
         request.headers.get(name).and_then(|value| value.to_str().ok()).ok_or(format!("no {name}"))
     };
@@ -92,8 +97,10 @@ fn read(endpoint: &Endpoint, request: &Request, now: Timestamp) -> Result<Receip
         .split_once(",v1=")
         .and_then(|(t, v1)| Some((t.strip_prefix("t=")?, v1)))
         .ok_or("a signature of another form")?;
-    let age = now.unix_seconds() - t.parse::<i64>().map_err(|why| why.to_string())?;
-    if age != 0 {
+    let signed = t.parse::<i64>().map_err(|why| why.to_string())?;
+    let age = now.unix_seconds() - signed;
+    // A clock that is set, or a node that stood still, between the signature and the request.
+    if age != 0 && !was_set(Timestamp(signed * SECOND)) {
         return Err(format!("signed {age} s ago"));
     }
     let key = hmac::Key::new(hmac::HMAC_SHA256, endpoint.secret.as_bytes());
@@ -124,13 +131,14 @@ impl World {
             post.broken.push(format!("a request to {host}"));
             return Manner::Refuse;
         };
-        let receipt = match read(&endpoint, request, now) {
-            Ok(receipt) => receipt,
-            Err(why) => {
-                post.broken.push(format!("a request to {host}: {why}"));
-                return Manner::Fail;
-            }
-        };
+        let receipt =
+            match read(&endpoint, request, now, |signed| self.is_threaded() && self.was_set_since(signed)) {
+                Ok(receipt) => receipt,
+                Err(why) => {
+                    post.broken.push(format!("a request to {host}: {why}"));
+                    return Manner::Fail;
+                }
+            };
         let asked = post.asked.entry((host.clone(), receipt.event.clone())).or_default();
         *asked += 1;
         let mut random = Random::named(self.seed(), &format!("post {host} {} {asked}", receipt.event));

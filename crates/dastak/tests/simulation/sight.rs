@@ -1,14 +1,12 @@
 //! An observer beside the service, while it lives: what an erasure or a later write would hide.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
 
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::check::channel::went_back;
-use crate::check::{id, open};
+use crate::stage::{Eyes, Stage, Texts};
 
 /// The nudge of an event that an erasure of the same moment emptied.
 pub const UNSEEN: &str = "";
@@ -24,8 +22,10 @@ pub struct EventSeen {
 /// An observer beside the service: it reads the committed state and keeps every event before an erasure
 /// empties it.
 pub struct Sight {
-    store: Connection,
+    eyes: Eyes,
     seen: i64,
+    /// The events of the last looks: rows of several nodes may come into sight out of their order.
+    known: HashSet<String>,
     /// Type and nudge of every nudge event, in the order of the outbox.
     pub events: Vec<(String, String)>,
     /// Every event.
@@ -46,11 +46,24 @@ pub struct Sight {
     pub broken: BTreeSet<String>,
 }
 
+/// Rows of `events` that another node may still commit although later ones are seen already.
+const LATE: i64 = 400;
+
+fn number(text: &Option<String>) -> i64 {
+    let text = text.as_deref().unwrap_or_default();
+    text.parse().unwrap_or_else(|_| panic!("a number, not «{text}»"))
+}
+
+fn word(text: &Option<String>) -> String {
+    text.clone().unwrap_or_default()
+}
+
 impl Sight {
-    pub fn new(file: &Path) -> Self {
+    pub fn new(stage: &Stage) -> Self {
         Self {
-            store: open(file),
+            eyes: stage.eyes(),
             seen: 0,
+            known: HashSet::new(),
             events: Vec::new(),
             all: Vec::new(),
             most_lines: 0,
@@ -64,83 +77,66 @@ impl Sight {
     }
 
     pub fn look(&mut self) {
-        let lines: i64 = self
-            .store
-            .prepare_cached("select (select count(*) from calls where line = 1) + (select count(*) from call_legs where line = 1)")
-            .and_then(|mut lines| lines.query_row([], |row| row.get(0)))
-            .expect("lines");
-        self.most_lines = self.most_lines.max(lines);
-        self.look_at_money();
-        self.look_at_lists();
-        self.look_at_messages();
-        let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
-        let mut statement = self.store.prepare_cached(sql).expect("a query");
-        let rows = statement
-            .query_map([self.seen], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, id(row, 4)?))
-            })
-            .expect("events");
-        let rows: Vec<(i64, String, Option<String>, String, Tenant)> =
-            rows.collect::<Result<_, _>>().expect("events");
-        for (at, kind, envelope, id, tenant) in rows {
-            self.seen = at;
-            self.all.push(EventSeen { id, tenant, kind: kind.clone() });
-            if kind == "campaign.finished" {
-                let data: serde_json::Value =
-                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
-                self.finished.extend(data["data"]["campaignId"].as_str().map(str::to_owned));
+        const LINES: &str = "select (select count(*) from calls where line = 1) + (select count(*) from call_legs where line = 1)";
+        const STATUSES: &str = "select id, status from channel_messages where direction = 'outbound'";
+        let order = self.eyes.order();
+        let slack = if order == "rowid" { 0 } else { LATE };
+        let events = format!(
+            "select {order}, type, envelope, id, workspace from events where {order} > {} order by {order}",
+            self.seen - slack
+        );
+        let [lines, money, counts, blocks, statuses, events] =
+            self.eyes.look([LINES, HELD, COUNTS, BLOCKS, STATUSES, &events]);
+        self.most_lines = self.most_lines.max(number(&lines[0][0]));
+        self.look_at_money(&money);
+        for row in counts {
+            self.broken.insert(format!("the counters of {} did not add up", word(&row[0])));
+        }
+        for row in blocks {
+            self.broken.insert(format!("the blocks of {} did not add up", word(&row[0])));
+        }
+        for row in statuses {
+            self.look_at_message(word(&row[0]), word(&row[1]));
+        }
+        for row in events {
+            self.seen = self.seen.max(number(&row[0]));
+            if self.known.insert(word(&row[3])) {
+                self.look_at_event(&row);
             }
-            if kind == "stream.record_rejected" {
-                let data: serde_json::Value =
-                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
-                self.rejected.extend(data["data"]["recordId"].as_str().map(str::to_owned));
-            }
-            if kind.starts_with("message.") {
-                let data: serde_json::Value =
-                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
-                self.messages
-                    .push((kind.clone(), data["data"]["messageId"].as_str().unwrap_or(UNSEEN).to_owned()));
-            }
-            if kind.starts_with("nudge.") {
-                let data: serde_json::Value =
-                    serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
-                self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
-            }
+        }
+    }
+
+    fn look_at_event(&mut self, row: &[Option<String>]) {
+        let (kind, envelope) = (word(&row[1]), row[2].as_deref());
+        self.all.push(EventSeen {
+            id: word(&row[3]),
+            tenant: word(&row[4]).parse().expect("an id"),
+            kind: kind.clone(),
+        });
+        let said: serde_json::Value = serde_json::from_str(envelope.unwrap_or_default()).unwrap_or_default();
+        let field = |name: &str| said["data"][name].as_str().map(str::to_owned);
+        if kind == "campaign.finished" {
+            self.finished.extend(field("campaignId"));
+        }
+        if kind == "stream.record_rejected" {
+            self.rejected.extend(field("recordId"));
+        }
+        if kind.starts_with("message.") {
+            self.messages.push((kind.clone(), field("messageId").unwrap_or_else(|| UNSEEN.to_owned())));
+        }
+        if kind.starts_with("nudge.") {
+            self.events.push((kind, field("id").unwrap_or_else(|| UNSEEN.to_owned())));
         }
     }
 
     /// What must hold of every state that is ever committed: a wallet is never below zero nor below what is
     /// held of it, what is held is the covered minutes of every leg on a line, lines are counted, and nobody
     /// talks for a workspace that is suspended without being told to end.
-    fn look_at_money(&mut self) {
-        const HELD: &str = "select w.id, w.balance, w.reserved, w.lines, w.cost_per_minute, \
-             (select coalesce(sum(price * minutes), 0) from calls c where c.workspace = w.id and c.line = 1) + \
-             (select coalesce(sum(price * minutes), 0) from call_legs l where l.workspace = w.id and l.line = 1) + \
-             (select coalesce(sum(price), 0) from chats c where c.workspace = w.id and c.state <> 'ended'), \
-             (select count(*) from calls c where c.workspace = w.id and c.line = 1) + \
-             (select count(*) from call_legs l where l.workspace = w.id and l.line = 1), \
-             (select count(*) from calls c where c.workspace = w.id and c.phase is null and c.hang_up_at is null and w.suspended = 1), \
-             (select count(*) from call_legs l join calls c on c.id = l.call where l.workspace = w.id and l.ended_at is null and c.phase is not null) \
-             from workspaces w";
-        let mut statement = self.store.prepare_cached(HELD).expect("a query");
-        let rows = statement.query_map([], |row| {
-            let number = |column| row.get::<_, i64>(column);
-            let of = [
-                number(1)?,
-                number(2)?,
-                number(3)?,
-                number(4)?,
-                number(5)?,
-                number(6)?,
-                number(7)?,
-                number(8)?,
-            ];
-            Ok((row.get::<_, String>(0)?, of))
-        });
-        let rows: Vec<(String, [i64; 8])> =
-            rows.expect("wallets").collect::<Result<_, _>>().expect("wallets");
-        drop(statement);
-        for (id, [balance, reserved, lines, price, held, taken, live, legs]) in rows {
+    fn look_at_money(&mut self, rows: &Texts) {
+        for row in rows {
+            let id = word(&row[0]);
+            let [balance, reserved, lines, price, held, taken, live, legs] =
+                std::array::from_fn(|column| number(&row[column + 1]));
             if balance - reserved < price {
                 self.short.insert(id.clone());
             }
@@ -160,67 +156,46 @@ impl Sight {
         }
     }
 
-    /// The counters of every list add up in every state that is ever committed, and an active campaign with
-    /// something to do is going to be looked at.
-    fn look_at_lists(&mut self) {
-        const COUNTS: &str = "select p.campaign from campaign_progress p join campaigns c on c.id = p.campaign \
-             left join campaign_rows r on r.campaign = p.campaign and r.list = p.list group by p.campaign \
-             having p.total <> count(r.id) or p.reached <> coalesce(sum(r.state = 'reached'), 0) \
-             or p.in_progress <> coalesce(sum(r.state = 'in_progress'), 0) or p.unreached <> coalesce(sum(r.state = 'unreached'), 0) \
-             or p.held <> coalesce(sum(r.state = 'held'), 0) or p.queued <> coalesce(sum(r.state = 'queued'), 0) \
-             or p.invalid <> coalesce(sum(r.state = 'invalid'), 0) or p.retryable <> coalesce(sum(r.retryable), 0) \
-             or p.blocked <> coalesce(sum(r.blocked), 0) \
-             or c.channel <> 'chatapp' and c.status = 'active' and p.next_look is null and coalesce(sum(r.look_at is not null), 0) > 0 \
-             or c.streams <> (select count(*) from stream_campaigns a where a.campaign = c.id) \
-             or p.held <> (select coalesce(sum(h.held), 0) from campaign_holds h where h.campaign = p.campaign and h.list = p.list)";
-        let mut statement = self.store.prepare_cached(COUNTS).expect("a query");
-        let wrong: Vec<String> = statement
-            .query_map([], |row| row.get(0))
-            .expect("lists")
-            .collect::<Result<_, _>>()
-            .expect("lists");
-        drop(statement);
-        self.broken.extend(wrong.into_iter().map(|id| format!("the counters of {id} did not add up")));
-        const BLOCKS: &str = "select campaign from (select campaign, list, state, block, rows from campaign_blocks union all \
-             select campaign, list, state, (position - 1) / 4096, -count(*) from campaign_rows group by 1, 2, 3, 4) as both_sides \
-             group by campaign, list, state, block having sum(rows) <> 0";
-        let mut statement = self.store.prepare_cached(BLOCKS).expect("a query");
-        let wrong: Vec<String> = statement
-            .query_map([], |row| row.get(0))
-            .expect("lists")
-            .collect::<Result<_, _>>()
-            .expect("lists");
-        drop(statement);
-        self.broken.extend(wrong.into_iter().map(|id| format!("the blocks of {id} did not add up")));
-    }
-
     /// No status of a message moves back.
-    fn look_at_messages(&mut self) {
-        let mut statement = self
-            .store
-            .prepare_cached("select id, status from channel_messages where direction = 'outbound'")
-            .expect("a query");
-        let rows: Vec<(String, String)> = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .expect("messages")
-            .collect::<Result<_, _>>()
-            .expect("messages");
-        drop(statement);
-        for (id, status) in rows {
-            let before = self.statuses.insert(id.clone(), status.clone());
-            if before.as_ref().is_some_and(|before| went_back(before, &status)) {
-                self.broken.insert(format!("{id} was {before:?} and is {status}"));
-            }
+    fn look_at_message(&mut self, id: String, status: String) {
+        let before = self.statuses.insert(id.clone(), status.clone());
+        if before.as_ref().is_some_and(|before| went_back(before, &status)) {
+            self.broken.insert(format!("{id} was {before:?} and is {status}"));
         }
     }
 
     /// Whose call it is; `None` when the service knows of no such call.
     pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
-        let found: Option<String> = self
-            .store
-            .query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0))
-            .optional()
-            .expect("a query");
-        found.and_then(|id| id.parse().ok())
+        let sql = format!("select workspace from calls where id = '{call}'");
+        let [found] = self.eyes.look([&sql]);
+        found.first()?[0].as_deref()?.parse().ok()
     }
 }
+
+/// Wallets, with what is held of each and what goes on in its workspace.
+const HELD: &str = "select w.id, w.balance, w.reserved, w.lines, w.cost_per_minute, \
+     (select coalesce(sum(price * minutes), 0) from calls c where c.workspace = w.id and c.line = 1) + \
+     (select coalesce(sum(price * minutes), 0) from call_legs l where l.workspace = w.id and l.line = 1) + \
+     (select coalesce(sum(price), 0) from chats c where c.workspace = w.id and c.state <> 'ended'), \
+     (select count(*) from calls c where c.workspace = w.id and c.line = 1) + \
+     (select count(*) from call_legs l where l.workspace = w.id and l.line = 1), \
+     (select count(*) from calls c where c.workspace = w.id and c.phase is null and c.hang_up_at is null and w.suspended = 1), \
+     (select count(*) from call_legs l join calls c on c.id = l.call where l.workspace = w.id and l.ended_at is null and c.phase is not null) \
+     from workspaces w";
+
+/// Lists whose counters do not add up, and active campaigns with something to do that nobody is going to look at.
+const COUNTS: &str = "select p.campaign from campaign_progress p join campaigns c on c.id = p.campaign \
+     left join campaign_rows r on r.campaign = p.campaign and r.list = p.list group by p.campaign, c.id \
+     having p.total <> count(r.id) or p.reached <> count(case when r.state = 'reached' then 1 end) \
+     or p.in_progress <> count(case when r.state = 'in_progress' then 1 end) or p.unreached <> count(case when r.state = 'unreached' then 1 end) \
+     or p.held <> count(case when r.state = 'held' then 1 end) or p.queued <> count(case when r.state = 'queued' then 1 end) \
+     or p.invalid <> count(case when r.state = 'invalid' then 1 end) or p.retryable <> coalesce(sum(r.retryable), 0) \
+     or p.blocked <> coalesce(sum(r.blocked), 0) \
+     or c.channel <> 'chatapp' and c.status = 'active' and p.next_look is null and count(r.look_at) > 0 \
+     or c.streams <> (select count(*) from stream_campaigns a where a.campaign = c.id) \
+     or p.held <> (select coalesce(sum(h.held), 0) from campaign_holds h where h.campaign = p.campaign and h.list = p.list)";
+
+/// Lists whose blocks do not add up.
+const BLOCKS: &str = "select campaign from (select campaign, list, state, block, rows from campaign_blocks union all \
+     select campaign, list, state, (position - 1) / 4096, -count(*) from campaign_rows group by 1, 2, 3, 4) as both_sides \
+     group by campaign, list, state, block having sum(rows) <> 0";
