@@ -307,7 +307,12 @@ fn take(app: &App, memory: Memory, skew: Option<Skew>) {
 /// What the operator should look at, in words; empty when all is well.
 pub fn warnings(app: &App) -> Vec<String> {
     let (memory, skew) = (app.node.database(), app.node.skew());
-    warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew)
+    let mut found =
+        warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew);
+    if let Some(store::db::Standing::Rests(why)) = app.store.replica() {
+        found.push(format!("the replica is not read from: {why}"));
+    }
+    found
 }
 
 /// The same of what was just seen, for `dastak doctor`.
