@@ -63,10 +63,10 @@ async fn read_stretch(
         })?;
         Ok::<_, DbError>(rows)
     };
-    Ok(app.store.read_long(read).await?)
+    Ok(app.store.read_far(read).await?)
 }
 
-/// Packs a stale hour, for this report and the next ones.
+/// Packs a stale hour, for this report and the next ones. What is kept comes from the primary, never from a replica.
 async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
     let facts = app.store.read_long(move |tx| analytics::facts(tx, row.workspace, row.hour)).await?;
     let body = pack(start_of(row.hour), &facts)

@@ -141,7 +141,7 @@ pub fn emit_with(
     }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
-    events::emit(tx, &env.context, row.workspace, event)?;
+    tx.traced(row.trace, |tx| events::emit(tx, &env.context, row.workspace, event))?;
     Ok(())
 }
 

@@ -120,7 +120,7 @@ pub async fn replay(
         if !active {
             return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
         }
-        let replayed = Replayed { kind: row.kind, envelope, created_at: row.created_at };
+        let replayed = Replayed { kind: row.kind, envelope, created_at: row.created_at, trace: row.trace };
         if !context.webhooks.replay(tx, context.now, key, replayed)? {
             return Err(Failure::not_found("delivery"));
         }

@@ -65,6 +65,7 @@ use runtime::clock::{Clock, Signal};
 use runtime::crypto::Keyring;
 use runtime::ids::Ids;
 use runtime::metrics::Metrics;
+use runtime::traces::Traces;
 
 pub use failure::Failure;
 
@@ -147,6 +148,8 @@ pub struct App {
     pub config: Config,
     /// Figures.
     pub metrics: Arc<Metrics>,
+    /// Traces.
+    pub traces: Traces,
     /// What this node remembers of keys.
     pub access: access::Cache,
     /// Invalid keys by address.

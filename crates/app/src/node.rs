@@ -329,6 +329,9 @@ pub fn warnings(app: &App) -> Vec<String> {
     let mut found =
         warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew);
     found.extend(app.node.seen().weeks.iter().cloned());
+    if let Some(store::db::Standing::Rests(why)) = app.store.replica() {
+        found.push(format!("the replica is not read from: {why}"));
+    }
     found
 }
 

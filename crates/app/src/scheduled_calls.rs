@@ -101,7 +101,7 @@ pub async fn create(
                 return Err(refused.into());
             }
             let state = schedule(scheduled_at, now).map_err(refuse_time)?;
-            let row = new_row(&env, key, &prepared, state)?;
+            let row = ScheduledCallRow { trace: tx.trace(), ..new_row(&env, key, &prepared, state)? };
             scheduled_calls::insert(tx, &row)?;
             scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
@@ -141,6 +141,7 @@ fn new_row(
         call: None,
         version: 0,
         created_at: env.context.now,
+        trace: None,
     })
 }
 
@@ -319,6 +320,7 @@ fn order_of(row: &ScheduledCallRow) -> Order {
         nudge: None,
         scheduled_call: Some(row.id),
         once: None,
+        trace: row.trace,
     }
 }
 

@@ -10,6 +10,7 @@ mod smtp;
 mod telephony;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod values;
 
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ pub use limits::{Figures, Limits};
 pub use providers::{Providers, SPEECH_PROVIDERS};
 pub use smtp::Smtp;
 pub use telephony::{Carrier, MachineAnswer, Telephony};
+pub use traces::Traces;
 pub use values::Values;
 
 /// What a setting holds.
@@ -86,6 +88,16 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Text,
         "",
         "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones",
+    ),
+    secret(
+        "database_replica_url",
+        "a standby of that PostgreSQL, for analytics and other long reads that may be some seconds old; none: the primary",
+    ),
+    setting(
+        "database_wake",
+        Kind::Words(&["listen", "poll"]),
+        "listen",
+        "how nodes hear of each other: LISTEN and NOTIFY, or looks at short intervals for engines without them",
     ),
     secret(
         "operator_token",
@@ -440,6 +452,20 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("smtp.from", Kind::Text, "", "address that e-mail notifications come from"),
     setting(
+        "traces.otlp_endpoint",
+        Kind::Text,
+        "",
+        "collector of traces, OTLP over HTTP, without /v1/traces: http://127.0.0.1:4318; none: no traces",
+    ),
+    secret("traces.authorization", "value of the header Authorization for the collector of traces"),
+    setting("traces.service_name", Kind::Text, "dastak", "service.name of the traces"),
+    setting(
+        "traces.sample_ratio",
+        Kind::Text,
+        "1",
+        "share of the traces that begin here which is recorded, from 0 to 1; a client's own traceparent decides for its requests",
+    ),
+    setting(
         "webhooks.allow_insecure",
         Kind::Flag,
         "false",
@@ -552,6 +578,10 @@ pub struct Config {
     pub database_connections: usize,
     /// Certificates to trust for PostgreSQL.
     pub database_ca: Option<PathBuf>,
+    /// Connection string of a standby for long reads.
+    pub database_replica_url: Option<Secret>,
+    /// Whether nodes go without LISTEN and NOTIFY.
+    pub database_polls: bool,
     /// Bearer token of the operator API; empty until the start has read or made it.
     pub operator_token: Secret,
     /// Master key in text form, if set.
@@ -594,6 +624,8 @@ pub struct Config {
     pub chats: Chats,
     /// Where e-mail notifications are handed in.
     pub smtp: Option<Smtp>,
+    /// Where traces go; none without a collector.
+    pub traces: Option<Traces>,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
     /// Where outside systems are.
@@ -668,6 +700,10 @@ impl Values {
                 "operator_token: found a value that is too short; allowed: 16 characters and more".into()
             );
         }
+        let replica = self.some_text("database_replica_url")?.map(Secret::from);
+        if replica.is_some() && self.some_text("database_url")?.is_none() {
+            return Err("database_replica_url: found without database_url, whose standby it is".into());
+        }
         let connected = integrations::read(self, dev, self.text("clock")? == "manual")?;
         Ok(Config {
             listen: self.text("listen")?,
@@ -675,6 +711,8 @@ impl Values {
             database_url: self.some_text("database_url")?.map(Secret::from),
             database_connections: usize::try_from(self.number("database_connections")?).unwrap_or(8),
             database_ca: self.some_text("database_ca")?.map(PathBuf::from),
+            database_replica_url: replica,
+            database_polls: self.text("database_wake")? == "poll",
             operator_token: operator_token.into(),
             master_key: self.some_text("master_key")?.map(Secret::from),
             public_url: self.text("public_url")?.trim_end_matches('/').to_owned(),
@@ -696,6 +734,7 @@ impl Values {
             document_days: self.number("documents.keep_days")?,
             chats: chats::read(self)?,
             smtp: smtp::read(self)?,
+            traces: traces::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             cloud_api: integrations::cloud_api(self, connected.allow_insecure)?,
             channel_prices: integrations::channel_prices(self)?,

@@ -8,5 +8,6 @@ pub mod jobs;
 pub mod lines;
 pub mod service;
 pub mod speech;
+pub mod traces;
 
 pub use {::app, ::config, ::runtime};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use providers::chain::Set;
 use providers::mail::Mailer;
 use serde_json::json;
+use store::db::Wake;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
 
@@ -31,6 +32,9 @@ use crate::speech::{self, Offline};
 /// Time that jobs get to end, also when calls have taken the whole grace of a stop.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
+/// Time that spans get to leave, also when the grace of a stop is over.
+const LAST_SPANS: Duration = Duration::from_secs(1);
+
 /// A service that answers requests.
 pub struct Service {
     /// Its use cases.
@@ -48,6 +52,8 @@ pub fn store_settings(config: &Config) -> Settings {
             url: url.clone(),
             connections: config.database_connections,
             ca: config.database_ca.clone(),
+            wake: if config.database_polls { Wake::Poll } else { Wake::Listen },
+            replica: config.database_replica_url.clone(),
         },
         None => Settings::Sqlite { file: config.data.join("dastak.db") },
     }
@@ -208,6 +214,8 @@ impl Service {
         };
         let (done, ()) = tokio::join!(clock.shut_down(rest), closing);
         let _ = self.serving.await;
+        let rest = until.saturating_duration_since(tokio::time::Instant::now()).max(LAST_SPANS.min(grace));
+        self.app.traces.stop(rest.min(LAST_WORK)).await;
         done
     }
 }
@@ -315,7 +323,8 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     metrics.registry().register_collector(Box::new(ProviderFigures(speech.clone())));
     let settings =
         ::webhooks::Settings { brand: config.brand.clone(), allow_insecure: config.allow_insecure_webhooks };
-    let webhooks = ::webhooks::Engine::new(&settings, &store, &clock, &keyring, metrics.registry())?;
+    let traces = crate::traces::start(&config, &ports.node, &store, metrics.registry())?;
+    let webhooks = ::webhooks::Engine::new(&settings, &store, &clock, &keyring, &traces, metrics.registry())?;
     let node = node::Node::new(&ports.node, &clock);
     let webhooks = Arc::new(match receivers {
         Some(receivers) => webhooks.with_transport(receivers),
@@ -343,6 +352,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         keyring,
         config,
         metrics: Arc::new(metrics),
+        traces,
         webhooks,
         access: access::Cache::default(),
         throttle: access::Throttle::default(),

@@ -24,6 +24,7 @@ pub mod secret;
 pub mod stream;
 pub mod tenant;
 pub mod time;
+pub mod trace;
 pub mod wallet;
 pub mod window;
 

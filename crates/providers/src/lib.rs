@@ -18,6 +18,7 @@
 //! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
 pub mod chain;
+pub mod collector;
 pub mod connectors;
 pub mod embeddings;
 pub mod guarded_client;

@@ -1,4 +1,4 @@
-//! What the rooms above share: the clock, new ids, secrets, logs, figures, and files of the data folder.
+//! What the rooms above share: the clock, new ids, secrets, logs, figures, traces, and files of the data folder.
 
 pub mod clock;
 pub mod crypto;
@@ -7,3 +7,4 @@ pub mod ids;
 pub mod logs;
 pub mod mark_file;
 pub mod metrics;
+pub mod traces;

@@ -8,6 +8,7 @@ use domain::call::{Direction, Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
+use domain::trace::TraceContext;
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
@@ -100,6 +101,8 @@ row! {
         } => Upkeep { minutes, grow_at, legs, wish },
         /// Grows with every save.
         version: i64,
+        /// The trace of what placed it.
+        trace: Option<TraceContext>,
     }
     insert with { phase: Option<String> }
 }

@@ -6,6 +6,7 @@ use const_format::formatcp;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 
 use crate::db::row::row;
 use crate::db::{DbError, Tx, Value, places};
@@ -77,6 +78,8 @@ row! {
         created_at: Timestamp as "d.created_at",
         /// What is sent; `None` when it was emptied or dropped.
         envelope: Option<String> as "e.envelope",
+        /// The trace in which the event was written.
+        trace: Option<TraceContext> as "e.trace",
         /// Whether its endpoint receives anything.
         active: bool = |_| { status: Option<String> as "w.status" } => status.as_deref() == Some("active"),
     }
@@ -348,6 +351,8 @@ row! {
         delivered_at: Option<Timestamp> as "d.delivered_at",
         /// What is sent; `None` when it was emptied.
         envelope: Option<String> as "e.envelope",
+        /// The trace in which the event was written.
+        trace: Option<TraceContext> as "e.trace",
     }
 }
 

@@ -52,11 +52,23 @@ pub struct NewEventRow<'a> {
     pub created_at: Timestamp,
 }
 
-/// Adds an event.
+/// Adds an event, in the trace of this transaction.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(), DbError> {
+    let trace = tx.trace();
     tx.add(
-        "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![tenant, row.id, row.kind, row.mode, row.agent, row.contact, row.envelope, row.created_at],
+        "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at, trace) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            tenant,
+            row.id,
+            row.kind,
+            row.mode,
+            row.agent,
+            row.contact,
+            row.envelope,
+            row.created_at,
+            trace
+        ],
     )
 }
 

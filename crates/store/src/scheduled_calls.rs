@@ -5,6 +5,7 @@ use domain::ids::{Agent, ApiKey, Call, Id};
 use domain::scheduled_call::{Reason, ScheduledCall, Status};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
@@ -61,6 +62,8 @@ row! {
         version: i64,
         /// When it was made.
         created_at: Timestamp,
+        /// The trace of the request that made it.
+        trace: Option<TraceContext>,
     }
 }
 

@@ -7,10 +7,12 @@ use data_encoding::HEXLOWER;
 use domain::delivery::{ANSWER_WITHIN, Outcome};
 use domain::ids::{Delivery, Id, WebhookEndpoint};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
-use providers::guarded_client::{Limits, Request, SendError};
+use providers::guarded_client::{Limits, Request, Response, SendError};
 use ring::hmac;
+use runtime::traces::{Span, SpanKind};
 
 use super::lanes::Assignment;
 use super::record::{Ending, FinishedAttempt};
@@ -144,7 +146,13 @@ impl Engine {
     }
 
     /// Headers of an attempt at `now`.
-    fn headers(&self, key: &hmac::Key, item: &PendingAttempt, now: Timestamp) -> Option<HeaderMap> {
+    fn headers(
+        &self,
+        key: &hmac::Key,
+        item: &PendingAttempt,
+        now: Timestamp,
+        span: Option<TraceContext>,
+    ) -> Option<HeaderMap> {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(
@@ -153,6 +161,9 @@ impl Engine {
         );
         headers.insert(&self.names.event, HeaderValue::from_str(&item.kind).ok()?);
         headers.insert(&self.names.delivery, item.key.id.with_text(HeaderValue::from_str).ok()?);
+        if let Some(span) = span {
+            headers.insert("traceparent", HeaderValue::from_str(&span.to_string()).ok()?);
+        }
         Some(headers)
     }
 }
@@ -193,15 +204,28 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
     if !endpoint.active {
         return Some(done(Ending::Unwanted(DISABLED), Duration::ZERO));
     }
-    let request = match request(engine, &endpoint, item, at) {
+    let mut span = engine.traces.begin(SpanKind::Client, "POST webhook", item.trace);
+    span.set("http.request.method", "POST");
+    span.set("dastak.event.type", item.kind.clone());
+    span.set("http.request.resend_count", i64::from(item.made));
+    if let Ok(target) = &endpoint.target {
+        span.set("server.address", target.host());
+        span.set("server.port", i64::from(target.port()));
+    }
+    let request = match request(engine, &endpoint, item, at, span.context()) {
         Ok(request) => request,
-        Err(why) => return Some(done(Ending::Broken(None, why), Duration::ZERO)),
+        Err(why) => {
+            span.failed("not_sent");
+            return Some(done(Ending::Broken(None, why), Duration::ZERO));
+        }
     };
     let started = Instant::now();
     let limits =
         Limits { deadline: Duration::from_millis(ANSWER_WITHIN as u64), max_response_bytes: ANSWER_BYTES };
     let answer = engine.clock.outside(engine.transport.send(request, limits)).await;
     let took = started.elapsed();
+    observe(&mut span, &answer);
+    drop(span);
     Some(match answer {
         Ok(answer) => done(Ending::Answered(answer.status.as_u16()), took),
         Err(SendError::Overloaded) => done(Ending::Put, took),
@@ -212,6 +236,22 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
             done(Ending::Broken(why.status().map(|status| status.as_u16()), why.to_string()), took)
         }
     })
+}
+
+/// What the span says of an answer: its status, else what kind of failure it was; never what the receiver wrote.
+fn observe(span: &mut Span, answer: &Result<Response, SendError>) {
+    let status = match answer {
+        Ok(answer) => Some(answer.status),
+        Err(why) => why.status(),
+    };
+    if let Some(status) = status {
+        span.set("http.response.status_code", i64::from(status.as_u16()));
+    }
+    match answer {
+        Ok(answer) if Outcome::of_status(answer.status.as_u16()) == Outcome::Accepted => {}
+        Ok(answer) => span.failed(answer.status.as_u16().to_string()),
+        Err(why) => span.failed(why.code()),
+    }
 }
 
 /// Why a delivery of a disabled endpoint is given up.
@@ -228,9 +268,10 @@ fn request(
     endpoint: &Endpoint,
     item: &PendingAttempt,
     at: Timestamp,
+    span: Option<TraceContext>,
 ) -> Result<Request, String> {
     let target = endpoint.target.clone()?;
     let key = endpoint.key.as_ref().ok_or("the signing secret cannot be decrypted; rotate it")?;
-    let headers = engine.headers(key, item, at).ok_or("the headers cannot be written")?;
+    let headers = engine.headers(key, item, at, span).ok_or("the headers cannot be written")?;
     Ok(Request::post(target, headers, item.body.clone()))
 }

@@ -311,6 +311,7 @@ mod tests {
             made: 0,
             created_at: now,
             lease: now.plus(super::super::LEASE),
+            trace: None,
         }
     }
 

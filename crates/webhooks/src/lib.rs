@@ -28,6 +28,7 @@ use bytes::Bytes;
 use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
+use domain::trace::TraceContext;
 use http::HeaderName;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -37,6 +38,7 @@ use prometheus_client::registry::Registry;
 use providers::guarded_client::{GuardedClient, Policy, SystemResolver, Transport};
 use runtime::clock::{Clock, Job, Signal, Woken};
 use runtime::crypto::Keyring;
+use runtime::traces::Traces;
 use store::deliveries::Key;
 use store::{DbError, Store, Tx};
 use tokio::sync::Notify;
@@ -72,6 +74,8 @@ struct PendingAttempt {
     created_at: Timestamp,
     /// Until when this node holds it.
     lease: Timestamp,
+    /// The trace in which its event was written.
+    trace: Option<TraceContext>,
 }
 
 /// Figures of deliveries.
@@ -103,6 +107,7 @@ pub struct Engine {
     figures: Figures,
     endpoints: Arc<endpoints::Cache>,
     wanted: endpoints::Wanted,
+    traces: Traces,
     lanes: Mutex<Lanes>,
     done: Mutex<Vec<FinishedAttempt>>,
     /// Told when outcomes were recorded, and when a worker ended.
@@ -139,6 +144,7 @@ impl Engine {
         store: &Store,
         clock: &Clock,
         keyring: &Arc<Keyring>,
+        traces: &Traces,
         registry: &mut Registry,
     ) -> Result<Self, String> {
         let brand = &settings.brand;
@@ -181,6 +187,7 @@ impl Engine {
             figures,
             endpoints: Arc::default(),
             wanted: endpoints::Wanted::default(),
+            traces: traces.clone(),
             lanes: Mutex::default(),
             done: Mutex::default(),
             progress: Notify::new(),

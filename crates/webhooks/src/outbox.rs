@@ -7,6 +7,7 @@ use bytes::Bytes;
 use domain::ids::{Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde::Serialize;
 use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
@@ -77,6 +78,7 @@ impl Engine {
             envelope: &envelope,
             created_at: now,
         };
+        let trace = tx.trace();
         events::insert(tx, tenant, row)?;
         let endpoints: Vec<Id<WebhookEndpoint>> = match audience {
             Audience::Subscribed => self
@@ -107,6 +109,7 @@ impl Engine {
                     made: 0,
                     created_at: now,
                     lease,
+                    trace,
                 }),
                 None => in_line.push(*endpoint),
             }
@@ -143,6 +146,7 @@ impl Engine {
                 made: 0,
                 created_at: replayed.created_at,
                 lease,
+                trace: replayed.trace,
             })
             .into_iter()
             .collect();
@@ -191,6 +195,8 @@ pub struct Replayed {
     pub envelope: String,
     /// When the delivery was made.
     pub created_at: Timestamp,
+    /// The trace in which the event was written.
+    pub trace: Option<TraceContext>,
 }
 
 /// The name of an event type; one that the catalog has costs no memory.

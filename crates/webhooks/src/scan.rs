@@ -190,6 +190,7 @@ impl<'a> DueRound<'a> {
             made: row.made,
             created_at: row.created_at,
             lease,
+            trace: row.trace,
         });
         Ok(())
     }

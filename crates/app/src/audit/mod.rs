@@ -119,7 +119,7 @@ impl Range {
 pub async fn stats(app: &App, tenant: Tenant, mode: Mode, range: Range) -> Result<BlockedStats, Failure> {
     let counted = app
         .store
-        .read_long(move |tx| decision_log::blocked(tx, tenant, mode == Mode::Test, range.from, range.to))
+        .read_far(move |tx| decision_log::blocked(tx, tenant, mode == Mode::Test, range.from, range.to))
         .await?;
     let mut stats = BlockedStats::default();
     for blocked in counted {

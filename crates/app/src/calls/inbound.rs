@@ -114,6 +114,7 @@ fn new_call(
         nudge: None,
         scheduled_call: None,
         direction: Direction::Inbound,
+        trace: tx.trace(),
         progress: Progress::placing(),
         outcome: None,
         to_number: to.to_owned(),

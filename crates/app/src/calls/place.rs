@@ -12,7 +12,9 @@ use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
+use domain::trace::TraceContext;
 use domain::window::NudgeWindow;
+use runtime::traces::SpanKind;
 use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
@@ -121,16 +123,33 @@ pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow,
 
 async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled, Failure> {
     let now = app.clock.now();
+    let mut span = app.traces.begin(SpanKind::Client, "dial", call.trace);
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        (Some(carrier), Some(order)) if may_dial(&call, now) => app.clock.outside(carrier.dial(order)).await,
+        (Some(carrier), Some(order)) if may_dial(&call, now) => {
+            span.set("dastak.carrier.simulated", carrier.simulated());
+            app.clock.outside(span.within(carrier.dial(order))).await
+        }
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
+    let result = match &outcome {
+        Ok(_) => "taken",
+        Err(DialError::ProviderErrorBeforeRing) => "provider_error",
+        Err(DialError::Uncertain) => "possibly_placed",
+    };
+    span.set("dastak.dial.result", result);
+    if outcome.is_err() {
+        span.failed(result);
+    }
+    // The dial itself is over, also if it is stored late.
+    let dialled = span.context();
+    drop(span);
     if request.is_none() {
         app.clock.outside(app.burst.over()).await;
     }
     // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many
     // times their room.
-    Box::pin(store_outcome(app, call, (outcome, Some(now)), request)).await
+    let storing = Box::pin(store_outcome(app, call, (outcome, Some(now)), request));
+    runtime::traces::within(dialled, storing).await
 }
 
 /// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock
@@ -436,5 +455,6 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         once: None,
         upkeep: Upkeep::default(),
         version: 0,
+        trace: TraceContext::nearest(tx.trace(), order.trace),
     })
 }

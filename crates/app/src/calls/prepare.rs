@@ -10,6 +10,7 @@ use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde_json::{Map, Value};
 use store::Tx;
 use store::agents::AgentRow;
@@ -53,6 +54,8 @@ pub struct Order {
     pub until: Option<Timestamp>,
     /// Idempotency key and holder of a request that waits for the answer.
     pub once: Option<(String, String)>,
+    /// The trace of what asked for it, if that is not the transaction in which it is placed.
+    pub trace: Option<TraceContext>,
 }
 
 impl Order {
@@ -72,6 +75,7 @@ impl Order {
             scheduled_call: None,
             until: None,
             once: None,
+            trace: None,
         }
     }
 }

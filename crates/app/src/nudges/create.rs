@@ -190,6 +190,7 @@ fn new(
         created_at: Timestamp(id.unix_ms()),
         look_at: super::look_at(&admitted.nudge, None, env.context.now),
         version: 0,
+        trace: tx.trace(),
     };
     Ok((row, admitted))
 }

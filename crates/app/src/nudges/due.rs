@@ -364,6 +364,7 @@ fn order(row: &NudgeRow) -> Order {
         scheduled_call: None,
         until: None,
         once: None,
+        trace: row.trace,
     }
 }
 

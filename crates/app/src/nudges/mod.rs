@@ -300,6 +300,6 @@ fn emit(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, notice: Notice) -> R
     let agent = row.agent.to_string();
     let contact = (!row.state.erased).then_some(row.person.as_str());
     let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
-    events::emit(tx, context, row.workspace, event)?;
+    tx.traced(row.trace, |tx| events::emit(tx, context, row.workspace, event))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use store::Store;
+use store::db::Standing;
 
 use crate::app::master_key::{self, Change, Source};
 use crate::app::node::{Memory, Skew};
@@ -146,6 +147,8 @@ pub async fn rotate_master_key(
 /// A component and what is said of it.
 type ComponentCheck = (String, Result<String, String>);
 
+/// How long the replica gets to show that it follows.
+const REPLICA: Duration = Duration::from_secs(4);
 /// How long trunks get to answer an OPTIONS.
 const TRUNKS: Duration = Duration::from_secs(5);
 
@@ -237,6 +240,7 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         },
     ));
     verdicts.push(("store".into(), check_store(&config).await));
+    verdicts.extend(check_engine(&config).await);
     verdicts.extend(check_server(&config).await);
     verdicts.push((
         "tls".into(),
@@ -311,6 +315,43 @@ async fn check_store(config: &Config) -> Result<String, String> {
             Ok("in use by a running service; ask its /readyz".into())
         }
         Err(why) => Err(why.to_string()),
+    }
+}
+
+/// Tries what the service needs of an engine that speaks PostgreSQL's protocol, and whether the replica can be read
+/// from. A server that does not answer is told of by the check of the store.
+async fn check_engine(config: &Config) -> Vec<ComponentCheck> {
+    let settings = service::store_settings(config);
+    let mut verdicts: Vec<ComponentCheck> = store::db::probe(&settings)
+        .await
+        .into_iter()
+        .filter(|probe| probe.name != "connection")
+        .map(|probe| (format!("engine: {}", probe.name), probe.outcome))
+        .collect();
+    if config.database_replica_url.is_some() && !verdicts.is_empty() {
+        let replica = match Store::open(&settings, std::sync::Arc::new(|_| ())) {
+            Ok(store) => standing_of(&store).await,
+            Err(why) => Err(why.to_string()),
+        };
+        verdicts.push(("replica".into(), replica));
+    }
+    verdicts
+}
+
+/// How the replica goes, once it was looked at.
+async fn standing_of(store: &Store) -> Result<String, String> {
+    let until = tokio::time::Instant::now() + REPLICA;
+    loop {
+        match store.replica() {
+            Some(Standing::Reads(behind)) => {
+                return Ok(format!("{} ms behind; long reads go there", behind.as_millis()));
+            }
+            Some(Standing::Rests(why)) if tokio::time::Instant::now() >= until => {
+                return Err(format!("{why}; long reads go to the primary"));
+            }
+            _ => {}
+        }
+        tokio::time::sleep_until(tokio::time::Instant::now() + REPLICA / 20).await;
     }
 }
 

@@ -12,6 +12,7 @@ use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
 use api::schema::{self, Misfit, Schema, Unread, object};
 use bytes::Bytes;
 use domain::tenant::Mode;
+use domain::trace::TraceContext;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use percent_encoding::percent_decode_str;
@@ -26,6 +27,10 @@ use crate::app::limits::rates::{self, Budget};
 use crate::app::limits::shares::Client;
 use crate::app::{App, Failure};
 use crate::runtime::crypto;
+use crate::runtime::traces::{Span, SpanKind, carried};
+
+/// Routes that are no part of traces.
+const UNTRACED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// All routes, each from its row in the table.
 pub struct Router {
@@ -90,7 +95,8 @@ impl Router {
         let mut seen = Seen { operation: None, budget: None };
         let (head, body) = request.into_parts();
         let mut body = Incoming::new(body);
-        let outcome = self.route(app, head, &mut body, client, &id, &mut seen).await;
+        let mut span = self.span(app, &head);
+        let outcome = span.within(self.route(app, head, &mut body, client, &id, &mut seen)).await;
         let mut reply = outcome.unwrap_or_else(|failure| {
             if failure.error.status >= 500 {
                 tracing::error!(
@@ -113,8 +119,34 @@ impl Router {
             .operation
             .map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
         app.metrics.request(route_method, route, reply.status, started.elapsed());
+        span.set("http.response.status_code", i64::from(reply.status));
+        if reply.status >= 500 {
+            span.failed(reply.status.to_string());
+        }
         tracing::debug!(request = id, method = method.as_str(), route, status = reply.status, "served");
         respond(reply, &id, seen.budget)
+    }
+
+    /// The span of a request, named by its route. What asks all the time whether the service is well has none.
+    fn span(&self, app: &App, head: &http::request::Parts) -> Span {
+        if !app.traces.on() {
+            return Span::default();
+        }
+        let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
+        let found = self.paths.at(head.uri.path()).ok().and_then(|found| found.value.get(wanted));
+        let route = found.map(|route| route.operation.path);
+        if route.is_some_and(|route| UNTRACED.contains(&route)) {
+            return Span::default();
+        }
+        // A method of the sender's own making is not repeated.
+        let method = found.map_or("_OTHER", |route| route.operation.method.as_str());
+        let name = route.map_or_else(|| "HTTP".to_owned(), |route| format!("{method} {route}"));
+        let mut span = app.traces.begin(SpanKind::Server, name, traceparent(&head.headers));
+        span.set("http.request.method", method);
+        if let Some(route) = route {
+            span.set("http.route", route);
+        }
+        span
     }
 
     async fn route<B>(
@@ -248,7 +280,16 @@ async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Req
         // A read stops when its client hangs up.
         return AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
     }
-    tokio::spawn(running).await.unwrap_or_else(|_| Err(panicked()))
+    tokio::spawn(carried(running)).await.unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Where the client stands in its own trace, if it says so once and in the right form.
+fn traceparent(headers: &HeaderMap) -> Option<TraceContext> {
+    let mut sent = headers.get_all("traceparent").iter();
+    match (sent.next(), sent.next()) {
+        (Some(one), None) => one.to_str().ok()?.trim().parse().ok(),
+        _ => None,
+    }
 }
 
 /// The client's own request id if it has the right form, else a new one.

@@ -133,6 +133,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         once: None,
         upkeep: store::calls::Upkeep::default(),
         version: 0,
+        trace: None,
     }
 }
 

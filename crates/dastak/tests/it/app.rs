@@ -66,7 +66,9 @@ pub struct Workspace {
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 fn unique() -> String {
-    format!("t{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
+    // `scripts/engine.sh` knows its databases by it.
+    let prefix = std::env::var("TEST_DATABASE_PREFIX").unwrap_or_default();
+    format!("{prefix}t{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
 }
 
 /// For a test that one engine is enough for. Its name ends in `_on_sqlite`, by which runs on PostgreSQL skip
@@ -157,6 +159,9 @@ pub async fn settings(folder: &std::path::Path) -> Config {
         Ok("postgres") => {
             set("database_url", fresh_database().await);
             set("database_connections", "2".into());
+            if let Ok(wake) = std::env::var("TEST_DATABASE_WAKE") {
+                set("database_wake", wake);
+            }
             // The server of the tests acknowledges before it has written.
             set("telephony.may_dial_twice_after_failover", "true".into());
         }

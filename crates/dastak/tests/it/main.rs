@@ -76,6 +76,7 @@ mod streams_campaigns;
 mod streams_ingest;
 mod tenants;
 mod tools_in_talk;
+mod traces;
 mod transactions;
 mod wallet;
 mod webhooks;

@@ -11,6 +11,7 @@ mod crash;
 mod deliveries;
 mod dialler;
 mod drain;
+mod engines;
 mod exchange;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/fakes/mod.rs"]

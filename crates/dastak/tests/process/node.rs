@@ -20,7 +20,8 @@ pub const TOKEN: &str = "operator-token-of-the-tests";
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 fn unique() -> String {
-    format!("p{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
+    let prefix = std::env::var("TEST_DATABASE_PREFIX").unwrap_or_default();
+    format!("{prefix}p{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Whether this run tests PostgreSQL.

@@ -83,13 +83,20 @@ async fn nodes_with_different_master_keys_do_not_start_on_postgres() {
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_wake_other_nodes_on_postgres() {
     use std::sync::{Arc, Mutex};
+    use store::db::Wake;
     use store::{DbError, Settings, Store, WakeSet};
     needs_postgres();
     let url = fresh_database().await;
     let open = || {
         let woken = Arc::new(Mutex::new(0));
         let seen = woken.clone();
-        let settings = Settings::Postgres { url: url.as_str().into(), connections: 1, ca: None };
+        let settings = Settings::Postgres {
+            url: url.as_str().into(),
+            connections: 1,
+            ca: None,
+            wake: Wake::Listen,
+            replica: None,
+        };
         let store =
             Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0))
                 .unwrap();

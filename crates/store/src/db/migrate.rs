@@ -71,6 +71,7 @@ migrations! {
     34 "dialled_at",
     35 "given_back",
     37 "weeks" after online::WEEKS,
+    38 "traces",
 }
 
 /// Number of the newest step this program knows.

@@ -15,6 +15,7 @@ mod postgres;
 pub(crate) mod row;
 mod sqlite;
 mod value;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -22,11 +23,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::secret::Secret;
+use domain::trace::TraceContext;
 
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
+pub use postgres::{Probe, Standing};
 pub use row::{FromRow, Row};
 pub use value::{Column, Field, Value, any_of, column_of};
+pub use watch::{Course, Watched, Watcher};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]
@@ -44,7 +48,32 @@ pub enum Settings {
         connections: usize,
         /// Certificates (PEM) to trust beside the well-known ones, for `sslmode=require`.
         ca: Option<PathBuf>,
+        /// How this node hears of what others have done.
+        wake: Wake,
+        /// Connection string of a standby for [`Store::read_far`].
+        replica: Option<Secret>,
     },
+}
+
+/// How a node hears of what other nodes have done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wake {
+    /// By LISTEN and NOTIFY.
+    #[default]
+    Listen,
+    /// It looks at short intervals.
+    Poll,
+}
+
+/// How far a read reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It is short.
+    Short,
+    /// It may take long.
+    Long,
+    /// It may take long, and need not see what was written a moment ago.
+    Far,
 }
 
 /// What can go wrong with a statement or a commit.
@@ -103,6 +132,12 @@ pub struct StoreMetrics {
     pub in_use: prometheus_client::metrics::gauge::Gauge,
     /// Closures that ran again after a conflict.
     pub conflicts: prometheus_client::metrics::counter::Counter,
+    /// Whether far reads go to the replica.
+    pub replica_reads: prometheus_client::metrics::gauge::Gauge,
+    /// Seconds by which the replica was behind when it was last known.
+    pub replica_behind: prometheus_client::metrics::gauge::Gauge<f64, std::sync::atomic::AtomicU64>,
+    /// Reads that the replica failed, and the primary did.
+    pub replica_failures: prometheus_client::metrics::counter::Counter,
 }
 
 impl StoreMetrics {
@@ -114,6 +149,9 @@ impl StoreMetrics {
             queued: Gauge::default(),
             in_use: Gauge::default(),
             conflicts: Counter::default(),
+            replica_reads: Gauge::default(),
+            replica_behind: Gauge::default(),
+            replica_failures: Counter::default(),
         }
     }
 
@@ -127,6 +165,21 @@ impl StoreMetrics {
             "store_conflicts",
             "Transactions that ran again after a conflict",
             self.conflicts.clone(),
+        );
+        registry.register(
+            "store_replica_reads",
+            "Whether long reads go to the replica",
+            self.replica_reads.clone(),
+        );
+        registry.register(
+            "store_replica_behind_seconds",
+            "Time by which the replica was behind when it was last known",
+            self.replica_behind.clone(),
+        );
+        registry.register(
+            "store_replica_failures",
+            "Reads that the replica failed and the primary did",
+            self.replica_failures.clone(),
         );
     }
 }
@@ -155,6 +208,7 @@ pub struct Store {
     engine: Arc<Engine>,
     metrics: StoreMetrics,
     faults: Arc<OnceLock<Arc<dyn Faults>>>,
+    watcher: Arc<OnceLock<Arc<dyn Watcher>>>,
 }
 
 enum Engine {
@@ -169,6 +223,7 @@ pub struct Tx<'a> {
     after: Vec<Box<dyn FnOnce() + Send>>,
     faults: Option<Arc<dyn Faults>>,
     again: bool,
+    trace: Option<TraceContext>,
 }
 
 enum Session<'a> {
@@ -256,7 +311,7 @@ impl Aftermath {
 
 impl<'a> Tx<'a> {
     fn new(session: Session<'a>) -> Self {
-        Self { session, wakes: 0, after: Vec::new(), faults: None, again: false }
+        Self { session, wakes: 0, after: Vec::new(), faults: None, again: false, trace: None }
     }
 }
 
@@ -478,6 +533,21 @@ impl Tx<'_> {
         }
     }
 
+    /// What the rows that this transaction writes belong to, if it is followed in a trace.
+    pub fn trace(&self) -> Option<TraceContext> {
+        self.trace
+    }
+
+    /// Writes something that an earlier piece of work asked for, such as an event of a call: it belongs to the trace
+    /// of that ([`TraceContext::nearest`]).
+    pub fn traced<T>(&mut self, of: Option<TraceContext>, write: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.trace;
+        self.trace = TraceContext::nearest(before, of);
+        let written = write(self);
+        self.trace = before;
+        written
+    }
+
     /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
     pub fn again(&self) -> bool {
         self.again
@@ -499,12 +569,22 @@ impl Store {
             Settings::Sqlite { file } => {
                 Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?)
             }
-            Settings::Postgres { url, connections, ca } => {
-                let server = postgres::Server::new(url, ca.as_deref())?;
-                Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
+            Settings::Postgres { url, connections, ca, wake, replica } => {
+                let server = postgres::Server::new("database_url", url, ca.as_deref())?;
+                let standby = replica
+                    .as_ref()
+                    .map(|url| postgres::Server::new("database_replica_url", url, ca.as_deref()))
+                    .transpose()?;
+                Engine::Postgres(postgres::Postgres::open(
+                    &server,
+                    standby.as_ref(),
+                    (*connections, *wake),
+                    on_wake,
+                    metrics.clone(),
+                )?)
             }
         };
-        Ok(Self { engine: Arc::new(engine), metrics, faults: Arc::default() })
+        Ok(Self { engine: Arc::new(engine), metrics, faults: Arc::default(), watcher: Arc::default() })
     }
 
     /// From now on this store and its clones fail as `faults` decides: for tests.
@@ -513,6 +593,11 @@ impl Store {
     /// If something decides already.
     pub fn fail_as(&self, faults: Arc<dyn Faults>) {
         assert!(self.faults.set(faults).is_ok(), "the faults of a store are set once");
+    }
+
+    /// From now on transactions of this store and its clones are followed. Only the first of several is told.
+    pub fn watch(&self, watcher: Arc<dyn Watcher>) {
+        let _ = self.watcher.set(watcher);
     }
 
     /// Figures for `/metrics`.
@@ -605,6 +690,26 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
+        let Some(watched) = self.watcher.get().and_then(|watcher| watcher.begin()) else {
+            return self.write_faulty(work, kind, place).await;
+        };
+        let notes = watch::Notes::new();
+        let work = watch::under(watched.context(), notes.clone(), work);
+        let answer = self.write_faulty(work, kind, place).await;
+        watched.end(notes.course(answer.is_ok()));
+        answer
+    }
+
+    async fn write_faulty<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        kind: Kind,
+        place: Place,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
         let Some(faults) = self.faults.get() else { return self.run(work, kind).await };
         let fate = faults.before(place).await;
         let answer = self.run(faults::under(faults.clone(), fate.clone(), work), kind).await;
@@ -643,23 +748,23 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         let place = Location::caller();
-        async move { self.look_from(work, place, false).await }
+        async move { self.look_from(work, place, Reach::Short).await }
     }
 
     async fn look_from<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         place: Place,
-        long: bool,
+        reach: Reach,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let Some(faults) = self.faults.get() else { return self.look(work, place, long).await };
+        let Some(faults) = self.faults.get() else { return self.look(work, place, reach).await };
         match faults.read(place) {
             Some(why) => Err(why.into()),
-            None => self.look(faults::under(faults.clone(), Fate::Untouched, work), place, long).await,
+            None => self.look(faults::under(faults.clone(), Fate::Untouched, work), place, reach).await,
         }
     }
 
@@ -667,7 +772,7 @@ impl Store {
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         place: Place,
-        long: bool,
+        reach: Reach,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -675,7 +780,7 @@ impl Store {
     {
         match &*self.engine {
             Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(work, place, long).await,
+            Engine::Postgres(engine) => engine.read(work, place, reach).await,
         }
     }
 
@@ -690,10 +795,45 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let place = Location::caller();
+        self.read_at_length(work, Location::caller(), Reach::Long)
+    }
+
+    /// Like [`Store::read_long`] for what need not see the writes of the last seconds: with a replica it runs there
+    /// ([`Settings::Postgres`]), as long as that is not far behind. Pages that follow one another may come from
+    /// different servers.
+    #[track_caller]
+    pub fn read_far<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.read_at_length(work, Location::caller(), Reach::Far)
+    }
+
+    /// How the replica goes; `None` without one.
+    pub fn replica(&self) -> Option<Standing> {
+        match &*self.engine {
+            Engine::Postgres(engine) => engine.replica(),
+            Engine::Sqlite(_) => None,
+        }
+    }
+
+    fn read_at_length<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        place: Place,
+        reach: Reach,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
         async move {
             if self.shared() {
-                return self.look_from(work, place, true).await;
+                return self.look_from(work, place, reach).await;
             }
             let store = self.clone();
             let read = move || match (&*store.engine, store.faults.get()) {
@@ -773,6 +913,15 @@ impl Store {
     /// Makes a write that changes nothing of value, to find out whether the store can write at all.
     pub async fn writable(&self) -> Result<(), DbError> {
         self.tx(|tx| tx.exec("update health set at = at + 1 where id = 2", &[]).map(|_| ())).await
+    }
+}
+
+/// Tries one by one what the service needs of the engine that these settings name; nothing for the embedded one.
+pub async fn probe(settings: &Settings) -> Vec<Probe> {
+    let Settings::Postgres { url, ca, wake, .. } = settings else { return Vec::new() };
+    match postgres::Server::new("database_url", url, ca.as_deref()) {
+        Ok(server) => postgres::probe(&server, *wake == Wake::Listen).await,
+        Err(why) => vec![Probe { name: "connection", outcome: Err(why.to_string()) }],
     }
 }
 

@@ -30,6 +30,7 @@ use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledC
 use domain::stream::{Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value as Json};
@@ -180,6 +181,11 @@ impl From<Timestamp> for Value<'_> {
         Value::Int(moment.0)
     }
 }
+impl From<TraceContext> for Value<'_> {
+    fn from(context: TraceContext) -> Self {
+        Value::Text(Cow::Owned(context.to_string()))
+    }
+}
 impl<K: Kind> From<Id<K>> for Value<'_> {
     fn from(id: Id<K>) -> Self {
         Value::Text(Cow::Owned(id.to_string()))
@@ -309,6 +315,18 @@ impl<K: Kind> Column for Id<K> {
     fn load(field: Field<'_>) -> Result<Self, String> {
         let Field::Text(text) = field else { return field.wrong("an id") };
         text.parse().map_err(|_| format!("no {} id", K::PREFIX))
+    }
+}
+
+impl Column for TraceContext {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("the place of a span in a trace") };
+        text.parse().map_err(|_| "no place of a span in a trace".to_owned())
     }
 }
 

@@ -22,6 +22,7 @@ use domain::nudge::{
 };
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
@@ -111,6 +112,8 @@ row! {
         look_at: Option<Timestamp>,
         /// Grows with every save.
         version: i64,
+        /// The trace of the request that made it.
+        trace: Option<TraceContext>,
     }
     insert with { open: Option<i64> }
 }

@@ -10,11 +10,13 @@ mod groups;
 mod statistics;
 mod trips;
 mod weeks;
+mod wakes;
 mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use store::db::Wake;
 use store::{DbError, Settings, Store, WakeSet};
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
@@ -23,7 +25,8 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 pub async fn fresh_database() -> String {
     let server = std::env::var("TEST_POSTGRES_URL")
         .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
-    let name = format!("s{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
+    let prefix = std::env::var("TEST_DATABASE_PREFIX").unwrap_or_default();
+    let name = format!("{prefix}s{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
     raw(&server).await.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
     let (base, _) = server.rsplit_once('/').expect("a URL");
     format!("{base}/{name}")
@@ -41,7 +44,8 @@ pub async fn raw(url: &str) -> tokio_postgres::Client {
 pub fn open(url: &str, connections: usize) -> (Store, Arc<AtomicU32>) {
     let woken = Arc::new(AtomicU32::new(0));
     let seen = woken.clone();
-    let settings = Settings::Postgres { url: url.into(), connections, ca: None };
+    let settings =
+        Settings::Postgres { url: url.into(), connections, ca: None, wake: Wake::Listen, replica: None };
     let on_wake = Arc::new(move |topics: WakeSet| {
         seen.fetch_or(topics.0, Ordering::SeqCst);
     });

@@ -2,6 +2,8 @@
 //! conflict, and one connection for the wake-ups between nodes.
 
 mod group;
+mod probes;
+mod replica;
 mod server;
 mod tx;
 mod wakes;
@@ -15,9 +17,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
-use super::{Aftermath, DbError, Kind, OnWake, Place, Session, StoreMetrics, Tx, WakeSet};
+use super::{Aftermath, DbError, Kind, OnWake, Place, Reach, Session, StoreMetrics, Tx, Wake, WakeSet};
 pub(super) use group::Sheet;
 use group::{Blame, Guest, Work};
+pub use probes::Probe;
+pub(super) use probes::probe;
+use replica::Replica;
+pub use replica::Standing;
 use server::Purpose;
 pub(super) use server::Server;
 pub(super) use tx::PgTx;
@@ -56,6 +62,8 @@ pub(super) struct Postgres {
     readers: SyncSender<Job>,
     /// Closures that may share a transaction.
     guests: SyncSender<Box<dyn Guest>>,
+    /// Who reads at length, if not the primary.
+    replica: Option<Replica>,
     metrics: StoreMetrics,
     /// Wakes the jobs of this node, and owes it to the others.
     on_wake: OnWake,
@@ -71,10 +79,13 @@ impl Drop for Postgres {
 impl Postgres {
     pub(super) fn open(
         server: &Server,
-        connections: usize,
+        standby: Option<&Server>,
+        (connections, wake): (usize, Wake),
         on_wake: OnWake,
         metrics: StoreMetrics,
     ) -> Result<Self, DbError> {
+        let replica =
+            standby.map(|standby| Replica::open(server, standby, connections, &metrics)).transpose()?;
         let owed = Arc::new(Owed::default());
         let writers = pool("store-write", connections, server, Purpose::Write, &metrics)?;
         let readers = pool("store-read", connections, server, Purpose::Read, &metrics)?;
@@ -96,14 +107,20 @@ impl Postgres {
         let (to_others, here, heard) = (owed.clone(), on_wake.clone(), server.clone());
         std::thread::Builder::new()
             .name("store-wakes".into())
-            .spawn(move || wakes::run(&heard, &here, &to_others))
+            .spawn(move || match wake {
+                Wake::Listen => wakes::run(&heard, &here, &to_others),
+                Wake::Poll => wakes::poll(&here, &to_others),
+            })
             .map_err(|why| DbError::Unavailable(why.to_string()))?;
         let to_others = owed.clone();
-        let on_wake: OnWake = Arc::new(move |woken: WakeSet| {
-            on_wake(woken);
-            to_others.add(woken.0);
-        });
-        Ok(Self { writers, readers, guests, metrics, on_wake, owed })
+        let on_wake: OnWake = match wake {
+            Wake::Listen => Arc::new(move |woken: WakeSet| {
+                on_wake(woken);
+                to_others.add(woken.0);
+            }),
+            Wake::Poll => on_wake,
+        };
+        Ok(Self { writers, readers, guests, replica, metrics, on_wake, owed })
     }
 
     pub(super) async fn tx<T, E>(
@@ -144,19 +161,44 @@ impl Postgres {
         answer.await.unwrap_or_else(|_| Err(DbError::Internal("a store thread is gone".into()).into()))
     }
 
-    /// Runs a read that was asked for at `place`; `long` when it may take long.
+    /// How the replica goes, if there is one.
+    pub(super) fn replica(&self) -> Option<Standing> {
+        self.replica.as_ref().map(Replica::standing)
+    }
+
+    /// Runs a read that was asked for at `place`.
     pub(super) async fn read<T, E>(
         &self,
         mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         place: Place,
-        long: bool,
+        reach: Reach,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
+        if let Some(replica) = self.replica.as_ref().filter(|replica| reach == Reach::Far && replica.usable())
+        {
+            let (send, answer) = oneshot::channel();
+            let job: Job = Box::new(move |session| {
+                let outcome = session.try_read(&mut work, place, (READ_LONG, LONG_PATIENCE));
+                drop(send.send((outcome, work)));
+            });
+            self.send(&replica.readers, job)?;
+            match answer.await {
+                Ok((Ok(found), _)) => return Ok(found),
+                Ok((Err((ours, None)), _)) => return Err(ours),
+                // Away, or it had to apply what the read looked at: the primary can do it.
+                Ok((Err((_, Some(why))), again)) => {
+                    replica.failed(&why);
+                    work = again;
+                }
+                Err(_) => return Err(DbError::Internal("a store thread is gone".into()).into()),
+            }
+        }
         let (send, answer) = oneshot::channel();
-        let (frame, patience) = if long { (READ_LONG, LONG_PATIENCE) } else { (READ, PATIENCE) };
+        let (frame, patience) =
+            if reach == Reach::Short { (READ, PATIENCE) } else { (READ_LONG, LONG_PATIENCE) };
         let job: Job =
             Box::new(move |session| drop(send.send(session.read(&mut work, place, (frame, patience)))));
         self.send(&self.readers, job)?;
@@ -391,13 +433,24 @@ impl PgSession {
         &mut self,
         work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
         place: Place,
-        (several, patience): (Frame, Duration),
+        how: (Frame, Duration),
     ) -> Result<T, E> {
+        self.try_read(work, place, how).map_err(|(error, _)| error)
+    }
+
+    /// The same, and with an error of the server that error itself.
+    fn try_read<T, E: From<DbError>>(
+        &mut self,
+        work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+        place: Place,
+        (several, patience): (Frame, Duration),
+    ) -> Result<T, (E, Option<DbError>)> {
         let mut again = true;
         loop {
             // One statement sees one state by itself.
             let frame = if self.several.has(place) { several } else { Frame::Single };
-            let (mut tx, reused) = self.open(frame, patience)?;
+            let (mut tx, reused) =
+                self.open(frame, patience).map_err(|why| (why.clone().into(), Some(why)))?;
             let outcome = run(&mut tx, work, false);
             tx.rollback();
             let (more, late, error) = (tx.wants_more, tx.late, tx.error().cloned());
@@ -412,8 +465,8 @@ impl PgSession {
             }
             return match outcome {
                 Ok(Ok((value, _))) => Ok(value),
-                Ok(Err(ours)) => Err(error.map_or(ours, E::from)),
-                Err(_) => Err(DbError::Internal("a read panicked".into()).into()),
+                Ok(Err(ours)) => Err((error.clone().map_or(ours, E::from), error)),
+                Err(_) => Err((DbError::Internal("a read panicked".into()).into(), None)),
             };
         }
     }

@@ -73,10 +73,11 @@ pub(in crate::db) struct Server {
 }
 
 impl Server {
-    pub(in crate::db) fn new(url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
+    /// The server that a setting of this name leads to.
+    pub(in crate::db) fn new(setting: &str, url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
         let wrong = |why: String| DbError::Unavailable(why);
         let mut config: Config =
-            url.parse().map_err(|_| wrong("database_url is not a PostgreSQL connection string".into()))?;
+            url.parse().map_err(|_| wrong(format!("{setting} is not a PostgreSQL connection string")))?;
         config
             .connect_timeout(ADDRESS)
             .keepalives_idle(Duration::from_secs(20))
@@ -105,7 +106,7 @@ impl Server {
                 .with_root_certificates(roots)
                 .with_no_client_auth();
         Ok(Self {
-            hosts: each_host(&config).map_err(|why| wrong(format!("database_url: {why}")))?.into(),
+            hosts: each_host(&config).map_err(|why| wrong(format!("{setting}: {why}")))?.into(),
             last_good: Arc::default(),
             health: Arc::new(Mutex::new(Health::Well)),
             tls: MakeRustlsConnect::new(tls),
@@ -348,7 +349,7 @@ mod tests {
 
     #[test]
     fn one_session_tries_a_server_in_doubt_and_the_others_hear_at_once() {
-        let server = Server::new("postgres://me@one/data", None).unwrap();
+        let server = Server::new("database_url", "postgres://me@one/data", None).unwrap();
         assert!(server.enter().is_ok_and(|trial| !trial.alone), "any may try a server that is well");
         server.doubt("no answer");
         let trial = server.enter().unwrap();

@@ -24,6 +24,9 @@ const ANSWER: Duration = Duration::from_secs(3);
 /// Pause before it is connected again.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// Time between two looks of all jobs without wake-ups.
+const POLL: Duration = Duration::from_millis(500);
+
 /// Hears the wake-ups of all nodes. Nothing of this session is worth a wait for the disk.
 const LISTEN: &str = "set application_name = 'dastak wake-ups'; set synchronous_commit = off; listen dastak_wake; \
      select pg_backend_pid()";
@@ -69,6 +72,18 @@ pub(super) fn run(server: &Server, on_wake: &OnWake, owed: &Owed) {
             tracing::debug!(%why, "the connection for wake-ups was lost");
         }
         std::thread::sleep(AGAIN);
+    }
+}
+
+/// Instead of all that, for an engine without NOTIFY: every job looks by itself at short intervals, until the store
+/// closes.
+pub(super) fn poll(on_wake: &OnWake, owed: &Owed) {
+    loop {
+        std::thread::sleep(POLL);
+        if owed.closing() {
+            return;
+        }
+        on_wake(WakeSet(u32::MAX));
     }
 }
 

@@ -1,0 +1,79 @@
+//! Puts traces together: the collector that the settings name, and the transactions of the store as spans.
+
+use std::sync::Arc;
+
+use domain::trace::TraceContext;
+use prometheus_client::registry::Registry;
+use store::db::{Course, Watched, Watcher};
+
+use crate::config::Config;
+use crate::runtime::traces::{Collector, Sending, Settings, Span, SpanKind, Traces, current};
+
+/// The way to the collector.
+struct Way(providers::collector::Collector);
+
+impl Collector for Way {
+    fn send(&self, request: Vec<u8>) -> Sending {
+        let collector = self.0.clone();
+        Box::pin(async move { collector.send(request).await })
+    }
+}
+
+/// Starts traces as the settings say; without a collector there are none.
+///
+/// # Errors
+/// The setting that cannot be carried out, and why.
+pub fn start(
+    config: &Config,
+    instance: &str,
+    store: &store::Store,
+    registry: &mut Registry,
+) -> Result<Traces, String> {
+    let Some(wanted) = &config.traces else { return Ok(Traces::default()) };
+    let collector = providers::collector::Collector::new(&wanted.endpoint, wanted.authorization.as_deref())?;
+    let settings = Settings {
+        service_name: wanted.service_name.clone(),
+        instance: instance.to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+        sample_ratio: wanted.sample_ratio,
+    };
+    let traces = Traces::start(settings, Arc::new(Way(collector)), registry);
+    let engine = if store.shared() { "postgresql" } else { "sqlite" };
+    store.watch(Arc::new(Transactions { traces: traces.clone(), engine }));
+    Ok(traces)
+}
+
+/// Follows the transactions of requests and dials.
+struct Transactions {
+    traces: Traces,
+    engine: &'static str,
+}
+
+impl Watcher for Transactions {
+    fn begin(&self) -> Option<Box<dyn Watched>> {
+        // What no span asks for, such as the rounds of jobs, would be traces of no interest.
+        let parent = current()?;
+        let mut span = self.traces.begin(SpanKind::Client, "transaction", Some(parent));
+        span.set("db.system.name", self.engine);
+        let context = span.context()?;
+        Some(Box::new(Transaction { span, context }))
+    }
+}
+
+struct Transaction {
+    span: Span,
+    context: TraceContext,
+}
+
+impl Watched for Transaction {
+    fn context(&self) -> TraceContext {
+        self.context
+    }
+
+    fn end(mut self: Box<Self>, course: Course) {
+        self.span.set("dastak.transaction.stored", course.stored);
+        self.span.set("dastak.transaction.runs", i64::from(course.runs));
+        let waited = i64::try_from(course.waited.as_micros()).unwrap_or(i64::MAX);
+        self.span.set("dastak.transaction.waited_us", waited);
+    }
+}
