@@ -60,6 +60,7 @@ migrations! {
     33 "remembered",
     34 "dialled_at",
     35 "given_back",
+    36 "trunk_shares",
 }
 
 /// Number of the newest step this program knows.
