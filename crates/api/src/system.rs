@@ -35,6 +35,13 @@ pub struct TrunkHealth {
     pub name: String,
     /// Whether it answers; null until it was asked.
     pub healthy: Option<bool>,
+    /// Whether this node is registered there; null if no node is to be. Of several nodes one is.
+    pub registered: Option<bool>,
+    /// Calls of this node over it.
+    pub calls: u32,
+    /// How many calls this node may carry over it: its `channels`, or what this node has of them now if several nodes
+    /// share it.
+    pub channels: u32,
 }
 
 /// The rows of this noun.

@@ -50,6 +50,7 @@ pub mod timelines;
 pub mod tool_calls;
 pub mod tools;
 pub mod transfer_numbers;
+pub mod trunk_shares;
 pub mod voices;
 pub mod wallet;
 pub mod webhooks;
@@ -109,6 +110,10 @@ pub mod topics {
     pub const CHANNEL_CAMPAIGNS: WakeSet = WakeSet(1 << 21);
     /// Nothing wakes it but a connection to the database that is back after it was lost.
     pub const NODE: WakeSet = WakeSet(1 << 22);
+    /// The carrier of live calls has refused one, or takes them again.
+    pub const CARRIER: WakeSet = WakeSet(1 << 23);
+    /// A node wants channels of a trunk, or has given some back.
+    pub const TRUNKS: WakeSet = WakeSet(1 << 24);
 }
 
 /// What rooms above this one take part in; the binary fills it in.
@@ -160,6 +165,8 @@ pub struct App {
     pub kept: kept::Kept,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Whether the carrier of live calls is left alone for a while.
+    pub breaker: nudges::Breaker,
     /// Gives a burst of due dials precedence over facts of other calls.
     pub burst: calls::Burst,
     /// Telephone lines of this node.

@@ -10,6 +10,12 @@ pub struct TrunkHealth {
     pub name: String,
     /// Whether it answers; none before that is known.
     pub healthy: Option<bool>,
+    /// Whether this node is registered there; none if no node is to be.
+    pub registered: Option<bool>,
+    /// Calls of this node over it.
+    pub calls: u32,
+    /// How many there may be now, of the channels that all nodes share.
+    pub channels: u32,
 }
 
 /// The telephone lines of this node.

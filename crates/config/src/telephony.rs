@@ -140,6 +140,7 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
         response_timeout: seconds(values, "telephony.sip.response_timeout")?,
         media_threads: threads,
         user_agent: values.text("brand")?,
+        shared: false,
         trunks,
     })
 }

@@ -210,6 +210,7 @@ impl Service {
         let closing = async {
             if let Some(lines) = &self.lines {
                 lines.close().await;
+                lines.release(&self.app).await;
             }
         };
         let (done, ()) = tokio::join!(clock.shut_down(rest), closing);
@@ -359,6 +360,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         rates: limits::rates::Windows::default(),
         shares: limits::shares::InWork::default(),
         hung_up: crate::app::calls::HungUp::default(),
+        breaker: crate::app::nudges::Breaker::default(),
         node,
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
@@ -386,6 +388,7 @@ pub fn start_jobs(
     if app.store.shared() && !app.clock.is_manual() {
         jobs::start(app, wakes, jobs::BY_TIME, jobs::statistics::look);
         jobs::start(app, wakes, topics::NODE, jobs::node::look);
+        jobs::start(app, wakes, topics::CARRIER, jobs::carrier::look);
     }
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::live_calls::start(app, wakes);
@@ -394,6 +397,7 @@ pub fn start_jobs(
     jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
     jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);
     if let Some(lines) = lines {
+        jobs::trunks::start(app, wakes, lines.clone());
         jobs::lines::start(app, lines);
     }
     let (witness, grown) = (app.clone(), app.clock.signal());

@@ -157,6 +157,9 @@ pub struct Settings {
     pub media_threads: usize,
     /// Name in `User-Agent` and `Server`.
     pub user_agent: String,
+    /// Whether other nodes use the same trunks, so that this one has no channel and no registration of its own until
+    /// it is given some.
+    pub shared: bool,
     /// Trunks, the preferred first.
     pub trunks: Vec<Trunk>,
 }

@@ -5,7 +5,7 @@
 //! All of a round is one transaction; the dials follow its commit.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use api::error_codes;
 use domain::compliance::Purpose;
@@ -20,7 +20,7 @@ use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
 
-use super::{Changes, Why, look_at, save, settle};
+use super::{Allowance, Breaker, Changes, Why, look_at, save, settle};
 use crate::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use crate::timelines::{self, Checks};
 use crate::{App, Failure, access};
@@ -34,57 +34,6 @@ const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
 const SET_ASIDE: i64 = 5 * MINUTE;
-
-/// Refusals of a carrier in a row after which it is left alone.
-const FAILURES: u32 = 5;
-/// For how long, milliseconds.
-const PAUSE: i64 = MINUTE;
-
-/// What a carrier may be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allowance {
-    /// Any number of dials.
-    All,
-    /// One dial, to see whether it works again.
-    Probe,
-    /// No dial.
-    Nothing,
-}
-
-/// Leaves a carrier alone that refuses call after call: nudges are held `provider_error`, nobody is dialled,
-/// no attempt is counted.
-#[derive(Debug, Default)]
-pub struct Breaker(Mutex<Refusals>);
-
-#[derive(Debug, Default)]
-struct Refusals {
-    in_a_row: u32,
-    paused_until: Option<Timestamp>,
-}
-
-impl Breaker {
-    /// What the live carrier said to a dial: took it, or refused it before any ring.
-    pub fn heard(&self, took: bool, now: Timestamp) {
-        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if took {
-            *refusals = Refusals::default();
-            return;
-        }
-        refusals.in_a_row = refusals.in_a_row.saturating_add(1);
-        if refusals.in_a_row >= FAILURES {
-            refusals.paused_until = Some(now.plus(PAUSE));
-        }
-    }
-
-    /// What the live carrier may be asked now.
-    pub fn allowance(&self, now: Timestamp) -> Allowance {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).paused_until {
-            None => Allowance::All,
-            Some(until) if until <= now => Allowance::Probe,
-            Some(_) => Allowance::Nothing,
-        }
-    }
-}
 
 /// What a round came to.
 #[derive(Debug, Default)]

@@ -79,6 +79,9 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
                 let healthy = |trunk: TrunkHealth| api::system::TrunkHealth {
                     name: trunk.name,
                     healthy: trunk.healthy,
+                    registered: trunk.registered,
+                    calls: trunk.calls,
+                    channels: trunk.channels,
                 };
                 health.trunks =
                     app.lines.as_ref().map(|lines| lines.trunks().into_iter().map(healthy).collect());

@@ -13,7 +13,7 @@ use store::campaigns::due;
 use tokio::sync::Semaphore;
 
 use super::{next_look, repeat};
-use crate::app::nudges::{self, Breaker};
+use crate::app::nudges;
 use crate::app::{App, Failure, Wakes, calls, topics};
 use crate::runtime::clock::Signal;
 use ::campaigns::dial as campaigns;
@@ -38,7 +38,6 @@ const HELD: i64 = 100;
 struct Dialler {
     app: Arc<App>,
     signal: Signal,
-    breaker: Breaker,
     dials: Arc<Semaphore>,
     /// The loop stopped for want of room; the next dial that ends wakes it.
     starved: AtomicBool,
@@ -49,11 +48,10 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     let signal = app.clock.signal();
     wakes.connect(topics::DIALLER, signal.clone());
     app.node.wakes(signal.clone());
-    let (breaker, dials) = (Breaker::default(), Arc::new(Semaphore::new(DIALS)));
+    let dials = Arc::new(Semaphore::new(DIALS));
     let dialler = Arc::new(Dialler {
         app: app.clone(),
         signal: signal.clone(),
-        breaker,
         dials,
         starved: AtomicBool::new(false),
     });
@@ -91,7 +89,7 @@ impl Dialler {
             self.starved.store(false, Ordering::SeqCst);
             // What the round before has decided is dialled while the store is busy with the next one.
             let (round, ()) = tokio::join!(
-                nudges::round(app, &self.breaker, line_rounds > 0),
+                nudges::round(app, &app.breaker, line_rounds > 0),
                 self.start_all(std::mem::take(&mut dials))
             );
             // Neither of the two takes the turn of the other when it fails.
@@ -104,7 +102,7 @@ impl Dialler {
             line_rounds = line_rounds.saturating_sub(1);
             // Campaigns come after the nudges that are due, and dial while they do.
             let (round, ()) = tokio::join!(
-                campaigns::round(app, &self.breaker, campaign_line_rounds > 0),
+                campaigns::round(app, &app.breaker, campaign_line_rounds > 0),
                 self.start_all(nudges.dials)
             );
             let round = round.unwrap_or_else(|failure| {
@@ -155,7 +153,7 @@ impl Dialler {
         self.app.clock.spawn(async move {
             let mode = call.mode;
             match calls::start_dial(&dialler.app, call).await {
-                Ok(outcome) => dialler.heard(mode, &outcome),
+                Ok(outcome) => dialler.heard(mode, &outcome).await,
                 // The placing mark is stored: when its lease is over, a node asks the carrier.
                 Err(failure) => failure.log("the outcome of a dial could not be stored"),
             }
@@ -167,15 +165,18 @@ impl Dialler {
     }
 
     /// Tells the breaker what a real carrier said.
-    fn heard(&self, mode: Mode, outcome: &Result<CallRow, DialError>) {
+    async fn heard(&self, mode: Mode, outcome: &Result<CallRow, DialError>) {
         if self.app.carriers.in_mode(mode).is_none_or(|carrier| carrier.simulated()) {
             return;
         }
-        match outcome {
-            Ok(_) => self.breaker.heard(true, self.app.clock.now()),
-            Err(DialError::ProviderErrorBeforeRing) => self.breaker.heard(false, self.app.clock.now()),
+        let took = match outcome {
+            Ok(_) => true,
+            Err(DialError::ProviderErrorBeforeRing) => false,
             // Not an answer of the carrier.
-            Err(DialError::Uncertain) => {}
+            Err(DialError::Uncertain) => return,
+        };
+        if let Err(failure) = nudges::carrier_said(&self.app, took).await {
+            failure.log("other nodes do not hear what the carrier said");
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod after_calls;
 pub mod boards;
 pub mod call_hours;
 pub mod calling_lists;
+pub mod carrier;
 pub mod channel_campaigns;
 pub mod channel_inbox;
 pub mod channel_media;
@@ -27,6 +28,7 @@ pub mod pushes;
 pub mod scheduled_calls;
 pub mod statistics;
 pub mod streams;
+pub mod trunks;
 pub mod weeks;
 pub mod wishes;
 

@@ -9,6 +9,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use providers::chain::Set;
+use telephony::sip::TrunkHealth;
 
 use super::Lines;
 
@@ -94,8 +95,36 @@ impl Collector for LineFigures {
         ] {
             counter(e, name, help, value)?;
         }
-        Ok(())
+        self::trunks(e, &lines.trunks())
     }
+}
+
+fn trunks(encoder: &mut DescriptorEncoder<'_>, trunks: &[TrunkHealth]) -> fmt::Result {
+    type Value = fn(&TrunkHealth) -> Option<u32>;
+    let figures: [(&str, &str, Value); 3] = [
+        (
+            "trunk_channels",
+            "Calls that this node may carry over a trunk now, of the channels that all nodes share",
+            |trunk| Some(trunk.channels),
+        ),
+        ("trunk_calls", "Calls of this node over a trunk", |trunk| Some(trunk.calls)),
+        (
+            "trunk_registered",
+            "Whether this node is registered at a trunk where one of the nodes is to be",
+            |trunk| trunk.registered.map(u32::from),
+        ),
+    ];
+    for (name, help, value) in figures {
+        let kind = prometheus_client::metrics::MetricType::Gauge;
+        let mut family = encoder.encode_descriptor(name, help, None, kind)?;
+        for trunk in trunks {
+            let labels = [("trunk", trunk.name.as_str())];
+            if let Some(value) = value(trunk) {
+                ConstGauge::new(i64::from(value)).encode(family.encode_family(&labels)?)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is asked of providers, and how they answer.

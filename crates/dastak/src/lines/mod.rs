@@ -10,6 +10,7 @@
 //! | `transfer` | bringing a person in, by referral or beside the call |
 //! | `inbound` | calls that come in |
 //! | `probe`, `figures` | health and figures |
+//! | `shares` | what this node has of trunks that other nodes use, too |
 //! | `sandbox` | the phones of the sandbox network, a SIP peer in this process |
 //!
 //! A call is held by one node. It is dialled after its intent is stored; its facts are reported after the
@@ -30,6 +31,7 @@ mod probe;
 mod sandbox;
 mod services;
 mod session;
+mod shares;
 mod transfer;
 
 use std::collections::{HashMap, VecDeque};
@@ -78,6 +80,7 @@ pub struct Lines {
     /// Reserved lines of the sandbox, each until when.
     reserved: Mutex<VecDeque<Instant>>,
     app: OnceLock<Weak<App>>,
+    shares: OnceLock<Arc<shares::Shares>>,
     /// Dials that wait for the carrier's answer.
     dialling: AtomicUsize,
     /// Grows with every call and every dial that ends; a shutdown waits on it until none is left.
@@ -117,6 +120,8 @@ impl Lines {
             return Ok(None);
         }
         let mut settings = config.telephony.sip.clone();
+        // The phones of the sandbox are in this process.
+        settings.shared = !sandbox && config.database_url.is_some();
         let engine = engine(&settings)?;
         let network = if sandbox {
             let phones = sandbox::Phones::start(engine.clone(), offline.from_text.clone()).await?;
@@ -141,6 +146,7 @@ impl Lines {
             held: Mutex::new(HashMap::new()),
             reserved: Mutex::new(VecDeque::new()),
             app: OnceLock::new(),
+            shares: OnceLock::new(),
             dialling: AtomicUsize::new(0),
             ended: watch::channel(0).0,
         });
@@ -330,8 +336,13 @@ fn sandbox_trunk(address: SocketAddr) -> Trunk {
 
 impl crate::app::lines::Lines for Lines {
     fn trunks(&self) -> Vec<crate::app::lines::TrunkHealth> {
-        let health =
-            |trunk: TrunkHealth| crate::app::lines::TrunkHealth { name: trunk.name, healthy: trunk.healthy };
+        let health = |trunk: TrunkHealth| crate::app::lines::TrunkHealth {
+            name: trunk.name,
+            healthy: trunk.healthy,
+            registered: trunk.registered,
+            calls: trunk.calls,
+            channels: trunk.channels,
+        };
         self.user_agent.trunks().into_iter().map(health).collect()
     }
 

@@ -100,6 +100,7 @@ impl Phones {
             response_timeout: RESPONSE_TIMEOUT,
             media_threads: 1,
             user_agent: "sandbox".into(),
+            shared: false,
             trunks: vec![caller],
         };
         let questions = Questions::default();

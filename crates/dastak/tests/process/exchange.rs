@@ -24,6 +24,14 @@ pub struct Seen {
     pub datagrams: u64,
     /// Whether any sound came: an agent is on a line.
     pub sound: bool,
+    /// Call-IDs of calls that ring or are answered, and where each was made.
+    pub lines: BTreeMap<String, SocketAddr>,
+    /// The most of them that there ever were at once.
+    pub most_lines: usize,
+    /// Contacts that are registered now.
+    pub registered: BTreeSet<String>,
+    /// The most of them that there ever were at once.
+    pub most_registered: usize,
 }
 
 impl Seen {
@@ -34,7 +42,8 @@ impl Seen {
 }
 
 /// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more,
-/// 3 rings for ever, 4 rings and is answered, anything else is busy.
+/// 3 rings for ever, 4 rings and is answered, 6 is refused by the exchange itself, anything else is busy.
+/// Whoever registers is registered.
 pub struct Exchange {
     pub port: u16,
     socket: Arc<UdpSocket>,
@@ -77,8 +86,13 @@ impl Exchange {
 
     /// Settings of a service that has this exchange as its only trunk.
     pub fn trunk(&self) -> String {
+        self.trunk_with("channels = 1000")
+    }
+
+    /// The same with these settings of the trunk.
+    pub fn trunk_with(&self, more: &str) -> String {
         format!(
-            "[{{name = \"exchange\", address = \"127.0.0.1:{}\", options_interval = 0, channels = 1000}}]",
+            "[{{name = \"exchange\", address = \"127.0.0.1:{}\", options_interval = 0, {more}}}]",
             self.port
         )
     }
@@ -110,6 +124,7 @@ impl Exchange {
              To: {from}\r\nCall-ID: {call_id}\r\nCSeq: 7 BYE\r\nContent-Length: 0\r\n\r\n",
             self.port
         );
+        self.seen.lock().unwrap().lines.remove(call_id);
         self.socket.send_to(message.as_bytes(), service).await.expect("sent");
     }
 }
@@ -168,7 +183,12 @@ fn take(
                 .unwrap_or_default()
                 .to_owned();
             seen.lock().unwrap().invites.entry(number.clone()).or_default().insert((id.clone(), branch));
-            calls.lock().unwrap().insert(id, (message.to_owned(), from));
+            calls.lock().unwrap().insert(id.clone(), (message.to_owned(), from));
+            if matches!(number.chars().last(), Some('3' | '4')) {
+                let mut seen = seen.lock().unwrap();
+                seen.lines.insert(id, from);
+                seen.most_lines = seen.most_lines.max(seen.lines.len());
+            }
             let sdp = format!(
                 "v=0\r\no=exchange 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {sound} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
             );
@@ -179,14 +199,30 @@ fn take(
                 Some('4') => {
                     vec![answer(message, "180 Ringing", port, ""), answer(message, "200 OK", port, &sdp)]
                 }
+                Some('6') => vec![answer(message, "503 Service Unavailable", port, "")],
                 _ => vec![answer(message, "486 Busy Here", port, "")],
             }
         }
         "BYE" => {
-            seen.lock().unwrap().byes.insert(id);
+            let mut seen = seen.lock().unwrap();
+            seen.lines.remove(&id);
+            seen.byes.insert(id);
+            vec![answer(message, "200 OK", port, "")]
+        }
+        "REGISTER" => {
+            let contact = header(message, "Contact");
+            let who = contact.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
+            let mut seen = seen.lock().unwrap();
+            if contact.contains("expires=0") {
+                seen.registered.remove(&who);
+            } else {
+                seen.registered.insert(who);
+            }
+            seen.most_registered = seen.most_registered.max(seen.registered.len());
             vec![answer(message, "200 OK", port, "")]
         }
         "CANCEL" => {
+            seen.lock().unwrap().lines.remove(&id);
             let invite = calls.lock().unwrap().get(&id).map(|(invite, _)| invite.clone());
             let ended = invite.map(|invite| answer(&invite, "487 Request Terminated", port, ""));
             std::iter::once(answer(message, "200 OK", port, "")).chain(ended).collect()

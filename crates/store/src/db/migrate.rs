@@ -70,6 +70,7 @@ migrations! {
     33 "remembered",
     34 "dialled_at",
     35 "given_back",
+    36 "trunk_shares",
     37 "weeks" after online::WEEKS,
     38 "traces",
 }

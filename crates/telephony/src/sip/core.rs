@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rsipstack::platform::CancellationToken;
 use tokio::sync::Notify;
@@ -12,6 +12,7 @@ use super::door::Dialogs;
 use super::incoming::Inbound;
 use super::net::Net;
 use super::nonces::Nonces;
+use super::share::Wanted;
 use super::trunk::Trunk;
 use crate::media::Engine;
 use crate::settings::Settings;
@@ -32,6 +33,7 @@ pub(super) struct Core {
     pub legs: AtomicUsize,
     pub leg_left: Notify,
     pub nonces: Nonces,
+    pub wanted: Arc<OnceLock<Wanted>>,
     pub tasks: Mutex<JoinSet<()>>,
 }
 

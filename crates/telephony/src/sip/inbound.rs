@@ -23,6 +23,7 @@ use super::message::{
 };
 use super::net::{REQUEST_LIMIT, carried_by};
 use super::nonces::Denied;
+use super::share;
 use super::sound::Sound;
 use super::timers::Session;
 use super::trunk::{Knock, Slot, Trunk, unknown_demands};
@@ -36,18 +37,48 @@ const TRYING_AFTER: Duration = Duration::from_millis(200);
 pub(super) fn invite(
     core: &Arc<Core>,
     trunk: &Arc<Trunk>,
+    transaction: Transaction,
+) -> Option<(Transaction, Refusal)> {
+    if let Err(refusal) = check(core, trunk, &transaction.original) {
+        return Some((transaction, refusal));
+    }
+    let Some(knock) = trunk.knock() else { return Some((transaction, busy())) };
+    if let Some(slot) = trunk.slot() {
+        return take(core, trunk, (slot, knock), transaction);
+    }
+    if !trunk.channels.may_ask() {
+        return Some((transaction, busy()));
+    }
+    // Another node may give a channel. Meanwhile the transaction takes what the caller repeats.
+    let (core, trunk) = (core.clone(), trunk.clone());
+    tokio::spawn(async move {
+        let refused = match share::channel(&trunk).await {
+            Some(slot) => take(&core, &trunk, (slot, knock), transaction),
+            None => Some((transaction, busy())),
+        };
+        if let Some((transaction, (status, headers))) = refused {
+            core.answer_outside(transaction, status, headers).await;
+        }
+    });
+    None
+}
+
+/// All channels are in use.
+fn busy() -> Refusal {
+    (503, vec![header("Retry-After", "5")])
+}
+
+/// Sets up a call that came in, unless that cannot be done.
+fn take(
+    core: &Arc<Core>,
+    trunk: &Arc<Trunk>,
+    places: (Slot, Knock),
     mut transaction: Transaction,
 ) -> Option<(Transaction, Refusal)> {
     let request = transaction.original.clone();
-    let begun = check(core, trunk, &request).and_then(|()| {
-        let busy = || (503, vec![header("Retry-After", "5")]);
-        let slot = trunk.slot().ok_or_else(busy)?;
-        let knock = trunk.knock().ok_or_else(busy)?;
-        begin(core, trunk, (slot, knock), &mut transaction, &request).map_err(|status| (status, vec![]))
-    });
-    let (actor, call) = match begun {
+    let (actor, call) = match begin(core, trunk, places, &mut transaction, &request) {
         Ok(begun) => begun,
-        Err(refusal) => return Some((transaction, refusal)),
+        Err(status) => return Some((transaction, (status, vec![]))),
     };
     let (events, mail) = (transaction.tu_sender.clone(), actor.signalling.mail());
     let mut coming = Coming::new(actor, events, request);

@@ -13,6 +13,7 @@
 //! | `net`, `stream` | the gate for datagrams, connections, requests with their answers |
 //! | `nonces` | digest challenges for incoming calls |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
+//! | `share` | how many channels this node has of a trunk, and whether it registers there |
 //! | `outbound`, `calling`, `inbound`, `incoming` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end; its parts are `signalling` (the dialog and the way of its messages), `offers` (hold, re-INVITE), `transfer`, `goodbye` (ACK and BYE) and the session timer |
 //! | `leg`, `mail` | a leg as its owner sees it; what reaches its task |
@@ -43,6 +44,7 @@ mod offers;
 mod outbound;
 pub mod outcome;
 mod requests;
+mod share;
 mod signalling;
 mod sound;
 mod stream;
@@ -56,6 +58,7 @@ mod user_agent;
 pub use incoming::{AnswerFailed, Inbound, IncomingCall};
 pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};
 pub use outbound::{Dial, DialFailed};
+pub use share::{Registrar, Share, Usage, Wanted};
 pub use sound::Connection;
 pub use trunk::TrunkHealth;
 pub use user_agent::{Figures, UserAgent};

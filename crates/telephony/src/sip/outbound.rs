@@ -102,7 +102,7 @@ async fn attempt(
     if core.stopping() {
         return Err("shutting down".into());
     }
-    let slot = trunk.slot().ok_or("all channels in use")?;
+    let slot = super::share::channel(trunk).await.ok_or("all channels in use")?;
     let hops = tokio::time::timeout(REQUEST_LIMIT, trunk.hops(&core.net.resolver))
         .await
         .map_err(|_| "name not resolved in time")??;

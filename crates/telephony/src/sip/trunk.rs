@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rsipstack::resolver::SipResolver;
@@ -12,6 +12,7 @@ use super::address::{Hop, number, resolve, safe_user, split_host};
 use super::auth::Credentials;
 use super::message::{header, made_up, new_tag, parameter, retry_after, value, values};
 use super::net::{Ask, Net, REQUEST_LIMIT};
+use super::share::{Channels, Registrar, Usage, Wanted};
 use crate::media::Sources;
 use crate::settings;
 
@@ -34,6 +35,9 @@ pub struct TrunkHealth {
     pub registered: Option<bool>,
     /// Calls over it now, incoming and outgoing.
     pub calls: u32,
+    /// How many calls this node may carry over it: `channels`, or what it was granted of them where several nodes
+    /// share the trunk.
+    pub channels: u32,
     /// The last thing that went wrong; it names no telephone number.
     pub error: Option<String>,
     /// How long `healthy` has had its value.
@@ -51,6 +55,8 @@ struct State {
     resolved: Option<Instant>,
     /// A 503 with `Retry-After` closed the trunk until then.
     closed_until: Option<Instant>,
+    /// The contact of our registration.
+    contact: Option<String>,
 }
 
 /// A trunk.
@@ -58,7 +64,7 @@ struct State {
 pub(super) struct Trunk {
     pub settings: settings::Trunk,
     pub login: Option<Credentials>,
-    calls: AtomicU32,
+    pub channels: Channels,
     /// Calls that came in and are not acknowledged.
     knocking: AtomicU32,
     pick: AtomicUsize,
@@ -71,7 +77,7 @@ pub(super) struct Slot(Arc<Trunk>);
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+        self.0.channels.give_back();
     }
 }
 
@@ -87,8 +93,9 @@ impl Drop for Knock {
 }
 
 impl Trunk {
-    /// A trunk whose addresses are not known yet.
-    pub fn new(settings: settings::Trunk) -> Arc<Self> {
+    /// A trunk whose addresses are not known yet. One that is `shared` has no channel and no registration until it is
+    /// given some; `wanted` hears when it wants any.
+    pub fn new(settings: settings::Trunk, shared: bool, wanted: Arc<OnceLock<Wanted>>) -> Arc<Self> {
         let login = settings
             .username
             .clone()
@@ -103,11 +110,12 @@ impl Trunk {
             hops: Vec::new(),
             resolved: None,
             closed_until: None,
+            contact: None,
         };
         Arc::new(Self {
+            channels: Channels::new(settings.channels, shared, wanted),
             settings,
             login,
-            calls: AtomicU32::new(0),
             knocking: AtomicU32::new(0),
             pick: AtomicUsize::new(0),
             state: Mutex::new(state),
@@ -120,12 +128,14 @@ impl Trunk {
 
     /// Its health now.
     pub fn health(&self) -> TrunkHealth {
+        let Usage { used, granted, .. } = self.channels.usage();
         let state = self.state();
         TrunkHealth {
             name: self.settings.name.clone(),
             healthy: state.healthy,
             registered: self.settings.register.then_some(state.registered),
-            calls: self.calls.load(Ordering::Relaxed),
+            calls: used,
+            channels: granted,
             error: state.error.clone(),
             unchanged: state.since.elapsed(),
         }
@@ -143,10 +153,9 @@ impl Trunk {
             .then_some("asked to be left alone (Retry-After)")
     }
 
-    /// Takes a channel for a call; none if all are in use.
+    /// Takes a channel for a call; none if all that this node has are in use.
     pub fn slot(self: &Arc<Self>) -> Option<Slot> {
-        let room = |calls| (calls < self.settings.channels).then_some(calls + 1);
-        self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Slot(self.clone()))
+        self.channels.take().then(|| Slot(self.clone()))
     }
 
     /// Takes a place for an INVITE that comes in; none if INVITEs whose answer is not acknowledged take three
@@ -162,7 +171,12 @@ impl Trunk {
 
     /// Calls over it now.
     pub fn calls(&self) -> u32 {
-        self.calls.load(Ordering::Relaxed)
+        self.channels.usage().used
+    }
+
+    /// The contact of our registration, from the first try on.
+    pub fn contact(&self) -> Option<String> {
+        self.state().contact.clone()
     }
 
     /// The trunk has answered something: it is alive.
@@ -329,7 +343,8 @@ impl Trunk {
         headers
     }
 
-    /// Keeps us registered, for as long as the user agent lives; unregisters when `stop` fires.
+    /// Keeps us registered while this node is the one that does so, for as long as the user agent lives; unregisters
+    /// when another node takes over, and when `stop` fires.
     pub async fn keep_registered(
         self: Arc<Self>,
         net: Arc<Net>,
@@ -337,39 +352,76 @@ impl Trunk {
     ) {
         let seq = AtomicU32::new(0);
         let (call, tag) = (new_tag(), new_tag());
+        let mut registrar = self.channels.registrar.subscribe();
         let mut wanted = REGISTER_FOR;
         let mut pause = 1;
+        let mut due = tokio::time::Instant::now();
+        let mut replaced = None;
         while !stop.is_cancelled() {
-            let wait = match self.register(&net, &seq, (&call, &tag), wanted, REQUEST_LIMIT).await {
-                Ok(Registered::For(seconds)) => {
-                    pause = 1;
-                    self.set_registered(true, None);
-                    Duration::from_millis(seconds.max(1) * 800)
+            let now = tokio::time::Instant::now();
+            let here = registrar.borrow_and_update().clone();
+            let wait = match here {
+                Registrar::Elsewhere => {
+                    if self.state().registered {
+                        self.unregister(&net, &seq, (&call, &tag)).await;
+                    }
+                    (pause, due, replaced) = (1, now, None);
+                    None
                 }
-                Ok(Registered::TooBrief(least)) => {
-                    wanted = least;
-                    Duration::from_millis(100)
-                }
-                Ok(Registered::Refused(why, after)) => {
-                    self.set_registered(false, Some(why));
-                    pause = (pause * 2).min(60);
-                    Duration::from_secs(after.unwrap_or(pause / 2))
-                }
-                Err(why) => {
-                    self.set_registered(false, Some(why));
-                    pause = (pause * 2).min(60);
-                    Duration::from_secs(pause / 2)
+                Registrar::Here { until: Some(until), .. } if until <= now => None,
+                Registrar::Here { .. } if now < due => Some(due),
+                Registrar::Here { replaces, .. } => {
+                    // The binding of a node that is gone would take calls to nowhere until it lapses.
+                    if let Some(old) = replaces.filter(|old| replaced.as_ref() != Some(old)) {
+                        let gone = Binding { contact: Some(&old), seconds: 0 };
+                        if let Err(why) = self.register(&net, &seq, (&call, &tag), gone, REQUEST_LIMIT).await
+                        {
+                            tracing::warn!(trunk = %self.settings.name, error = %why, "the registration of another node is left behind");
+                        }
+                        replaced = Some(old);
+                    }
+                    let ours = Binding { contact: None, seconds: wanted };
+                    let next = match self.register(&net, &seq, (&call, &tag), ours, REQUEST_LIMIT).await {
+                        Ok(Registered::For(seconds)) => {
+                            pause = 1;
+                            self.set_registered(true, None);
+                            Duration::from_millis(seconds.max(1) * 800)
+                        }
+                        Ok(Registered::TooBrief(least)) => {
+                            wanted = least;
+                            Duration::from_millis(100)
+                        }
+                        Ok(Registered::Refused(why, after)) => {
+                            self.set_registered(false, Some(why));
+                            pause = (pause * 2).min(60);
+                            Duration::from_secs(after.unwrap_or(pause / 2))
+                        }
+                        Err(why) => {
+                            self.set_registered(false, Some(why));
+                            pause = (pause * 2).min(60);
+                            Duration::from_secs(pause / 2)
+                        }
+                    };
+                    due = tokio::time::Instant::now() + next;
+                    Some(due)
                 }
             };
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = tokio::time::sleep_until(tokio::time::Instant::now() + wait) => {}
+                // Whoever tells is the trunk itself, so this fails never.
+                _ = registrar.changed() => {}
+                () = super::timers::until(wait) => {}
             }
         }
         if self.state().registered {
-            drop(self.register(&net, &seq, (&call, &tag), 0, Duration::from_secs(2)).await);
-            self.set_registered(false, None);
+            self.unregister(&net, &seq, (&call, &tag)).await;
         }
+    }
+
+    async fn unregister(&self, net: &Net, seq: &AtomicU32, dialog: (&str, &str)) {
+        let gone = Binding { contact: None, seconds: 0 };
+        drop(self.register(net, seq, dialog, gone, Duration::from_secs(2)).await);
+        self.set_registered(false, None);
     }
 
     fn set_registered(&self, registered: bool, why: Option<String>) {
@@ -388,14 +440,23 @@ impl Trunk {
         net: &Net,
         seq: &AtomicU32,
         (call, tag): (&str, &str),
-        seconds: u64,
+        Binding { contact: other, seconds }: Binding<'_>,
         limit: Duration,
     ) -> Result<Registered, String> {
         let hops = self.hops(&net.resolver).await?;
         let hop = hops.first().ok_or("no address")?;
         let user = self.settings.username.as_deref().map_or_else(|| "dastak".to_owned(), safe_user);
         let (realm, shown) = (self.realm(), net.shown(hop));
-        let contact = format!("<sip:{user}@{shown}{}>", hop.transport.parameter());
+        let ours = format!("<sip:{user}@{shown}{}>", hop.transport.parameter());
+        if other == Some(ours.as_str()) {
+            // It is ours, from before a restart.
+            return Ok(Registered::For(seconds));
+        }
+        let news = other.is_none() && self.state().contact.replace(ours.clone()).as_ref() != Some(&ours);
+        if news {
+            self.channels.want();
+        }
+        let contact = other.unwrap_or(&ours);
         let mut headers = vec![
             header("From", format!("<sip:{user}@{realm}>;tag={tag}")),
             header("To", format!("<sip:{user}@{realm}>")),
@@ -426,6 +487,14 @@ impl Trunk {
             _ => Ok(Registered::Refused(format!("REGISTER refused with {code}"), retry_after(&answer))),
         }
     }
+}
+
+/// A binding of a registration.
+struct Binding<'a> {
+    /// The contact; none for ours.
+    contact: Option<&'a str>,
+    /// For how long; 0 removes it.
+    seconds: u64,
 }
 
 enum Registered {

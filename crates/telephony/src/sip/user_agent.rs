@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rsipstack::platform::CancellationToken;
@@ -28,6 +28,7 @@ use super::message::{ALLOW, SUPPORTED, header, parameter, value};
 use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
 use super::nonces::Nonces;
 use super::outbound::{self, Dial, DialFailed};
+use super::share::{Share, Wanted};
 use super::stream::Streams;
 use super::trunk::{Trunk, TrunkHealth};
 use crate::media::Engine;
@@ -81,7 +82,10 @@ impl UserAgent {
         engine: Engine,
         inbound: Arc<dyn Inbound>,
     ) -> Result<UserAgent, String> {
-        let trunks: Vec<Arc<Trunk>> = settings.trunks.iter().cloned().map(Trunk::new).collect();
+        let wanted = Arc::new(OnceLock::new());
+        let made =
+            |trunk: &crate::settings::Trunk| Trunk::new(trunk.clone(), settings.shared, wanted.clone());
+        let trunks: Vec<Arc<Trunk>> = settings.trunks.iter().map(made).collect();
         let dialogs = Arc::new(Dialogs::default());
         let door: Arc<dyn Door> = Arc::new(Doorman { trunks: trunks.clone(), dialogs: dialogs.clone() });
         let agent = settings.user_agent.clone();
@@ -146,6 +150,7 @@ impl UserAgent {
             legs: AtomicUsize::new(0),
             leg_left: Notify::new(),
             nonces,
+            wanted,
             tasks: Mutex::new(JoinSet::new()),
         });
         core.clone().run(endpoint, incoming);
@@ -169,6 +174,14 @@ impl UserAgent {
     /// The health of the trunks, in their order.
     pub fn trunks(&self) -> Vec<TrunkHealth> {
         self.0.trunks.iter().map(|trunk| trunk.health()).collect()
+    }
+
+    /// The shares of this node in the trunks, which say through `wanted` when they want to be looked at; empty where
+    /// no other node uses the trunks. `wanted` is set once.
+    pub fn share(&self, wanted: Wanted) -> Vec<Share> {
+        drop(self.0.wanted.set(wanted));
+        let shared = if self.0.settings.shared { &self.0.trunks[..] } else { &[] };
+        shared.iter().cloned().map(Share).collect()
     }
 
     /// The address that it listens on; the system has chosen a port if the settings say 0.
@@ -333,7 +346,7 @@ impl Core {
     /// Answers a request that belongs to no call, statelessly (RFC 3261 section 8.2.7): if it comes again, it
     /// gets the same answer. So a datagram with a forged sender costs no memory, and makes us send no more than
     /// its sender has sent.
-    async fn answer_outside(&self, transaction: Transaction, status: u16, more: Vec<Header>) {
+    pub(super) async fn answer_outside(&self, transaction: Transaction, status: u16, more: Vec<Header>) {
         let request = &transaction.original;
         let answer =
             super::message::response(request, status, &self.nonces.tag(request), &self.agent, more, vec![]);

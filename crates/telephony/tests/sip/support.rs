@@ -74,6 +74,7 @@ pub fn settings(trunks: Vec<Trunk>) -> Settings {
         response_timeout: Duration::from_secs(8),
         media_threads: 1,
         user_agent: "test-phone/1".into(),
+        shared: false,
         trunks,
     }
 }

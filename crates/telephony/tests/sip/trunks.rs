@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use telephony::settings::{NumberFormat, Transport};
-use telephony::sip::{Dial, DialFailed};
+use telephony::settings::{NumberFormat, Settings, Transport};
+use telephony::sip::{Dial, DialFailed, Leg, Share, Usage};
 
 use super::sipp;
-use super::support::{Kit, answered, free_port, order, rest, trunk, until};
+use super::support::{Kit, Recorder, answered, free_port, order, rest, settings, trunk, until};
 
 /// A trunk that answers OPTIONS, while it is told to live.
 struct Fake {
@@ -179,6 +179,71 @@ async fn channels_are_counted_and_given_back() {
     rest(&mut leg).await;
     assert_eq!(kit.user_agent.trunks()[0].calls, 0);
     first.succeeds().await;
+    kit.finish().await;
+}
+
+/// What [`UserAgent::share`](telephony::sip::UserAgent::share) gives, and how often a look was wanted.
+async fn shared(with: telephony::settings::Trunk) -> (Kit, Share, Arc<AtomicUsize>) {
+    let kit = Kit::with(Settings { shared: true, ..settings(vec![with]) }).await;
+    let wanted = Arc::new(AtomicUsize::new(0));
+    let raised = wanted.clone();
+    let share = kit.user_agent.share(Box::new(move || drop(raised.fetch_add(1, Ordering::SeqCst)))).remove(0);
+    (kit, share, wanted)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shared_trunk_has_the_channels_that_it_was_granted() {
+    let later = || tokio::time::Instant::now() + Duration::from_secs(3600);
+    let full = |outcome: Result<Leg, DialFailed>| match outcome {
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
+            assert!(reason.contains("channels"), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    };
+    let first = sipp::callee("answer", &[("code", "200")]).await;
+    let (kit, share, wanted) = shared(trunk(first.port)).await;
+    assert_eq!(share.usage(), Usage { used: 0, granted: 0, waiting: 0 });
+    // A call waits for a channel and takes the one that comes.
+    let (dialling, granting) = (kit.user_agent.dial(order("first")), async {
+        until("a channel is wanted", || {
+            (wanted.load(Ordering::SeqCst) > 0 && share.usage().waiting == 1)
+                .then_some(())
+                .ok_or(String::new())
+        })
+        .await;
+        share.grant(1, later());
+    });
+    let (leg, ()) = tokio::join!(dialling, granting);
+    let mut leg = leg.expect("the trunk takes it");
+    answered(&mut leg).await;
+    full(kit.user_agent.dial(order("second")).await);
+    // A channel that is in use is not given back, one that is free is, and none is used after the grant has lapsed.
+    assert_eq!(share.hold(0), Usage { used: 1, granted: 1, waiting: 0 });
+    share.grant(3, later());
+    assert_eq!(share.hold(2).granted, 2);
+    share.grant(3, tokio::time::Instant::now());
+    full(kit.user_agent.dial(order("third")).await);
+    assert_eq!(share.hold(3).granted, 1, "what lapsed is not this node's any more");
+    leg.control.hang_up().await;
+    rest(&mut leg).await;
+    assert_eq!(share.usage().used, 0);
+    first.succeeds().await;
+    kit.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_comes_in_waits_for_a_channel_of_another_node() {
+    let from = free_port();
+    let (mut kit, share, wanted) = shared(trunk(from)).await;
+    let peer =
+        sipp::caller_from("call", from, kit.port(), &[("called", "1"), ("extra", "X-A: b")], &[]).await;
+    until("a channel is wanted", || (wanted.load(Ordering::SeqCst) > 0).then_some(()).ok_or(String::new()))
+        .await;
+    share.grant(1, tokio::time::Instant::now() + Duration::from_secs(3600));
+    let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
+    assert_eq!(share.usage().used, 1);
+    rest(&mut leg).await;
+    peer.succeeds().await;
     kit.finish().await;
 }
 

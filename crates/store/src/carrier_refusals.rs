@@ -1,0 +1,89 @@
+//! Refusals of carriers in a row, counted over all nodes (docs/contract/nudges.md#when-it-is-due). One row for each
+//! carrier that has ever refused; a call that it takes writes only if there is something to reset.
+
+use domain::time::Timestamp;
+
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
+use crate::params;
+
+row! {
+    /// What a carrier has refused.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct RefusalsRow in "carrier_refusals" {
+        /// Which carrier.
+        carrier: String,
+        /// Refusals since it last took a call.
+        in_a_row: i64,
+        /// Until when it is left alone; once that is over, it waits for the outcome of the next dial.
+        paused_until: Option<Timestamp>,
+        /// The node that may ask it again after the pause.
+        prober: Option<String>,
+        /// Until when.
+        probe_until: Option<Timestamp>,
+    }
+}
+
+const COLUMNS: &str = RefusalsRow::COLUMNS;
+
+/// Across workspaces: what a carrier has refused.
+///
+/// # Errors
+/// Those of the store.
+pub fn get(tx: &mut Tx<'_>, carrier: &str) -> Result<Option<RefusalsRow>, DbError> {
+    tx.one(
+        const_format::formatcp!("select {COLUMNS} from carrier_refusals where carrier = ?1"),
+        params![carrier],
+    )
+}
+
+/// Across workspaces: the carrier has refused a call. From `most` in a row on it is left alone until a moment.
+///
+/// # Errors
+/// Those of the store.
+pub fn refused(
+    tx: &mut Tx<'_>,
+    carrier: &str,
+    most: i64,
+    until: Timestamp,
+) -> Result<Option<RefusalsRow>, DbError> {
+    const SQL: &str = const_format::formatcp!(
+        "insert into carrier_refusals (carrier, in_a_row) values (?1, 1) on conflict (carrier) do update set \
+         in_a_row = carrier_refusals.in_a_row + 1, prober = null, probe_until = null, \
+         paused_until = case when carrier_refusals.in_a_row + 1 >= cast(?2 as bigint) then cast(?3 as bigint) end \
+         returning {COLUMNS}"
+    );
+    tx.one(SQL, params![carrier, most, until])
+}
+
+/// Across workspaces: the carrier has taken a call. Whether there was something to reset.
+///
+/// # Errors
+/// Those of the store.
+pub fn took(tx: &mut Tx<'_>, carrier: &str) -> Result<bool, DbError> {
+    let reset = tx.exec(
+        "update carrier_refusals set in_a_row = 0, paused_until = null, prober = null, probe_until = null \
+         where carrier = ?1 and in_a_row > 0",
+        params![carrier],
+    )?;
+    Ok(reset > 0)
+}
+
+/// Across workspaces: after the pause one node may ask the carrier again, until `until`. Whether it is this one now.
+///
+/// # Errors
+/// Those of the store.
+pub fn probe(
+    tx: &mut Tx<'_>,
+    carrier: &str,
+    node: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<bool, DbError> {
+    let claimed = tx.exec(
+        "update carrier_refusals set prober = ?2, probe_until = ?4 where carrier = ?1 and paused_until <= ?3 \
+         and (probe_until is null or probe_until <= ?3)",
+        params![carrier, node, now, until],
+    )?;
+    Ok(claimed > 0)
+}
