@@ -193,7 +193,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
     if !endpoint.active {
         return Some(done(Ending::Unwanted(DISABLED), Duration::ZERO));
     }
-    let request = match request(engine, &endpoint, item, at) {
+    let request = match request(engine, &endpoint, item, engine.clock.now()) {
         Ok(request) => request,
         Err(why) => return Some(done(Ending::Broken(None, why), Duration::ZERO)),
     };
