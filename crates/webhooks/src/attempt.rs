@@ -212,7 +212,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
         span.set("server.address", target.host());
         span.set("server.port", i64::from(target.port()));
     }
-    let request = match request(engine, &endpoint, item, at, span.context()) {
+    let request = match request(engine, &endpoint, item, engine.clock.now(), span.context()) {
         Ok(request) => request,
         Err(why) => {
             span.failed("not_sent");

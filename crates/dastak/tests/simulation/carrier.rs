@@ -17,6 +17,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::cloud::{Cloud, Notification};
 use crate::faults::{Counts, Mood, Side};
+use crate::leases::Leases;
 use crate::life::here;
 use crate::nodes::Nodes;
 use crate::random::Random;
@@ -92,6 +93,7 @@ pub struct World {
     sources: Mutex<Sources>,
     cloud: Mutex<Cloud>,
     pub nodes: Nodes,
+    leases: Mutex<Leases>,
     /// Whether something may have been committed since somebody looked.
     changed: AtomicBool,
     /// The moment to which a clock was set last, also that of a node that stood still.
@@ -144,6 +146,7 @@ impl World {
             sources: Mutex::default(),
             cloud: Mutex::default(),
             nodes: Nodes::new(seed, nodes),
+            leases: Mutex::default(),
             changed: AtomicBool::new(true),
             set: AtomicI64::new(i64::MIN),
             crash,
@@ -169,6 +172,25 @@ impl World {
     /// The side of the messaging channel.
     pub fn cloud(&self) -> MutexGuard<'_, Cloud> {
         self.cloud.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls on lines of nodes.
+    pub fn leases(&self) -> MutexGuard<'_, Leases> {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is on its way never arrives.
+    pub fn forget_news(&self, which: impl Fn(&News) -> bool) {
+        self.lock().news.retain(|_, news| !which(news));
+    }
+
+    /// A call is to end, for this reason.
+    pub fn is_to_end(&self, call: Id<Call>, wish: Wish) {
+        if self.lock().wishes.insert((call, wish)) {
+            let after = Random::named(self.seed, &format!("{wish:?} {call}")).range(1, 9) * SECOND;
+            self.tell(format!("{call} is to end: {wish:?}"));
+            self.send(self.now().plus(after), News::Fact(call, Fact::Ended(wish.cause())));
+        }
     }
 
     pub fn seed(&self) -> u64 {
@@ -404,7 +426,8 @@ impl World {
             0..=9 => Fate::Refuse,
             10..=13 => Fate::Lost,
             14..=16 => Fate::Nowhere,
-            17..=20 => {
+            // On a line of a node, what happens is told once the dial is answered.
+            17..=20 if !self.has_leases() => {
                 let (send, receive) = oneshot::channel();
                 self.send(self.now().plus(random.range(1, 90) * SECOND), News::Answer(send));
                 Fate::Slow(receive)
@@ -526,6 +549,7 @@ impl Carrier for Line {
             if self.0.dies_at("carrier dial", Side::Before) {
                 std::future::pending::<()>().await;
             }
+            self.0.dials_on_a_line(here(), order.workspace, order.call);
             match self.0.begin(&order) {
                 Fate::Take | Fate::DieAnswered => {}
                 Fate::Refuse => return Err(DialError::ProviderErrorBeforeRing),
@@ -539,6 +563,7 @@ impl Carrier for Line {
             if self.0.dies_at("carrier dial", Side::After) {
                 std::future::pending::<()>().await;
             }
+            self.0.holds(order.call);
             Ok(provider_call(order.call))
         })
     }
@@ -569,10 +594,16 @@ impl Carrier for Line {
 
     /// The line is dropped after a while, the agent's goodbye included.
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
-        if self.0.lock().wishes.insert((call, wish)) {
-            let after = Random::named(self.0.seed, &format!("{wish:?} {call}")).range(1, 9) * SECOND;
-            self.0.tell(format!("{call} is to end: {wish:?}"));
-            self.0.send(self.0.now().plus(after), News::Fact(call, Fact::Ended(wish.cause())));
+        self.0.is_to_end(call, wish);
+    }
+
+    fn lease(&self) -> Option<i64> {
+        self.0.has_leases().then_some(dastak::lines::LEASE)
+    }
+
+    fn settled(&self, call: Id<Call>, kept: bool) {
+        if !kept {
+            self.0.gives_up(call);
         }
     }
 }

@@ -169,8 +169,13 @@ pub fn promises(
     court.wishes_are_carried_out(&past);
     court.dials_are_single();
     court.drained_nodes_rest(&past);
+    court.held_calls_go_on(world, &past);
+    if world.echoes() > 0 {
+        court.say(format!("a node took what it had said itself for work {} times", world.echoes()));
+    }
     court.dials_are_lawful();
     court.promises_are_kept();
+    court.revoked_keys_make_nothing();
     court.nudges_are_finished(sight);
     court.decisions_are_legal();
     court.scheduled_calls_are_over();
@@ -328,6 +333,41 @@ impl Court<'_> {
                 .filter(|(_, dials)| **dials > 1)
                 .map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))),
         );
+        self.broken.extend(broken);
+    }
+
+    /// Nobody ends a call whose node lives and could say so, however long the store was away from all.
+    fn held_calls_go_on(&mut self, world: &World, past: &Past) {
+        if past.stepped {
+            return;
+        }
+        let ended: Vec<_> = world.leases().ended.iter().copied().collect();
+        for call in ended {
+            let lost = self
+                .calls
+                .get(&call.to_string())
+                .is_some_and(|call| call.end_cause.as_deref() == Some("error") && call.hang_up_at.is_none());
+            if lost {
+                self.say(format!("{call} was given up although its node held it"));
+            }
+        }
+    }
+
+    /// Nothing is made with a key, on any node, that was asked for after the answer to its revocation.
+    fn revoked_keys_make_nothing(&mut self) {
+        let mut broken = Vec::new();
+        for (nudge, key, asked) in &self.log.asked {
+            let made = self.nudges.get(&nudge.to_string()).map(|nudge| nudge.created_at);
+            let revoked = self.log.promises.iter().find(|kept| {
+                kept.promise == Promise::Revoked(*key)
+                    && kept.passed < *asked
+                    && made.is_some_and(|made| made > kept.at)
+                    && !self.went_back
+            });
+            if let Some(kept) = revoked {
+                broken.push(format!("{nudge} was made at {asked} with {key}, revoked at {}", kept.passed));
+            }
+        }
         self.broken.extend(broken);
     }
 

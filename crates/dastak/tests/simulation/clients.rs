@@ -104,6 +104,8 @@ pub enum Outcome {
 pub struct Log {
     pub promises: Vec<Kept>,
     pub nudges: Vec<(usize, Id<Nudge>)>,
+    /// Which key each was asked for with, and when, by the time that passed.
+    pub asked: Vec<(Id<Nudge>, Id<ApiKey>, Timestamp)>,
     pub scheduled: Vec<(usize, Id<ScheduledCall>)>,
     pub calls: Vec<(usize, Id<Call>)>,
     /// With the name that each was made under.
@@ -394,6 +396,7 @@ async fn attempt(
     match act {
         Act::Nudge { customer, key, test, to, body, name } => {
             let whose = with(customer);
+            let key_id = whose.keys[*key].1;
             let key = if *test { &whose.test_key } else { &whose.keys[*key].0 };
             // A revoked key makes nothing.
             let Some(caller) = app.authenticate(key).await? else { return Ok(()) };
@@ -409,7 +412,12 @@ async fn attempt(
             .await?;
             let id = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok());
             if let Some(id) = id {
-                keep(&|log, _| log.nudges.push((*customer, id)));
+                keep(&|log, _| {
+                    log.nudges.push((*customer, id));
+                    if !*test {
+                        log.asked.push((id, key_id, asked.1));
+                    }
+                });
             }
         }
         Act::Schedule { customer, to, at, name } => {

@@ -82,6 +82,9 @@ const TASKS_ELSEWHERE: [&str; 8] = [
     "channel/templates.rs",
 ];
 
+/// Where leases of calls are renewed.
+const RENEWALS: &str = "app/calls/report.rs";
+
 /// What a store says that is down.
 const DOWN: &str = "simulated: the store is down";
 
@@ -125,7 +128,8 @@ impl World {
         if !state.faulty {
             return Weather::Fate(Fate::Untouched);
         }
-        let counted = UNCOUNTED.try_with(|()| ()).is_err();
+        // A renewal that is slow stores a lease that is over.
+        let counted = UNCOUNTED.try_with(|()| ()).is_err() && !name.starts_with(RENEWALS);
         let mood = &mut state.mood;
         let (refuse, unheard, slow) = (mood.refuse, mood.unheard, mood.slow);
         let weather = if mood.hits(refuse) {
@@ -159,8 +163,8 @@ impl World {
         weather
     }
 
-    fn answers_late(&self) -> Option<i64> {
-        let counted = UNCOUNTED.try_with(|()| ()).is_err();
+    fn answers_late(&self, name: &str) -> Option<i64> {
+        let counted = UNCOUNTED.try_with(|()| ()).is_err() && !name.starts_with(RENEWALS);
         let mut state = self.lock();
         let slow = state.mood.slow;
         let late = state.faulty && counted && state.mood.hits(slow);
@@ -227,7 +231,7 @@ impl Faults for Misfortune {
             if self.world.dies_at(&name(place), Side::After) {
                 std::future::pending::<()>().await;
             }
-            if let Some(ms) = self.world.answers_late() {
+            if let Some(ms) = self.world.answers_late(&name(place)) {
                 self.world.tell(format!("the store's answer comes {ms} ms late at {}", name(place)));
                 self.world.hold_up(&name(place), ms).await;
             }

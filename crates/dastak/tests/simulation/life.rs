@@ -243,6 +243,7 @@ async fn start(
     let on_wake = Arc::new(move |woken| {
         let _held = &held;
         if World::is_said_by_another(woken) {
+            others.hears_another(node);
             return;
         }
         raise.raise(woken);
@@ -278,6 +279,7 @@ async fn start(
     channel::providers::use_cloud(&app, cloud);
     let systems = providers::connectors::Systems::new(&app.config.integrations).expect("settings");
     let systems = systems.with_transport(Arc::new(Systems(world.clone())));
+    crate::leases::start(&app, world, node);
     start_jobs(&app, &wakes, None, Ok(integrations::Desk::with(&app, systems)));
     (app, writer)
 }

@@ -16,6 +16,7 @@ mod clients;
 mod cloud;
 mod faults;
 mod late;
+mod leases;
 mod life;
 mod nodes;
 mod random;

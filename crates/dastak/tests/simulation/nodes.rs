@@ -40,6 +40,8 @@ pub struct Node {
     /// The database cannot be reached from it until then.
     away: Option<Timestamp>,
     dead: bool,
+    /// How often it heard what it had said itself.
+    echoes: u64,
 }
 
 impl Node {
@@ -132,8 +134,8 @@ impl World {
     pub fn begins(&self, node: usize, clock: Clock, now: Timestamp) -> (Arc<Notify>, Arc<Notify>) {
         self.start_time(now);
         let mut nodes = self.nodes.lock();
-        let away = nodes[node].away;
-        nodes[node] = Node { clock: Some(clock), away, ..Node::default() };
+        let Node { away, echoes, .. } = nodes[node];
+        nodes[node] = Node { clock: Some(clock), away, echoes, ..Node::default() };
         (nodes[node].dies.clone(), nodes[node].stops.clone())
     }
 
@@ -218,6 +220,19 @@ impl World {
     /// has passed, so here it tells nothing new, unless that connection was lost: then everybody looks.
     pub fn is_said_by_another(woken: WakeSet) -> bool {
         std::thread::current().name() == Some("store-wakes") && woken.0 != u32::MAX
+    }
+
+    /// A node hears what another one said. One that is alone hears nothing: what it said itself it knows.
+    pub fn hears_another(&self, node: usize) {
+        let mut nodes = self.nodes.lock();
+        if nodes.len() == 1 {
+            nodes[node].echoes += 1;
+        }
+    }
+
+    /// How often nodes heard themselves.
+    pub fn echoes(&self) -> u64 {
+        self.nodes.lock().iter().map(|node| node.echoes).sum()
     }
 
     /// A commit of this node wakes the others, unless the wake-up is lost.

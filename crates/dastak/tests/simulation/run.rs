@@ -289,6 +289,7 @@ impl Play {
         world.lock().loud = tell;
         let mut random = Random::named(seed, "play");
         let from = START.plus(random.range(-5, 12) * HOUR);
+        world.leases().on = engine != Engine::Sqlite && Random::named(seed, "leases").percent(60);
         let life = Life::begin(&stage, &world, seed, (0, 1), from);
         let customers = life.wait(async {
             let mut customers = Vec::new();
@@ -452,6 +453,15 @@ impl Play {
             match due {
                 // The conversation that wanted it died with the service.
                 Due::News(News::Transfer(..)) => {}
+                // And so did the line.
+                Due::News(News::Fact(call, _) | News::Leg(call, ..))
+                    if dead.contains(&node) && self.world.holder(call) == Some(node) => {}
+                // A node that stands still has not forgotten what it is about to report.
+                Due::News(News::Fact(call, _) | News::Leg(call, ..))
+                    if at == later && self.world.holder(call) == Some(node) =>
+                {
+                    self.open.push((due, state, node));
+                }
                 Due::Act(act) => acts.push((at, act)),
                 Due::News(news) => self.world.send(at, news),
             }
@@ -466,6 +476,7 @@ impl Play {
         let Some(life) = self.nodes[node].take() else { return };
         let died = self.now();
         life::end(life);
+        self.world.loses_lines(node);
         self.sight.look();
         self.end_drain(node);
         let down = if self.random.percent(70) {
@@ -521,6 +532,7 @@ impl Play {
             Trouble::Freeze(node, ms) if running.len() > 1 && running.contains(&node) => {
                 self.met[0] += 1;
                 self.plan(now.plus(ms), Trouble::Thaw(node));
+                self.world.is_in_trouble(node, now.plus(ms));
                 let (ticks, world) = (self.random.range(0, 12), self.world.clone());
                 self.life(node).spawn(async move {
                     for _ in 0..ticks {
@@ -553,6 +565,9 @@ impl Play {
                 self.met[1] += 1;
                 let until = now.plus(ms);
                 all(node).into_iter().for_each(|node| self.world.be_away(node, until));
+                if let Some(alone) = node.filter(|_| self.nodes.len() > 1) {
+                    self.world.is_in_trouble(alone, until);
+                }
                 self.plan(until, Trouble::Return(node));
             }
             Trouble::Return(node) => all(node).into_iter().for_each(|node| self.world.be_back(node)),
@@ -640,7 +655,25 @@ impl Play {
         let mut owners = HashMap::new();
         for due in due {
             let state = Arc::new(AtomicU8::new(RUNNING));
-            let node = self.pick();
+            let mut node = self.pick();
+            if let Due::News(News::Fact(call, _) | News::Transfer(call, _) | News::Leg(call, ..)) = &due
+                && let Some(holder) = self.world.holder(*call)
+            {
+                if self.nodes[holder].is_none() {
+                    continue;
+                }
+                if self.world.nodes.is_frozen(holder) {
+                    // It hears of it when it goes on.
+                    if let Due::News(news) = due {
+                        self.world.send(now.plus(PATIENCE), news);
+                    }
+                    continue;
+                }
+                node = holder;
+                if let Due::News(News::Fact(call, fact)) = &due {
+                    self.world.reports(*call, *fact);
+                }
+            }
             let (app, world, customers, log, flag) = (
                 self.life(node).app.clone(),
                 self.world.clone(),
