@@ -38,7 +38,7 @@ step() {
 cargo build --quiet --bin dastak
 step "probes" bash -c 'set -o pipefail; out=$(DASTAK_DATABASE_URL="$1" "$2" doctor --data "$3" || true); echo "$out"; grep -q "^ok    engine: " <<<"$out" && ! grep -q "^FAIL  engine: " <<<"$out"' \
     probes "$url" "${CARGO_TARGET_DIR:-target}/debug/dastak" "$data"
-step "the engine of the store" cargo test -p store --test postgres
+step "the engine of the store" cargo test -p store --test postgres -- --skip replica::
 step "the service" cargo test -p dastak --test it -- --skip _on_sqlite
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
 echo "this engine carries the service with database_wake = $wake"

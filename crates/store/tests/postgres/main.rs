@@ -7,6 +7,7 @@
 mod counters;
 mod faults;
 mod groups;
+mod replica;
 mod statistics;
 mod trips;
 mod weeks;
