@@ -231,6 +231,16 @@ pub struct Conversation {
     pub analysis: Option<Option<ConversationAnalysis>>,
 }
 
+/// A conversation that was ended.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EndedConversation {
+    /// Its final state.
+    #[serde(flatten)]
+    pub conversation: Conversation,
+    /// False with a test key: the conversation stays open, and this is what it would be.
+    pub livemode: bool,
+}
+
 /// The customer of a conversation.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -513,7 +523,7 @@ pub const OPERATIONS: &[Operation] = &[
         "End a conversation; a repeat changes nothing",
     )
     .scope(CHATAPP_WRITE)
-    .answers(&[(200, Some(data::<Conversation>))]),
+    .answers(&[(200, Some(data::<EndedConversation>))]),
     operation(
         POST,
         "/v1/chatapp/conversations/{id}/takeover",

@@ -101,6 +101,7 @@ pub struct HeaderSample {
 
 /// A template with its values, as requests that send one name it: by `id`, or by `name` and `language`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct TemplateUse {
     /// Its id.
     #[schemars(length(min = 1, max = 64))]
@@ -117,6 +118,7 @@ pub struct TemplateUse {
 
 /// The values of a template.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct TemplateParams {
     /// An object for variables with names, a list for variables with numbers.
     #[schemars(with = "Option<BodyParams>")]
@@ -146,6 +148,7 @@ enum BodyParams {
 
 /// The value of a template's header.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct HeaderParam {
     /// What the header is.
     #[schemars(with = "HeaderKind")]
@@ -168,6 +171,7 @@ struct HeaderKind(String);
 
 /// The value of a template's button.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct ButtonParam {
     /// Its place among the buttons, from 0.
     #[schemars(range(min = 0, max = 9))]

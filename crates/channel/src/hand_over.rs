@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use api::channel_conversations::{
-    AssignedConversation, Assignee, Conversation, ConversationAssignment, ConversationHandback,
-    ConversationTakeover, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver, TakenOverConversation,
-    WithAgent,
+    AssignedConversation, Assignee, ConversationAssignment, ConversationHandback, ConversationStatus,
+    ConversationTakeover, EndedConversation, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver,
+    TakenOverConversation, WithAgent,
 };
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
@@ -50,11 +50,17 @@ fn with_teammate(row: &ChatRow) -> bool {
     row.state == State::Human && row.teammate.is_some()
 }
 
-/// `POST /v1/chatapp/conversations/{id}/end`. A repeat changes nothing; a test key changes nothing either.
+/// `POST /v1/chatapp/conversations/{id}/end`. A repeat changes nothing. A test key is answered what would come of it,
+/// and changes nothing either.
 ///
 /// # Errors
 /// 404.
-pub async fn end(app: &Arc<App>, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Result<Conversation, Failure> {
+pub async fn end(
+    app: &Arc<App>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Chat>,
+) -> Result<EndedConversation, Failure> {
     let env = Env::of(app);
     app.store
         .tx(move |tx| {
@@ -63,7 +69,13 @@ pub async fn end(app: &Arc<App>, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Re
             if mode == Mode::Live {
                 session::end(tx, &env, &mut row, EndCause::Completed)?;
             }
-            one(tx, tenant, row)
+            let mut conversation = one(tx, tenant, row)?;
+            if mode == Mode::Test && conversation.status == ConversationStatus::Active {
+                conversation.status = ConversationStatus::Ended;
+                conversation.end_cause = Some(EndCause::Completed);
+                conversation.ended_at = Some(env.context.now);
+            }
+            Ok(EndedConversation { conversation, livemode: mode.livemode() })
         })
         .await
 }

@@ -30,11 +30,13 @@ const LEASE: i64 = MINUTE;
 /// Connections that are taken at once.
 const CONNECTIONS: i64 = 16;
 /// Items of a connection that are worked before others have their turn.
-const BATCH: i64 = 256;
+const BATCH: i64 = 512;
 /// Items that share a transaction: a commit costs more than the work of an item.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 /// Transactions of a connection that run at once.
 const AT_ONCE: usize = 8;
+/// Items of a notification that shares its commit with others.
+const SMALL: usize = 64;
 /// Tries of an item.
 const TRIES: i64 = 6;
 /// How long it is known what was received: the provider repeats itself for a week.
@@ -138,17 +140,17 @@ async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), 
     Ok(())
 }
 
-/// Stores items and wakes those who work them.
+/// Stores items and wakes those who work them. Small notifications that wait together share a commit.
 pub(crate) async fn store(app: &App, rows: Vec<NotificationRow>) -> Result<(), Failure> {
-    app.store
-        .tx(move |tx| {
-            for row in &rows {
-                channel_inbox::insert(tx, row)?;
-            }
-            tx.wake(topics::CHANNEL_NOTIFICATIONS);
-            Ok::<_, Failure>(())
-        })
-        .await
+    let small = rows.len() <= SMALL;
+    let add = move |tx: &mut Tx<'_>| {
+        for row in &rows {
+            channel_inbox::insert(tx, row)?;
+        }
+        tx.wake(topics::CHANNEL_NOTIFICATIONS);
+        Ok::<_, Failure>(())
+    };
+    if small { app.store.tx_adding(add).await } else { app.store.tx(add).await }
 }
 
 /// An item as it is stored; it is worked at `at`.

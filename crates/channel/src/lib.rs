@@ -13,6 +13,7 @@
 //! | `takers` | messages and statuses, handed to their nouns |
 //! | `messages` | a message is taken: its checks, its row |
 //! | `send` | a message goes out, once |
+//! | `slots` | slots of busy numbers that a node has reserved |
 //! | `statuses` | how it goes on |
 //! | `inbound` | what customers write, and what their words mean |
 //! | `media` | received files |
@@ -52,6 +53,7 @@ pub mod providers;
 pub mod requests;
 pub mod sandbox;
 pub mod send;
+mod slots;
 pub mod speaking;
 pub mod start;
 pub mod statuses;

@@ -6,6 +6,7 @@ use app::contact_policy::{self, Bar, Standing};
 use app::events::{self, NewEvent};
 use app::{App, Context, Failure, decision_log, topics};
 use domain::channel::consent::Wish;
+use domain::channel::content::MAX_TEXT;
 use domain::channel::limits::{Pace, TIER_TIME, tier_people};
 use domain::channel::notification::Received;
 use domain::channel::{
@@ -23,12 +24,15 @@ use store::{Tx, channel_consents, workspaces};
 
 use crate::followers::{self, MessageFact};
 use crate::numbers::Number;
+use crate::slots::Slot;
 use crate::view;
 
 /// Most messages of a workspace that wait to be sent.
 pub const MAX_WAITING: i64 = 200_000;
 /// How long somebody who sends a message has for storing the outcome.
 pub(crate) const LEASE: i64 = 120 * SECOND;
+/// People who are forgotten at once.
+const FORGOTTEN: i64 = 5_000;
 /// How far ahead a message of a request may take a slot of its number.
 const MOST_WAIT: i64 = SECOND;
 
@@ -181,6 +185,20 @@ pub struct Claim {
 /// # Errors
 /// Those of the store; `rate_limited` when too many messages wait.
 pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Placed, Failure> {
+    put_into(app, tx, tenant, new, None)
+}
+
+/// The same for a message of a request that may have a slot of its number already.
+///
+/// # Errors
+/// Those of [`put`].
+pub(crate) fn put_into(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    new: &New,
+    slot: Option<&Slot>,
+) -> Result<Placed, Failure> {
     let context = app.context();
     let now = context.now;
     let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
@@ -190,10 +208,12 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), now);
     let mut refusal = judge(tx, tenant, new, &standing, open)?;
-    if refusal.is_none() && new.at_once && !open {
+    let mut room = Room::Unlimited;
+    if refusal.is_none() && new.at_once && !open && people_of(&new.number).is_some() {
         // The line of the number before the people of the account, in the order of those who send what waits.
         channel_messages::line_for_update(tx, tenant, &new.number.phone_number_id)?;
-        if !has_room(tx, &context, tenant, &new.number, &new.to)? {
+        room = room_for(tx, &context, tenant, &new.number, &new.to)?;
+        if room == Room::Full {
             refusal = Some(Refusal::TierLimit);
         }
     }
@@ -204,7 +224,7 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
             return Ok(Placed::Refused(refusal));
         }
         let contact = person(tx, &context, tenant, new)?;
-        let mut row = fresh(tx, &context, tenant, new, &contact)?;
+        let (mut row, _) = fresh(tx, &context, tenant, new, &contact)?;
         row.status = MessageStatus::Failed;
         row.error = Some(refusal.error());
         row.times.failed = Some(now);
@@ -217,12 +237,12 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     if let Some(opt_in) = &new.opt_in {
         record_opt_in(tx, &context, tenant, &contact, &new.to, opt_in)?;
     }
-    let mut row = fresh(tx, &context, tenant, new, &contact)?;
+    let (mut row, thread) = fresh(tx, &context, tenant, new, &contact)?;
     contacts::touch(tx, tenant, contact.id, now)?;
     let slot = if new.at_once {
-        // Nobody waits for a clock that stands still.
-        let latest = if app.clock.is_manual() { now } else { now.plus(MOST_WAIT) };
-        take_slot(tx, &context, tenant, &new.number, &row, latest)?
+        let latest = latest_slot(app);
+        let slot = slot.filter(|slot| slot.number == row.phone_number_id);
+        take_slot(tx, tenant, &new.number, thread, now, latest, slot)?
     } else {
         Err(now)
     };
@@ -232,7 +252,7 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
             row.attempts = 1;
             channel_messages::insert(tx, &row)?;
             if !open {
-                reach(tx, &context, tenant, &new.number, &row)?;
+                reach(tx, &context, tenant, &new.number, &row, room)?;
             }
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
@@ -284,8 +304,9 @@ fn judge(
     standing: &Standing,
     open: bool,
 ) -> Result<Option<Refusal>, Failure> {
-    if let Err(misfit) = new.content.check() {
-        let error = if misfit.field == "text" { LocalError::TextTooLong } else { LocalError::InvalidMessage };
+    if new.content.check().is_err() {
+        let long = matches!(&new.content, Content::Text(text) if text.chars().count() > MAX_TEXT);
+        let error = if long { LocalError::TextTooLong } else { LocalError::InvalidMessage };
         return Ok(Some(Refusal::local(error)));
     }
     let category = match &new.template {
@@ -332,18 +353,39 @@ fn may_send(
     Ok(None)
 }
 
+/// The last moment of a slot that a message of a request may wait for. Nobody waits for a clock that stands still.
+pub(crate) fn latest_slot(app: &App) -> Timestamp {
+    let now = app.clock.now();
+    if app.clock.is_manual() { now } else { now.plus(MOST_WAIT) }
+}
+
+/// Whether an account may write to a person without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// To as many as it likes; nobody counts.
+    Unlimited,
+    /// To this person, too; the count is held until the transaction ends.
+    Free {
+        /// Whether the person is one more.
+        is_new: bool,
+    },
+    /// To nobody new.
+    Full,
+}
+
 /// Whether the account may write to one more person, with the count held until the transaction ends.
-fn has_room(
+pub(crate) fn room_for(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     number: &Number,
     to: &Recipient,
-) -> Result<bool, Failure> {
-    let Some(most) = people_of(number) else { return Ok(true) };
+) -> Result<Room, Failure> {
+    let Some(most) = people_of(number) else { return Ok(Room::Unlimited) };
     let reached = channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
     let person = contact_policy::person_hash(&context.keyring, &to.text());
-    Ok(reached < most || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
+    let is_new = !channel_messages::is_reached(tx, tenant, &account_of(number), &person)?;
+    Ok(if is_new && reached >= most { Room::Full } else { Room::Free { is_new } })
 }
 
 /// The same for a look that changes nothing.
@@ -361,18 +403,34 @@ fn has_room_now(
         || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
 }
 
-/// Notes that the account writes to a person without being asked.
-fn reach(
+/// Notes that the account writes to a person without being asked, where it has room.
+pub(crate) fn reach(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     number: &Number,
     row: &MessageRow,
+    room: Room,
 ) -> Result<(), Failure> {
     let person = contact_policy::person_hash(&context.keyring, &address(row).unwrap_or_default());
-    channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
-    let new = !channel_messages::is_reached(tx, tenant, &account_of(number), &person)?;
-    Ok(channel_messages::reach(tx, tenant, &account_of(number), &person, new, context.now)?)
+    let account = account_of(number);
+    match room {
+        Room::Free { is_new } => channel_messages::reach(tx, tenant, &account, &person, is_new, context.now)?,
+        Room::Unlimited | Room::Full => {
+            channel_messages::reach_uncounted(tx, tenant, &account, &person, context.now)?
+        }
+    }
+    Ok(())
+}
+
+/// Forgets whom accounts without a limit wrote to more than a day ago; whether there may be more.
+pub(crate) async fn forget_reached(app: &App) -> Result<bool, Failure> {
+    let before = app.clock.now().plus(-TIER_TIME);
+    let gone = app
+        .store
+        .tx(move |tx| Ok::<_, Failure>(channel_messages::forget_reached(tx, before, FORGOTTEN)?))
+        .await?;
+    Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
 }
 
 /// Where a message goes: the number if it is known.
@@ -380,32 +438,39 @@ pub(crate) fn address(row: &MessageRow) -> Option<String> {
     row.customer.clone().or_else(|| row.customer_user_id.clone())
 }
 
-/// Takes a slot of the number and of the pair: the moment of it, or the moment at which to come again.
+/// Takes a slot of the number, unless there is one, and of the pair: the moment of it, or the moment at which to
+/// come again.
 fn take_slot(
     tx: &mut Tx<'_>,
-    _: &Context,
     tenant: Tenant,
     number: &Number,
-    row: &MessageRow,
+    mut thread: ThreadRow,
+    now: Timestamp,
     latest: Timestamp,
+    slot: Option<&Slot>,
 ) -> Result<Result<Timestamp, Timestamp>, Failure> {
-    let mut pace = channel_messages::line_for_update(tx, tenant, &row.phone_number_id)?;
-    let slot = slot_of_number(number, pace.used, row.updated_at, latest);
-    let (at, used) = match slot {
-        Ok(slot) => slot,
-        Err(at) => return Ok(Err(at)),
-    };
-    let Some(mut thread) = channel_messages::thread_by_id(tx, tenant, row.thread)? else {
-        return Err(Failure::internal("a message without a thread"));
+    let (at, line) = match slot {
+        Some(slot) => (slot.at.max(now), None),
+        None => {
+            let mut line = channel_messages::line_for_update(tx, tenant, &number.phone_number_id)?;
+            match slot_of_number(number, line.used, now, latest) {
+                Ok((at, used)) => {
+                    line.used = used;
+                    (at, Some(line))
+                }
+                Err(at) => return Ok(Err(at)),
+            }
+        }
     };
     match Pace::of_pair().take(thread.used, at) {
         Err(again) => Ok(Err(again)),
         Ok(pair) => {
             thread.used = pair;
-            thread.last_at = row.updated_at;
+            thread.last_at = now;
             channel_messages::save_thread(tx, tenant, &thread)?;
-            pace.used = used;
-            channel_messages::save_line(tx, &pace)?;
+            if let Some(line) = line {
+                channel_messages::save_line(tx, &line)?;
+            }
             Ok(Ok(at))
         }
     }
@@ -434,6 +499,8 @@ pub(crate) enum Turn {
         proof: Option<Id<Consent>>,
         /// Whether the window is open: nobody is counted then.
         open: bool,
+        /// Where it is not: the room that the person has.
+        room: Room,
         /// Its thread, whose pair has a slot taken.
         thread: ThreadRow,
     },
@@ -467,9 +534,11 @@ pub(crate) fn at_its_turn(
     if let Some(refusal) = may_send(tx, tenant, &standing, category, open, false, row.source)? {
         return Ok(Turn::Refuse(refusal));
     }
-    if let (false, Some(to)) = (open, &to)
-        && !has_room(tx, context, tenant, number, to)?
-    {
+    let room = match (open, &to) {
+        (false, Some(to)) => room_for(tx, context, tenant, number, to)?,
+        _ => Room::Unlimited,
+    };
+    if room == Room::Full {
         let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
         let again = first.map_or(context.now.plus(DAY), |first| first.plus(TIER_TIME));
         return Ok(Turn::Wait(again.max(context.now.plus(SECOND))));
@@ -479,7 +548,7 @@ pub(crate) fn at_its_turn(
         Ok(used) => {
             thread.used = used;
             thread.last_at = context.now;
-            Ok(Turn::Go { proof: standing.consent.opt_in_consent, open, thread })
+            Ok(Turn::Go { proof: standing.consent.opt_in_consent, open, room, thread })
         }
     }
 }
@@ -505,17 +574,6 @@ fn template_now(
     })
 }
 
-/// Counts the person of a message that goes out now, where the window is closed.
-pub(crate) fn count_person(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    number: &Number,
-    row: &MessageRow,
-) -> Result<(), Failure> {
-    reach(tx, context, tenant, number, row)
-}
-
 /// The contact of a message; made when there is none.
 fn person(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, new: &New) -> Result<ContactRow, Failure> {
     match &new.contact {
@@ -524,14 +582,14 @@ fn person(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, new: &New) -> Resu
     }
 }
 
-/// The row of a message that nobody has decided on yet.
+/// The row of a message that nobody has decided on yet, and its thread.
 fn fresh(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     new: &New,
     contact: &ContactRow,
-) -> Result<MessageRow, Failure> {
+) -> Result<(MessageRow, ThreadRow), Failure> {
     let number = &new.number;
     let thread = channel_messages::thread_for_update(
         tx,
@@ -554,7 +612,7 @@ fn fresh(
         Recipient::Phone(number) => (Some(number.to_string()), contact.chatapp_user_id.clone()),
         Recipient::UserId(id) => (None, Some(id.clone())),
     };
-    Ok(MessageRow {
+    let row = MessageRow {
         id: context.ids.make(),
         workspace: tenant,
         thread: thread.id,
@@ -597,7 +655,8 @@ fn fresh(
         attempts: 0,
         created_at: context.now,
         updated_at: context.now,
-    })
+    };
+    Ok((row, thread))
 }
 
 /// The message as it would be, for a test key: nothing of it is stored.

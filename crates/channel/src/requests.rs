@@ -24,7 +24,7 @@ use store::{Tx, channel_accounts, contacts};
 use crate::messages::{self, Claim, New, OptIn, Placed};
 use crate::numbers::{Number, Which, sending_number};
 use crate::send::{self, Delivered};
-use crate::{people, providers, templates, view};
+use crate::{people, providers, slots, templates, view};
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -52,6 +52,12 @@ pub async fn send(
     let wanted = Wanted::of(&body)?;
     let (tenant, mode, keeper) = (caller.tenant(), caller.mode(), app.clone());
     let key = once.clone();
+    let named = body.from.clone().unwrap_or_default();
+    let slot = match mode {
+        Mode::Live => slots::take(app, tenant, &named, messages::latest_slot(app)).await,
+        Mode::Test => None,
+    };
+    let taken_slot = slot.clone();
     let intent = app
         .store
         .tx(move |tx| {
@@ -80,7 +86,7 @@ pub async fn send(
             if mode == Mode::Test {
                 return simulate(&keeper, tx, tenant, &once, &new);
             }
-            match messages::put(&keeper, tx, tenant, &new)? {
+            match messages::put_into(&keeper, tx, tenant, &new, slot.as_ref())? {
                 Placed::Refused(refusal) => {
                     once.free(tx)?;
                     Ok(Intent::Refused(refusal.into()))
@@ -96,8 +102,13 @@ pub async fn send(
                 }
             }
         })
-        .await?;
-    match intent {
+        .await;
+    if let Ok(Intent::Send(claim, _)) = &intent {
+        slots::learn(app, tenant, &named, &claim.number);
+    } else if let Some(slot) = &taken_slot {
+        slots::give_back(app, tenant, &named, slot);
+    }
+    match intent? {
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
         Intent::Send(claim, reference) => go(app, *claim, key, reference).await,
@@ -234,10 +245,12 @@ fn quoted(tx: &mut Tx<'_>, tenant: Tenant, named: Option<&str>) -> Result<Option
 }
 
 fn at_provider(tx: &mut Tx<'_>, tenant: Tenant, field: &str, named: &str) -> Result<String, Failure> {
-    let Ok(id) = named.parse::<Id<ChannelMessage>>() else { return Ok(named.to_owned()) };
-    channel_messages::get(tx, tenant, id)?
-        .and_then(|row| row.provider_id)
-        .ok_or_else(|| Failure::field(field, "names no message that the channel has"))
+    let unknown = || Failure::field(field, "names no message that the channel has");
+    let Ok(id) = named.parse::<Id<ChannelMessage>>() else {
+        // What looks like an id from here and is none would be refused by the channel.
+        return if named.starts_with("camsg_") { Err(unknown()) } else { Ok(named.to_owned()) };
+    };
+    channel_messages::get(tx, tenant, id)?.and_then(|row| row.provider_id).ok_or_else(unknown)
 }
 
 /// What a request says, as far as it is known before the store is asked.

@@ -25,6 +25,7 @@ use crate::connections;
 use crate::messages::{self, Claim, LEASE, Refusal, Turn};
 use crate::numbers::{self, Number, Which, sending_number};
 use crate::providers::provider;
+use crate::slots;
 
 /// Messages of one number that are claimed in one go, and how far ahead of their slots.
 const BATCH: i64 = 64;
@@ -78,6 +79,11 @@ pub async fn deliver<T: Send + 'static>(
     mut then: impl FnMut(&mut Tx<'_>, &Delivered) -> Result<T, Failure> + Send + 'static,
 ) -> Result<(Delivered, T), Failure> {
     let sent = hand_over(app, &claim).await;
+    if let Some(Sent::Later(error)) = &sent
+        && throttles(error)
+    {
+        slots::forget(app, claim.message.workspace, &claim.number.phone_number_id);
+    }
     let (keeper, claim) = (app.clone(), Arc::new(claim));
     app.store
         .tx(move |tx| {
@@ -247,10 +253,15 @@ fn put_off(tx: &mut Tx<'_>, row: &mut MessageRow, at: Timestamp) -> Result<(), D
     Ok(())
 }
 
+/// Whether the provider throttles the number or the account, not only this person.
+fn throttles(error: &ProviderError) -> bool {
+    matches!(error.effect(), Effect::NumberThrottled | Effect::AccountThrottled | Effect::Maintenance)
+}
+
 /// A provider that throttles the number or the account is left alone by all messages of the number.
 fn rest(tx: &mut Tx<'_>, claim: &Claim, error: &ProviderError, now: Timestamp) -> Result<(), DbError> {
     let effect = error.effect();
-    if !matches!(effect, Effect::NumberThrottled | Effect::AccountThrottled | Effect::Maintenance) {
+    if !throttles(error) {
         return Ok(());
     }
     let tenant = claim.message.workspace;
@@ -458,11 +469,11 @@ fn claim_in(
                 entry.blocked_by = Some(gate);
                 chains.record(tx, tenant, Chain::Audit, entry)?;
             }
-            Turn::Go { proof, open, thread } => {
+            Turn::Go { proof, open, room, thread } => {
                 pace.used = used;
                 channel_messages::save_thread(tx, tenant, &thread)?;
                 if !open {
-                    messages::count_person(tx, &context, tenant, &from, &row)?;
+                    messages::reach(tx, &context, tenant, &from, &row, room)?;
                 }
                 row.next_at = None;
                 row.lease_until = Some(now.plus(LEASE));

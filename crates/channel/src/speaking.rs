@@ -7,6 +7,7 @@ use api::channel_templates::TemplateUse;
 use api::error_codes::{self as codes, ErrorCode};
 use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{App, Failure};
+use domain::channel::content::FilledTemplate;
 use domain::channel::template::{self, TemplateRef};
 use domain::channel::{Content, LocalError, Params, Recipient, Source, Template};
 use domain::ids::{Call, Id};
@@ -54,6 +55,17 @@ fn filled(
     let params = named.params.map_or_else(Params::default, Params::from);
     let content = template::fill(&template, &params).map_err(|_| codes::TEMPLATE_UNAVAILABLE);
     Ok(content.map(|content| (template, content)))
+}
+
+/// A template that nobody has, as it was named.
+fn nobodys(value: &Value) -> Content {
+    let word =
+        |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(512).collect();
+    Content::Template(FilledTemplate {
+        name: word("name"),
+        language: word("language"),
+        components: Vec::new(),
+    })
 }
 
 /// What a refusal means for a chat.
@@ -157,10 +169,12 @@ pub async fn during_call(
             let to =
                 address.and_then(Recipient::parse).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))?;
             let (content, template) = match &template {
-                Some(value) => {
-                    let (template, content) = filled(tx, tenant, value)?.map_err(Failure::plain)?;
-                    (content, Some(template))
-                }
+                Some(value) => match filled(tx, tenant, value)? {
+                    Ok((template, content)) => (content, Some(template)),
+                    // It is kept as a message that failed.
+                    Err(why) if why == codes::TEMPLATE_NOT_FOUND => (nobodys(value), None),
+                    Err(why) => return Err(Failure::plain(why)),
+                },
                 None => (Content::Text(text.clone()), None),
             };
             let new = New {

@@ -12,7 +12,7 @@ use store::channel_accounts::{self, ConnectionRow};
 use crate::connections::{account_of, brought, tomorrow};
 use crate::facts::{self, Fact};
 use crate::providers::provider;
-use crate::{inbox, numbers, templates};
+use crate::{inbox, messages, numbers, templates};
 
 /// Accounts that are looked at at once.
 const AT_ONCE: i64 = 8;
@@ -35,6 +35,7 @@ pub async fn take(app: &App) -> Result<Vec<ConnectionRow>, Failure> {
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let pause = numbers::announce_pauses(app).await?;
     while inbox::forget(app).await? && !app.clock.stopping() {}
+    while messages::forget_reached(app).await? && !app.clock.stopping() {}
     let check = app.store.read(|tx| Ok::<_, Failure>(channel_accounts::next_check(tx)?)).await?;
     Ok([pause, check].into_iter().flatten().min())
 }

@@ -23,7 +23,7 @@ const MAX_TEXT: usize = 16_000;
 const MAX_WORD: usize = 2_000;
 /// Longest value that is kept as it came, bytes.
 const MAX_RAW: usize = 64 * 1024;
-/// Most items of a notification that are read.
+/// Most items of a notification.
 const MAX_ITEMS: usize = 10_000;
 
 /// One item of a notification.
@@ -57,7 +57,7 @@ pub fn signature(secret: &str, body: &[u8]) -> String {
 /// The items of a notification. A moment that lies ahead of `now` counts as now.
 ///
 /// # Errors
-/// When it is not a JSON object.
+/// When it is not a JSON object, or has more than 10,000 items.
 pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
     let body: Value = serde_json::from_slice(body).map_err(|why| format!("the body is not JSON: {why}"))?;
     if !body.is_object() {
@@ -73,9 +73,9 @@ pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
                 continue;
             };
             place.change(field, value, &mut items);
-            if items.len() >= MAX_ITEMS {
-                items.truncate(MAX_ITEMS);
-                return Ok(items);
+            // Cutting it would acknowledge what is not stored.
+            if items.len() > MAX_ITEMS {
+                return Err(format!("the body has more than {MAX_ITEMS} items"));
             }
         }
     }

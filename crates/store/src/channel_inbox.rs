@@ -41,7 +41,7 @@ const INSERT: &str = formatcp!("{} on conflict (connection, key) do nothing", No
 
 /// Stores an item, once: the same one again changes nothing.
 pub fn insert(tx: &mut Tx<'_>, row: &NotificationRow) -> Result<(), DbError> {
-    tx.later(INSERT, &row.values())
+    tx.add(INSERT, &row.values())
 }
 
 /// From one connection with work to the next, however much each has.

@@ -348,6 +348,27 @@ pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -
     Ok(tx.one(sql, params![tenant, phone_number_id])?.unwrap_or(new))
 }
 
+/// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`: the place before
+/// the first of them, and that of the last. None when the number has no line. One statement.
+pub fn reserve_slots(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    now: i64,
+    gap: i64,
+    wanted: i64,
+    latest: i64,
+) -> Result<Option<(i64, i64)>, DbError> {
+    let sql = "with line as (
+            select greatest(used, ?3::bigint) as used from channel_lines
+            where workspace = ?1 and phone_number_id = ?2 for update
+        )
+        update channel_lines set used = line.used
+            + ?4::bigint * least(?5::bigint, greatest((?6::bigint - line.used) / ?4::bigint, 0))
+        from line where workspace = ?1 and phone_number_id = ?2 returning line.used, channel_lines.used";
+    tx.one(sql, params![tenant, phone_number_id, now, gap, wanted, latest])
+}
+
 /// Writes how far a line has got.
 pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
     let sql =
@@ -457,19 +478,26 @@ pub fn next_lease(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 /// How many people an account has reached since `after`, after those before it were forgotten. The count is held
 /// until the transaction ends.
 pub fn reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, after: Timestamp) -> Result<i64, DbError> {
-    tx.exec(
-        "insert into channel_reach (workspace, account, people) values (?1, ?2, 0) on conflict do nothing",
+    tx.later(
+        "insert into channel_reach (workspace, account, people) values (?1, ?2, -1) on conflict do nothing",
         params![tenant, account],
     )?;
     let sql = "select people from channel_reach where workspace = ?1 and account = ?2 /*pg for update*/";
-    let people: i64 = tx.one(sql, params![tenant, account])?.unwrap_or(0);
+    let people: i64 = tx.one(sql, params![tenant, account])?.unwrap_or(-1);
     let forget = "delete from channel_reached where workspace = ?1 and account = ?2 and at <= ?3";
     let gone = i64::try_from(tx.exec(forget, params![tenant, account, after])?).unwrap_or(0);
-    if gone > 0 {
+    // Nobody counted while the account had no limit.
+    let now = if people < 0 {
+        let sql = "select count(*) from channel_reached where workspace = ?1 and account = ?2";
+        tx.one(sql, params![tenant, account])?.unwrap_or(0)
+    } else {
+        people - gone
+    };
+    if now != people {
         let sql = "update channel_reach set people = ?3 where workspace = ?1 and account = ?2";
-        tx.later(sql, params![tenant, account, people - gone])?;
+        tx.later(sql, params![tenant, account, now])?;
     }
-    Ok(people - gone)
+    Ok(now)
 }
 
 /// Whether an account has reached a person; [`reached`] comes before it.
@@ -477,6 +505,9 @@ pub fn is_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, person: &str) 
     let sql = "select 1 from channel_reached where workspace = ?1 and account = ?2 and person = ?3";
     tx.exists(sql, params![tenant, account, person])
 }
+
+const REACH: &str = "insert into channel_reached (workspace, account, person, at) values (?1, ?2, ?3, ?4)
+        on conflict (workspace, account, person) do update set at = excluded.at";
 
 /// Notes that an account reaches a person now; [`reached`] comes before it.
 pub fn reach(
@@ -487,14 +518,38 @@ pub fn reach(
     is_new: bool,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    let sql = "insert into channel_reached (workspace, account, person, at) values (?1, ?2, ?3, ?4)
-        on conflict (workspace, account, person) do update set at = excluded.at";
-    tx.exec(sql, params![tenant, account, person, now])?;
+    tx.later(REACH, params![tenant, account, person, now])?;
     if is_new {
         let sql = "update channel_reach set people = people + 1 where workspace = ?1 and account = ?2";
-        tx.exec(sql, params![tenant, account])?;
+        tx.later(sql, params![tenant, account])?;
     }
     Ok(())
+}
+
+/// The same for an account without a limit, whose messages need not wait for each other: nobody counts, and the
+/// people are counted again once there is a limit.
+pub fn reach_uncounted(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    account: &str,
+    person: &str,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(REACH, params![tenant, account, person, now])?;
+    let sql = "update channel_reach set people = -1 where workspace = ?1 and account = ?2 and people >= 0";
+    tx.later(sql, params![tenant, account])
+}
+
+/// Across workspaces: forgets people whom accounts without a limit reached before a moment; how many.
+pub fn forget_reached(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbError> {
+    let sql = "delete from channel_reached where (workspace, account, person) in (
+            select d.workspace, d.account, d.person from channel_connections c
+            join channel_reached d on d.workspace = c.workspace and d.account = c.id
+            where d.at <= ?1 and not exists (
+                select 1 from channel_reach r
+                where r.workspace = c.workspace and r.account = c.id and r.people >= 0
+            ) limit ?2)";
+    tx.exec(sql, params![before, most])
 }
 
 /// When the first of the people whom an account has reached is forgotten again.
@@ -647,7 +702,11 @@ pub fn count_reached(
     account: &str,
     after: Timestamp,
 ) -> Result<i64, DbError> {
-    let sql = "select (select cast(coalesce(sum(people), 0) as bigint) from channel_reach where workspace = ?1 and account = ?2)
-        - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)";
+    let sql = "select people - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)
+        from channel_reach where workspace = ?1 and account = ?2 and people >= 0";
+    if let Some(people) = tx.one(sql, params![tenant, account, after])? {
+        return Ok(people);
+    }
+    let sql = "select count(*) from channel_reached where workspace = ?1 and account = ?2 and at > ?3";
     Ok(tx.one(sql, params![tenant, account, after])?.unwrap_or(0))
 }

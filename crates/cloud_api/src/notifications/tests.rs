@@ -393,6 +393,16 @@ fn rubbish_is_refused_or_passed_over() {
     ] {
         assert_eq!(parse(body.to_string().as_bytes(), NOW), Ok(vec![]), "{body}");
     }
+    // More than is taken in is refused as a whole: what is acknowledged is stored.
+    let many = |count: usize| {
+        let statuses: Vec<Value> = (0..count)
+            .map(|at| json!({"id": format!("w{at}"), "status": "sent", "timestamp": "1"}))
+            .collect();
+        let body = json!({"entry": [{"changes": [{"field": "messages", "value": {"statuses": statuses}}]}]});
+        parse(body.to_string().as_bytes(), NOW).map(|items| items.len())
+    };
+    assert_eq!(many(10_000), Ok(10_000));
+    assert!(many(10_001).unwrap_err().contains("10000"));
 }
 
 #[test]

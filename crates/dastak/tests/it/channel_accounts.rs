@@ -291,10 +291,21 @@ async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
     }
     app.advance(0).await;
     assert_eq!(stored(&app).await, (4, 0));
+    // Many at once are no different.
+    let crowd = cloud::about_messages(json!({"messages": [
+        cloud::text("wamid.D", "+919812345678", at, "four"),
+        cloud::text("wamid.E", "+919812345679", at, "five"),
+    ]}));
+    let told = futures_util::future::join_all((0..40).map(|_| notify(&app, &hook, &crowd))).await;
+    for answer in told {
+        assert_eq!(answer.expect(200)["data"]["received"], 2);
+    }
+    app.advance(0).await;
+    assert_eq!(stored(&app).await, (6, 0));
     let mut foreign = batch.clone();
     foreign["entry"][0]["id"] = json!("1");
     assert_eq!(notify(&app, &hook, &foreign).await.expect(200)["data"]["received"], 0);
-    assert_eq!(stored(&app).await.0, 4);
+    assert_eq!(stored(&app).await.0, 6);
     // What was received is known for longer than the provider repeats itself, then it is forgotten.
     app.advance(9 * 86_400).await;
     assert_eq!(stored(&app).await, (0, 0));

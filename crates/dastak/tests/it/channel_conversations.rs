@@ -177,7 +177,15 @@ async fn a_conversation_is_started_answered_and_ended() {
     );
     assert_eq!(shown["business"], json!({"phone": NUMBER, "phoneNumberId": room.number}));
     assert_eq!(room.sent("agent").await, ["You said: Where is my parcel?"]);
+    // A test key is told what would come of it; the conversation stays open.
+    let test = room.act_with(&room.kit.workspace.test, &id, "end", Value::Null).await.expect(200);
+    assert_eq!(
+        (&test["data"]["status"], &test["data"]["endCause"], &test["data"]["livemode"]),
+        (&json!("ended"), &json!("completed"), &json!(false))
+    );
+    assert_eq!(room.get(&id).await["status"], "active");
     let ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    assert_eq!(ended["livemode"], true);
     assert_eq!((&ended["status"], &ended["endCause"]), (&json!("ended"), &json!("completed")));
     assert_eq!(
         room.act(&id, "end", Value::Null).await.expect(200)["data"],
@@ -383,6 +391,19 @@ async fn every_refusal_of_a_start() {
     let long = "x".repeat(1_001);
     for (body, status, code) in [
         (with("surprise", json!(1)), 400, "unknown_field"),
+        (
+            with("template", json!({"name": "due_reminder", "language": "en", "values": ["Asha"]})),
+            400,
+            "unknown_field",
+        ),
+        (
+            with(
+                "template",
+                json!({"name": "due_reminder", "language": "en", "params": {"bodies": ["Asha"]}}),
+            ),
+            400,
+            "unknown_field",
+        ),
         (with("to", json!("nobody")), 422, "invalid_number"),
         (with("agentId", json!("agt_none")), 404, "agent_not_found"),
         (with("agentId", json!(voice)), 422, "agent_not_chatapp"),
@@ -956,6 +977,36 @@ async fn a_message_of_a_call_is_followed_up_for_three_days() {
             Summary of the call during which it was sent: Asha pays on Friday.";
         assert_eq!(prompt.ends_with(known), origin == "call_followup", "{prompt}");
     }
+}
+
+#[tokio::test]
+async fn what_a_call_cannot_send_is_listed_with_its_code() {
+    let room = Room::open().await;
+    let app = &room.kit.app;
+    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+    let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+    let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+    let template = |name: &str| Some(json!({"name": name, "language": "en", "params": {"body": ["Asha"]}}));
+    for (template, text, code, title) in [
+        (None, "x".repeat(4_097), -1_003, "text_too_long"),
+        (None, "Hello".to_owned(), -1_004, "window_closed"),
+        (None, " ".to_owned(), -1_005, "invalid_message"),
+        (template("offer"), String::new(), -1_006, "opt_in_required"),
+        (template("nobodys"), String::new(), -1_008, "template_not_found"),
+    ] {
+        channel::speaking::during_call(app.app(), tenant, call, template, text).await.expect("it is kept");
+        let path = "/v1/chatapp/messages?status=failed&limit=1";
+        let failed = app.get(room.kit.live(), path).await.expect(200)["data"][0].clone();
+        assert_eq!(
+            (&failed["source"], &failed["error"]["code"], &failed["error"]["title"]),
+            (&json!("voice_tool"), &json!(code), &json!(title))
+        );
+        assert!(failed["statuses"]["failedAt"].is_string());
+    }
+    assert_eq!(room.kit.events("message.failed").await.len(), 5);
 }
 
 #[tokio::test]

@@ -312,7 +312,8 @@ impl Content {
             Self::Location(location) => location.check(),
             Self::Reaction { message, emoji } => {
                 needed("reaction.messageId", message, MAX_PROVIDER_ID)?;
-                if emoji.chars().count() > 16 {
+                // No emoji is of ASCII letters alone.
+                if emoji.chars().count() > 16 || (!emoji.is_empty() && emoji.is_ascii()) {
                     return Err(Misfit::new("reaction.emoji", "must be one emoji, or empty to take it back"));
                 }
                 Ok(())
@@ -320,6 +321,13 @@ impl Content {
             Self::Contacts(contacts) => {
                 if contacts.is_empty() || contacts.len() > MAX_CONTACTS {
                     return Err(Misfit::new("contacts", format!("must have 1 to {MAX_CONTACTS} items")));
+                }
+                for (at, card) in contacts.iter().enumerate() {
+                    let name = card.pointer("/name/formatted_name").and_then(Value::as_str);
+                    if name.is_none_or(|name| name.trim().is_empty()) {
+                        let field = format!("contacts[{at}].name.formatted_name");
+                        return Err(Misfit::new(field, "is required: the name as it is shown"));
+                    }
                 }
                 Ok(())
             }
@@ -481,6 +489,8 @@ pub struct Outgoing {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn field_of(content: &Content) -> Option<String> {
@@ -609,6 +619,7 @@ mod tests {
                 filename: filename.map(Into::into),
             })
         };
+        let reaction = |emoji: &str| Content::Reaction { message: "wamid.A".into(), emoji: emoji.into() };
         let place = |latitude, longitude| {
             Content::Location(Location { latitude, longitude, name: None, address: None })
         };
@@ -627,6 +638,19 @@ mod tests {
             (place(0.0, -181.0), Some("location.longitude")),
             (place(f64::NAN, 0.0), Some("location.latitude")),
             (Content::Contacts(vec![]), Some("contacts")),
+            (Content::Contacts(vec![json!({"name": {"formatted_name": "Asha"}})]), None),
+            (Content::Contacts(vec![json!({"phones": []})]), Some("contacts[0].name.formatted_name")),
+            (
+                Content::Contacts(vec![
+                    json!({"name": {"formatted_name": "A"}}),
+                    json!({"name": {"formatted_name": " "}}),
+                ]),
+                Some("contacts[1].name.formatted_name"),
+            ),
+            (reaction("👍"), None),
+            (reaction("1️⃣"), None),
+            (reaction(""), None),
+            (reaction("ok"), Some("reaction.emoji")),
         ] {
             assert_eq!(field_of(&content).as_deref(), field, "{content:?}");
         }

@@ -47,6 +47,17 @@ impl Pace {
         let late = used - now - self.gap * self.burst;
         if late <= 0 { Ok(used) } else { Err(Timestamp((now + late + 999).div_euclid(1_000))) }
     }
+
+    /// When the slot of this place can be used: at the earliest from `now` on; none when its time is over.
+    pub fn moment(self, place: i64, now: Timestamp) -> Option<Timestamp> {
+        let at = (place - self.gap * self.burst + 999).div_euclid(1_000).max(now.0);
+        (at.saturating_mul(1_000) <= place - self.gap).then_some(Timestamp(at))
+    }
+
+    /// The place of the last slot that can be used by a moment.
+    pub fn last_place(self, moment: Timestamp) -> i64 {
+        moment.0.saturating_mul(1_000).saturating_add(self.gap * self.burst)
+    }
 }
 
 /// A messaging limit: how many different people a business account may write to in 24 hours without being

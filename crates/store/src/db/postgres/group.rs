@@ -87,12 +87,36 @@ pub(super) fn for_many<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> O
         .enumerate()
         .map(|(place, name)| (format!("?{}::{name}[]", place + 1), format!("p{}", place + 1)))
         .unzip();
+    let order = order_of(into, row, after).map(|order| format!(" order by {order}")).unwrap_or_default();
     Some(format!(
-        "{into} select {} from unnest({}) as r ({}){after}",
+        "{into} select {} from unnest({}) as r ({}){order}{after}",
         row.replace('?', "r.p"),
         lists.join(", "),
         names.join(", ")
     ))
+}
+
+/// The order of the key that decides what is a repetition (`on conflict (a, b) …`), where the values are parameters
+/// and nothing else. Two transactions that add the same rows take them in one order, so neither waits for the other
+/// in a circle.
+fn order_of(into: &str, row: &str, after: &str) -> Option<String> {
+    let list = |text: &str| Some(text.split_once('(')?.1.split_once(')')?.0.to_owned());
+    let (columns, key) = (list(into)?, list(after.trim_start().strip_prefix("on conflict ")?)?);
+    let columns: Vec<&str> = columns.split(',').map(str::trim).collect();
+    let values: Vec<&str> = row.split(',').map(str::trim).collect();
+    let plain = |value: &&str| {
+        value
+            .strip_prefix('?')
+            .filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(|place| format!("r.p{place}"))
+    };
+    if columns.len() != values.len() {
+        return None;
+    }
+    let place =
+        |name: &str| values.get(columns.iter().position(|column| *column == name.trim())?).and_then(plain);
+    let order: Option<Vec<String>> = key.split(',').map(place).collect();
+    order.map(|order| order.join(", "))
 }
 
 /// What becomes of a closure that wants to share a transaction.
@@ -288,5 +312,13 @@ mod tests {
             )
         );
         assert_eq!(for_many("update t set a = ?1", ["text"].into_iter()), None);
+        // What may be a repetition is added in the order of its key.
+        let once = "insert into t (a, b, c) values (?1, ?2, ?3) on conflict (c, a) do nothing";
+        assert_eq!(
+            for_many(once, ["text", "text", "int8"].into_iter()).as_deref(),
+            Some(
+                "insert into t (a, b, c) select r.p1, r.p2, r.p3 from unnest(?1::text[], ?2::text[], ?3::int8[]) as r (p1, p2, p3) order by r.p3, r.p1 on conflict (c, a) do nothing"
+            )
+        );
     }
 }
