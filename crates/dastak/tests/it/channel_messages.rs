@@ -527,9 +527,10 @@ async fn people_who_were_reached_without_a_limit_count_once_there_is_one() {
     limit(4).await;
     desk.send(&to(4)).await.expect(201);
     desk.send(&to(5)).await.refused(429, "tier_limit_reached");
-    // Nobody is remembered for longer than a day.
+    // The daily look forgets whom an account without a limit reached more than a day ago.
     limit(-1).await;
-    desk.app.advance(25 * 3_600).await;
+    desk.send(&to(5)).await.expect(201);
+    desk.app.advance(49 * 3_600).await;
     let left = desk.app.app().store.read(|tx| tx.one::<i64>("select count(*) from channel_reached", &[]));
     assert_eq!(left.await.unwrap(), Some(0));
     limit(1).await;
