@@ -402,7 +402,7 @@ pub fn list(
         "{LOG} from (select i.id {walk} limit ?6) as walk \
          join /*sqlite*/deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id/*end*/\
          /*pg lateral (select * from deliveries x where x.workspace = ?1 and x.endpoint = ?2 and x.id = walk.id offset 0) d on true*/ \
-         {JOIN} where 1 = 1{conditions} order by d.id desc limit ?5"
+         {JOIN} where 1 = 1{conditions} order by /*sqlite*/d.id/*end*//*pg walk.id*/ desc limit ?5"
     );
     let mut rows: Vec<DeliveryRow> = tx.all(&sql, &values)?;
     if rows.len() as i64 > limit {
