@@ -22,7 +22,7 @@ fn fails(probes: &[Probe], name: &str, says: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_engine_lacks_is_named() {
+async fn what_an_engine_lacks_is_named_on_postgres() {
     let url = fresh_database().await;
     let watcher = raw(&url).await;
     let probes = probed(&url, Wake::Listen).await;

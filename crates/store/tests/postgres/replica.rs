@@ -131,7 +131,7 @@ fn reads(standing: &Standing) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary() {
+async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary_on_postgres() {
     let pair = Pair::start();
     let store = pair.open();
     until(&store, "a standby that follows", reads).await;
@@ -159,7 +159,7 @@ async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_that_the_standby_cancels_is_done_on_the_primary() {
+async fn a_read_that_the_standby_cancels_is_done_on_the_primary_on_postgres() {
     let pair = Pair::start();
     let primary = raw(&pair.primary).await;
     primary
