@@ -19,6 +19,9 @@ mod fakes;
 mod faults;
 mod forgetful;
 mod hostile;
+#[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
+#[path = "../../../store/tests/postgres/meddler.rs"]
+mod meddler;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../phone/server.rs"]
 mod model;

@@ -7,6 +7,8 @@
 mod counters;
 mod faults;
 mod groups;
+mod meddler;
+mod probes;
 mod replica;
 mod statistics;
 mod trips;

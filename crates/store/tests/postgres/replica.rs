@@ -131,7 +131,7 @@ fn reads(standing: &Standing) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary() {
+async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary_on_postgres() {
     let pair = Pair::start();
     let store = pair.open();
     until(&store, "a standby that follows", reads).await;
@@ -150,7 +150,8 @@ async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary() {
     let (primary, standby) = (raw(&pair.primary).await, raw(&pair.standby).await);
     standby.batch_execute("select pg_wal_replay_pause()").await.expect("a pause");
     primary.batch_execute("create table marks (n bigint)").await.expect("a table");
-    until(&store, "its lag", |standing| matches!(standing, Standing::Rests(why) if why.contains("behind"))).await;
+    until(&store, "its lag", |standing| matches!(standing, Standing::Rests(why) if why.contains("behind")))
+        .await;
     assert_eq!(server_of(&store, true).await, 0);
     standby.batch_execute("select pg_wal_replay_resume()").await.expect("going on");
     until(&store, "its return", reads).await;
@@ -158,7 +159,7 @@ async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_that_the_standby_cancels_is_done_on_the_primary() {
+async fn a_read_that_the_standby_cancels_is_done_on_the_primary_on_postgres() {
     let pair = Pair::start();
     let primary = raw(&pair.primary).await;
     primary
@@ -174,7 +175,9 @@ async fn a_read_that_the_standby_cancels_is_done_on_the_primary() {
     standby.batch_execute("select pg_reload_conf()").await.expect("a setting");
     let store = pair.open();
     until(&store, "a standby that follows", reads).await;
-    while standby.query_one("select count(*) from rows", &[]).await.map_or(0, |row| row.get::<_, i64>(0)) < 1000 {}
+    while standby.query_one("select count(*) from rows", &[]).await.map_or(0, |row| row.get::<_, i64>(0))
+        < 1000
+    {}
     let (began, runs) = (Arc::new(tokio::sync::Notify::new()), Arc::new(AtomicU32::new(0)));
     let (begins, count) = (began.clone(), runs.clone());
     let reading = {

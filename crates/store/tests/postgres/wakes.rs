@@ -10,7 +10,7 @@ use store::{Settings, Store, WakeSet};
 use crate::{fresh_database, raw, scratch};
 
 #[tokio::test]
-async fn a_node_that_polls_wakes_by_itself_and_neither_listens_nor_tells() {
+async fn a_node_that_polls_wakes_by_itself_and_neither_listens_nor_tells_on_postgres() {
     let url = fresh_database().await;
     scratch(&url, 1).await;
     let woken = Arc::new(AtomicU32::new(0));
