@@ -187,7 +187,12 @@ async fn shared(with: telephony::settings::Trunk) -> (Kit, Share, Arc<AtomicUsiz
     let kit = Kit::with(Settings { shared: true, ..settings(vec![with]) }).await;
     let wanted = Arc::new(AtomicUsize::new(0));
     let raised = wanted.clone();
-    let share = kit.user_agent.share(Box::new(move || drop(raised.fetch_add(1, Ordering::SeqCst)))).remove(0);
+    let share = kit
+        .user_agent
+        .share(Box::new(move || {
+            raised.fetch_add(1, Ordering::SeqCst);
+        }))
+        .remove(0);
     (kit, share, wanted)
 }
 
