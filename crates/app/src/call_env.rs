@@ -99,9 +99,7 @@ pub struct Env {
 
 /// Stores the call as it is now.
 pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
-    if !calls::save(tx, row)? {
-        return Err(Failure::internal("a call was changed by somebody who did not hold it"));
-    }
+    calls::save(tx, row)?;
     row.version += 1;
     Ok(())
 }

@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::wallet::{Level, level};
 use serde_json::json;
 use store::Tx;
-use store::wallet::{self, EntryRow, Floor, WalletState};
+use store::wallet::{self, EntryRow, Floor, Settlement, WalletState};
 
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Once};
@@ -82,13 +82,37 @@ pub fn post(
     Ok(Some(entry))
 }
 
-/// Sends `wallet.low`, once per level until topped up.
+/// Charges what calls owe that leave their lines (amounts above 0 with their references), gives back the lines and what was
+/// held for them, and writes the events that this owes.
+pub(crate) fn settle(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    (held, lines): (i64, i64),
+    charges: Vec<(i64, String)>,
+) -> Result<(), Failure> {
+    let named = |(amount, reference)| (context.ids.make::<WalletTransaction>(), amount, reference);
+    let settlement = Settlement { held, lines, charges: charges.into_iter().map(named).collect() };
+    let Some(mut state) = wallet::settle(tx, tenant, "call_charge", &settlement, context.now)? else {
+        return Ok(());
+    };
+    // Each charge is told of as if it had come by itself.
+    let mut balance = settlement.charges.iter().fold(state.balance, |sum, (_, amount, _)| sum + amount);
+    for (_, amount, _) in &settlement.charges {
+        balance -= amount;
+        state.balance = balance;
+        state.low_level = warn_when_low(tx, context, tenant, &state)?;
+    }
+    Ok(())
+}
+
+/// Sends `wallet.low`, once per level until topped up. Returns the level that was told last.
 fn warn_when_low(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     state: &WalletState,
-) -> Result<(), Failure> {
+) -> Result<i64, Failure> {
     let (level, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     let reached = match level {
         Level::Enough => 0,
@@ -96,7 +120,7 @@ fn warn_when_low(
         Level::Exhausted => 2,
     };
     if reached <= state.low_level {
-        return Ok(());
+        return Ok(state.low_level);
     }
     wallet::set_low_level(tx, tenant, reached)?;
     let data = json!({
@@ -113,7 +137,7 @@ fn warn_when_low(
         tenant,
         NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
     )?;
-    Ok(())
+    Ok(reached)
 }
 
 /// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.

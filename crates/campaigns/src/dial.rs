@@ -33,10 +33,8 @@ use store::campaigns::runs::Work;
 use crate::callers::{Callers, Choice};
 use crate::run::{self, Stop};
 
-/// Rows that one round looks at. On a shared store the workspaces of the round are held for many statements over
-/// the network: fewer.
+/// Rows that one round looks at.
 pub const BATCH: i64 = 512;
-const BATCH_SHARED: i64 = 64;
 /// Campaigns that one round serves, and how many of them are of one workspace.
 pub const CAMPAIGNS: i64 = 64;
 const OF_WORKSPACE: i64 = 8;
@@ -100,7 +98,7 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
     if found.is_empty() {
         return Ok(Round::default());
     }
-    let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
+    let batch = BATCH;
     let mails = app.config.smtp.is_some();
     // Alone: hundreds of dials are a transaction by themselves.
     app.store

@@ -14,7 +14,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Tx, any_of};
+use crate::db::{Counter, DbError, Fold, Tx, any_of};
 use crate::params;
 
 /// Rows that the changes of an hour are counted in, on PostgreSQL.
@@ -45,11 +45,13 @@ pub(crate) fn touch(
 ) -> Result<(), DbError> {
     let shard = if tx.shared() { (call.bits() % SHARDS) as i64 } else { 0 };
     let hour = hour_of(started_at);
-    tx.count(
+    tx.tally(
         Counter::Hour(tenant.bits(), hour, shard),
-        "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) values (?1, ?2, ?3, 1, ?4) \
-         on conflict (workspace, hour, shard) do update set changes = call_hour_changes.changes + 1, changed_at = excluded.changed_at",
-        params![tenant, hour, shard, changed_at],
+        "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) values (?1, ?2, ?3, ?5, ?4) \
+         on conflict (workspace, hour, shard) do update set changes = call_hour_changes.changes + excluded.changes, \
+         changed_at = excluded.changed_at",
+        &[Fold::Same, Fold::Same, Fold::Same, Fold::Most, Fold::Sum],
+        params![tenant, hour, shard, changed_at, 1],
         None,
     )
 }

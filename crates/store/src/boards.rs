@@ -19,7 +19,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
-use crate::db::{Counter, DbError, Must, Tx, Value, any_of};
+use crate::db::{Counter, DbError, Fold, Must, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -463,10 +463,11 @@ fn count(
     column: Id<BoardColumn>,
     (cards, reached): (i64, i64),
 ) -> Result<(), DbError> {
-    tx.count(
+    tx.tally(
         Counter::Column(column.bits()),
         "update board_columns set cards = cards + cast(?4 as bigint), reached = reached + cast(?5 as bigint) \
          where workspace = ?1 and board = ?2 and id = ?3",
+        &[Fold::Same, Fold::Same, Fold::Same, Fold::Sum, Fold::Sum],
         params![tenant, board, column, cards, reached],
         Some(Must { rows: 1, otherwise: moved_away() }),
     )

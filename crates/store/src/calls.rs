@@ -201,10 +201,10 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.id, row.started_at, latest)
 }
 
-/// Writes what changes in the life of a call, unless it was changed since it was read. Returns whether it was
-/// written. Until the call is over, or its end is asked for, the columns that say so keep their first values:
+/// Writes what changes in the life of a call that the caller holds; the transaction fails if it was changed since it was
+/// read. Until the call is over, or its end is asked for, the columns that say so keep their first values:
 /// they are left out, and with them the indexes that name them.
-pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
+pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     let progress = &row.progress;
     let ([live, talking, over], values) = update!(
         "calls" set {
@@ -237,11 +237,9 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
         Some(_) if is_live => talking,
         _ => over,
     };
-    let saved = tx.exec(sql, &values[..count])?;
-    if saved > 0 {
-        touch_hour(tx, row)?;
-    }
-    Ok(saved > 0)
+    let otherwise = DbError::Internal("a call was changed by somebody who did not hold it".into());
+    tx.change(sql, &values[..count], otherwise)?;
+    touch_hour(tx, row)
 }
 
 /// Writes what was said and found, unless the person or the number was erased meanwhile.

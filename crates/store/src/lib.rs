@@ -63,5 +63,6 @@ pub mod weeks;
 pub mod workspaces;
 
 pub use db::{
-    Column, Counter, DbError, Figure, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value, WakeSet,
+    Column, Counter, DbError, Figure, Fold, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value,
+    WakeSet,
 };

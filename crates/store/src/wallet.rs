@@ -98,6 +98,60 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
+/// What calls give back that leave their lines, and what they are charged.
+#[derive(Debug, Clone, Default)]
+pub struct Settlement {
+    /// What was held for them, minor units.
+    pub held: i64,
+    /// Their lines.
+    pub lines: i64,
+    /// Each charge, above 0, with its reference, in the order in which they are written.
+    pub charges: Vec<(Id<WalletTransaction>, i64, String)>,
+}
+
+/// Gives back the lines and holds of calls that leave them, and adds what they are charged to the ledger, all with one change
+/// of the wallet. Returns the wallet afterwards. What is charged is to be held: the balance is not asked.
+pub fn settle(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    kind: &str,
+    settlement: &Settlement,
+    now: Timestamp,
+) -> Result<Option<WalletState>, DbError> {
+    let Settlement { held, lines, charges } = settlement;
+    if charges.is_empty() {
+        release(tx, tenant, *held, *lines)?;
+        return Ok(None);
+    }
+    let sum = charges.iter().fold(0i64, |sum, (_, amount, _)| sum.saturating_add(*amount));
+    let count = charges.len() as i64;
+    let sql = formatcp!(
+        "update workspaces set balance = balance - cast(?2 as bigint), ledger_seq = ledger_seq + cast(?3 as bigint), \
+         reserved = reserved - cast(?4 as bigint), lines = lines - cast(?5 as bigint) where id = ?1 returning {STATE}"
+    );
+    let Some(state) = tx.one::<WalletState>(sql, params![tenant, sum, count, *held, *lines])? else {
+        return Err(DbError::Internal("a charge without a workspace".into()));
+    };
+    let (mut balance, mut seq) = (state.balance + sum, state.ledger_seq - count);
+    let entries: Vec<(EntryRow, i64)> = charges
+        .iter()
+        .map(|(id, amount, reference)| {
+            (balance, seq) = (balance - amount, seq + 1);
+            let entry = EntryRow {
+                id: *id,
+                kind: kind.into(),
+                amount: -amount,
+                balance_after: balance,
+                reference: reference.clone(),
+                created_at: now,
+            };
+            (entry, seq)
+        })
+        .collect();
+    tx.insert_all(EntryRow::INTO, entries.iter().map(|(entry, seq)| entry.values(tenant, *seq)))?;
+    Ok(Some(state))
+}
+
 /// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
 /// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.

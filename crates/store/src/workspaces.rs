@@ -77,9 +77,13 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbEr
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), params![tenant])
 }
 
-/// One workspace, locked against other writers until the transaction ends.
+/// One workspace, locked against other writers until the transaction ends. Its id never changes and it is never dropped, so
+/// rows that refer to it are added meanwhile: on PostgreSQL `for update` would make their foreign keys wait.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for update*/"), params![tenant])
+    tx.one(
+        formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for no key update*/"),
+        params![tenant],
+    )
 }
 
 /// Across workspaces: all of them, newest first, older than `before`.

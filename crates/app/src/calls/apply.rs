@@ -37,7 +37,7 @@ pub fn apply_with(
 ) -> Result<CallRow, Failure> {
     let (row, bill) = apply_owing(tx, env, call, fact, at, report)?;
     if let Some(bill) = bill {
-        holds::pay(tx, env, &bill)?;
+        holds::pay(tx, env, bill)?;
     }
     Ok(row)
 }

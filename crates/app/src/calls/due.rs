@@ -62,11 +62,7 @@ async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<
                     play(tx, &env, call, patient, &mut bills)?;
                 }
             }
-            // Last, and the workspaces always in the same order: each payment locks its workspace.
-            bills.sort_by_key(|bill| bill.tenant);
-            for bill in &bills {
-                holds::pay(tx, &env, bill)?;
-            }
+            holds::pay_all(tx, &env, bills)?;
             Ok::<_, Failure>((full, orphans))
         })
         .await

@@ -11,7 +11,6 @@ use domain::time::{SECOND, Timestamp};
 use domain::wallet::{grows_at, minutes_needed, started_minutes};
 use store::call_legs::{self, Growing};
 use store::calls::CallRow;
-use store::wallet::Floor;
 use store::{Tx, call_wishes, wallet as wallets};
 
 use super::Env;
@@ -75,22 +74,61 @@ pub(super) struct Bill {
     pub lost: bool,
 }
 
+impl Bill {
+    /// Started minutes that are not held, because the store was away while they should have been; at most
+    /// [`MOST_AT_END`].
+    fn missing(&self) -> i64 {
+        let started = started_minutes(self.talk_ms);
+        if self.lost || self.price <= 0 { 0 } else { (started - self.minutes).clamp(0, MOST_AT_END) }
+    }
+}
+
 /// Charges every started minute that is held or can be held now, and gives back the line and the rest of what was
 /// held.
-pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure> {
-    let started = started_minutes(bill.talk_ms);
-    let mut held = bill.minutes;
-    if started > held && !bill.lost && bill.price > 0 {
-        // The store was away while the next minute should have been held.
-        let missing = usize::try_from((started - held).min(MOST_AT_END)).unwrap_or(0);
-        held += wallets::grow(tx, bill.tenant, &vec![bill.price; missing])? as i64;
+pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: Bill) -> Result<(), Failure> {
+    pay_all(tx, env, vec![bill])
+}
+
+/// The same for many: each workspace's wallet is changed once, and they are always taken in the same order. The last thing
+/// that a transaction does: the payment holds the workspaces.
+pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
+    let mut of_workspace: BTreeMap<Tenant, Vec<Bill>> = BTreeMap::new();
+    for bill in bills {
+        of_workspace.entry(bill.tenant).or_default().push(bill);
     }
-    wallets::release(tx, bill.tenant, bill.price.saturating_mul(held), 1)?;
-    let charge = started.min(held).saturating_mul(bill.price);
-    if charge > 0 {
-        wallet::post(tx, &env.context, bill.tenant, "call_charge", -charge, &bill.reference, Floor::None)?;
+    for bills in of_workspace.into_values() {
+        // What one gives back may be what another still has to hold: then each is paid by itself.
+        if bills.iter().any(|bill| bill.missing() > 0) {
+            for bill in bills {
+                pay_together(tx, env, vec![bill])?;
+            }
+        } else {
+            pay_together(tx, env, bills)?;
+        }
+    }
+    Ok(())
+}
+
+/// Bills of one workspace.
+fn pay_together(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
+    let Some(tenant) = bills.first().map(|bill| bill.tenant) else { return Ok(()) };
+    let (mut released, lines) = (0i64, bills.len() as i64);
+    let (mut charges, mut charged) = (Vec::new(), Vec::new());
+    for bill in bills {
+        let missing = usize::try_from(bill.missing()).unwrap_or(0);
+        let more = if missing > 0 { wallets::grow(tx, tenant, &vec![bill.price; missing])? } else { 0 };
+        let held = bill.minutes + more as i64;
+        released = released.saturating_add(bill.price.saturating_mul(held));
+        let charge = started_minutes(bill.talk_ms).min(held).saturating_mul(bill.price);
+        if charge > 0 {
+            charges.push((charge, bill.reference));
+            charged.push((bill.call, charge));
+        }
+    }
+    wallet::settle(tx, &env.context, tenant, (released, lines), charges)?;
+    for (call, charge) in charged {
         for hook in env.charges {
-            hook(tx, bill.tenant, bill.call, charge)?;
+            hook(tx, tenant, call, charge)?;
         }
     }
     Ok(())

@@ -327,7 +327,7 @@ fn close(
         holds::pay(
             tx,
             env,
-            &holds::Bill {
+            holds::Bill {
                 tenant: leg.workspace,
                 call: leg.call,
                 reference,

@@ -95,12 +95,14 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
                 let _ = calls::own_number(tx, tenant, wanted.from.as_deref());
                 let _ = calls::find_contact(tx, tenant, mode, wanted.to);
                 let _ = nudges::find_live(tx, tenant, mode, &wanted.to.to_string());
+                let _ = nudges::pending_in(tx, tenant, mode);
             });
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }
             let row = new(tx, &env, tenant, mode, Some(key), &wanted)?;
-            let row = store(tx, &env, row, limit)?;
+            let row =
+                if tx.shared() { store_only(tx, &env, row, limit)? } else { store(tx, &env, row, limit)? };
             once.finish(tx, 201, &json!({"data": view(&row)}), Some(&row.person))
         })
         .await
@@ -224,6 +226,11 @@ fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
         .with_meta(json!({"nudgeId": nudge}))
 }
 
+fn full(limit: i64) -> Failure {
+    let message = format!("{limit} nudges are queued or scheduled already");
+    Failure { retry_after: Some(PENDING_RETRY), ..Failure::new(codes::PENDING_LIMIT, message) }
+}
+
 fn store(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -241,28 +248,62 @@ fn store(
             None => store::DbError::Retry("a nudge to the number was live a moment ago".into()).into(),
         });
     }
-    let window = json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
     let mut changes = Changes::none();
-    note(tx, &env.context, &row, None, Why { event: "created", checks: window.to_string() }, &mut changes)?;
+    tell(tx, env, &row, &admitted, &mut changes)?;
     changes.write(tx)?;
-    for action in &admitted.actions {
-        match action {
-            Action::Emit(notice) => emit(tx, &env.context, &row, *notice)?,
-            Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
-        }
-    }
     if super::counts(&row.state).0 == 0 {
         return Ok(row);
     }
     if !nudges::touch_within(tx, row.workspace, row.mode, row.look_at, limit)? {
-        let message = format!("{limit} nudges are queued or scheduled already");
-        return Err(Failure {
-            retry_after: Some(PENDING_RETRY),
-            ..Failure::new(codes::PENDING_LIMIT, message)
-        });
+        return Err(full(limit));
     }
     tx.wake(topics::DIALLER);
     Ok(row)
+}
+
+/// The same on a shared store, for the only nudge of its transaction: what it rests on is read before anything is written,
+/// and held to with the commit.
+fn store_only(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    (row, admitted): (NudgeRow, Admitted),
+    limit: i64,
+) -> Result<NudgeRow, Failure> {
+    let (tenant, mode) = (row.workspace, row.mode);
+    if let Some(live) = nudges::find_live(tx, tenant, mode, row.to_number.as_deref().unwrap_or_default())? {
+        return Err(in_flight(live));
+    }
+    if super::counts(&row.state).0 > 0 {
+        let pending = nudges::pending_in(tx, tenant, mode)?;
+        if !nudges::admit(tx, (tenant, mode), pending, row.look_at, limit)? {
+            return Err(full(limit));
+        }
+        tx.wake(topics::DIALLER);
+    }
+    nudges::insert_only(tx, &row)?;
+    let mut changes = Changes::none();
+    tell(tx, env, &row, &admitted, &mut changes)?;
+    changes.write(tx)?;
+    Ok(row)
+}
+
+/// Writes down that a nudge was made: its first line of the timeline, which `changes` stores, and its events.
+fn tell(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &NudgeRow,
+    admitted: &Admitted,
+    changes: &mut Changes,
+) -> Result<(), Failure> {
+    let window = json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
+    note(tx, &env.context, row, None, Why { event: "created", checks: window.to_string() }, changes)?;
+    for action in &admitted.actions {
+        match action {
+            Action::Emit(notice) => emit(tx, &env.context, row, *notice)?,
+            Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
+        }
+    }
+    Ok(())
 }
 
 /// `POST /v1/nudges/preflight`: what a dial would meet now. Stores nothing.

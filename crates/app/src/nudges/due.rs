@@ -27,10 +27,8 @@ use crate::{App, Failure, access};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements
-/// over the network: fewer.
+/// Nudges that one round looks at.
 pub const BATCH: i64 = 512;
-const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
 const SET_ASIDE: i64 = 5 * MINUTE;
@@ -65,7 +63,7 @@ struct QueueShare {
 /// One round. `lines` asks for nudges that wait for a line, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
-    let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
+    let batch = BATCH;
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {

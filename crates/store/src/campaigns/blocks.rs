@@ -7,7 +7,7 @@ use domain::campaign::RowState;
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 
-use crate::db::{Counter, DbError, Figure, Tx};
+use crate::db::{Counter, DbError, Figure, Fold, Tx};
 use crate::params;
 
 /// Rows of a block.
@@ -50,10 +50,11 @@ pub fn count(
     moves: &Moves,
 ) -> Result<(), DbError> {
     for ((state, block), by) in moves.0.iter().filter(|(_, by)| **by != 0) {
-        tx.count(
+        tx.tally(
             Counter::Campaign(campaign.bits(), Figure::Block(list, state, *block)),
             "insert into campaign_blocks (campaign, list, state, block, workspace, rows) values (?2, ?3, ?4, ?5, ?1, ?6) \
              on conflict (campaign, list, state, block) do update set rows = campaign_blocks.rows + excluded.rows",
+            &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],
             params![tenant, campaign, list, *state, *block, *by],
             None,
         )?;

@@ -16,7 +16,7 @@ use super::blocks::Moves;
 use super::list::EntryRow;
 use super::progress::ProgressRow;
 use crate::db::row::update;
-use crate::db::{Counter, DbError, Figure, FromRow, Must, Row, Tx, any_of};
+use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, Tx, any_of};
 use crate::params;
 
 /// Across workspaces: campaigns to serve now, those of the workspace that was served longest ago first, and of
@@ -164,7 +164,7 @@ pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut M
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
     );
     let otherwise = DbError::Internal("a row of a list was changed by somebody who did not hold it".into());
-    tx.must(sql, &values, Must { rows: 1, otherwise })
+    tx.change(sql, &values, otherwise)
 }
 
 /// Holds many rows for the same reason; the caller holds them.
@@ -199,12 +199,13 @@ pub fn touch(
     look_at: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    tx.count(
+    tx.tally(
         Counter::Campaign(campaign.bits(), Figure::Progress),
         "update campaign_progress set version = version + 1, next_look = case when next_look is null then null \
          when in_progress <= 0 and next_look > ?4 then cast(?4 as bigint) \
          when cast(?3 as bigint) is not null and next_look > cast(?3 as bigint) then cast(?3 as bigint) else next_look end \
          where workspace = ?1 and campaign = ?2",
+        &[Fold::Same, Fold::Same, Fold::Least, Fold::Same],
         params![tenant, campaign, look_at, now],
         None,
     )

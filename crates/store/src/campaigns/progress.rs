@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Figure, Tx, Value, any_of};
+use crate::db::{Counter, DbError, Figure, Fold, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -155,6 +155,13 @@ const ADD: &str = concat!(
      where workspace = ?1 and campaign = ?2"
 );
 
+/// Changes of the same list are one.
+const ADDED: [Fold; 17] = {
+    let mut folds = [Fold::Sum; 17];
+    (folds[0], folds[1], folds[2], folds[16]) = (Fold::Same, Fold::Same, Fold::Same, Fold::Most);
+    folds
+};
+
 fn added(tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> [Value<'static>; 17] {
     let Delta { list, rows, calls, last_call_at } = delta;
     [
@@ -186,7 +193,7 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delt
 /// The same for a transaction that does not read them again ([`Tx::count`]).
 pub fn count(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
     let counter = Counter::Campaign(campaign.bits(), Figure::Progress);
-    tx.count(counter, ADD, &added(tenant, campaign, delta), None)
+    tx.tally(counter, ADD, &ADDED, &added(tenant, campaign, delta), None)
 }
 
 /// Counts rows of a list in: the first time, or in place of those of an older list.
@@ -248,10 +255,11 @@ pub fn count_held(
     reason: HeldReason,
     by: i64,
 ) -> Result<(), DbError> {
-    tx.count(
+    tx.tally(
         Counter::Campaign(campaign.bits(), Figure::Held(list, reason.as_str())),
         "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
          on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
+        &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],
         params![tenant, campaign, list, reason, by],
         None,
     )

@@ -248,6 +248,8 @@ pub struct Must {
 /// take such rows ([`Tx::count`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
+    /// The queue of a workspace's nudges of one mode, live or test.
+    Queue(u128, bool),
     /// The cards in a column of a board: the id of the column.
     Column(u128),
     /// The changes of an hour of calls: the workspace, the hour, and the row of the hour.
@@ -268,6 +270,64 @@ pub enum Figure {
     Progress,
     /// How many rows of a block of a list are in a state: the list, the state, and the block.
     Block(i64, &'static str, i64),
+}
+
+/// What becomes of a value of a counter's statement when a transaction changes the counter several times
+/// ([`Tx::tally`]): the changes become one statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// It names the counter, or is the same for all. Changes with another value stay apart.
+    Same,
+    /// The values are added up.
+    Sum,
+    /// The smallest counts, if there is any.
+    Least,
+    /// The largest counts, if there is any.
+    Most,
+}
+
+impl Fold {
+    /// Folds a second value into the first. Returns whether that can be done.
+    fn fold(self, first: &mut Value<'_>, second: &Value<'_>) -> bool {
+        match (self, &mut *first, second) {
+            (Self::Same, first, second) => *first == *second,
+            (Self::Sum, Value::Int(sum), Value::Int(more)) => match sum.checked_add(*more) {
+                Some(all) => {
+                    *sum = all;
+                    true
+                }
+                None => false,
+            },
+            (Self::Least | Self::Most, _, Value::Null) => true,
+            (Self::Least | Self::Most, Value::Null, Value::Int(only)) => {
+                *first = Value::Int(*only);
+                true
+            }
+            (Self::Least, Value::Int(least), Value::Int(other)) => {
+                *least = (*least).min(*other);
+                true
+            }
+            (Self::Most, Value::Int(most), Value::Int(other)) => {
+                *most = (*most).max(*other);
+                true
+            }
+            (Self::Sum | Self::Least | Self::Most, ..) => false,
+        }
+    }
+
+    /// Folds all values of a second change into those of the first, or none. Returns whether that can be done.
+    fn fold_all(folds: &[Self], first: &mut [Value<'static>], second: &[Value<'_>]) -> bool {
+        if folds.len() != second.len() || first.len() != second.len() {
+            return false;
+        }
+        let mut all = first.to_vec();
+        let folded =
+            folds.iter().zip(all.iter_mut().zip(second)).all(|(fold, (one, other))| fold.fold(one, other));
+        if folded {
+            first.clone_from_slice(&all);
+        }
+        folded
+    }
 }
 
 fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
@@ -346,12 +406,13 @@ impl Tx<'_> {
     }
 
     /// Adds a row with a statement `insert into … values (…)`. It travels as by [`Tx::later`]; on PostgreSQL rows of
-    /// other tables that are added, too, may come before it. A closure that does nothing else may share its
+    /// other tables that are added, too, may come before it, and rows of one table become one statement. A closure that does nothing else may share its
     /// transaction there ([`Store::tx_adding`]).
     pub fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         match &mut self.session {
             Session::Sheet(sheet) => sheet.add(&faults::statement(self.faults.as_deref(), sql), params),
-            Session::Sqlite(_) | Session::Behind(_) | Session::Postgres(_) => self.later(sql, params),
+            Session::Postgres(tx) => tx.add(&faults::statement(self.faults.as_deref(), sql), params),
+            Session::Sqlite(_) | Session::Behind(_) => self.later(sql, params),
         }
     }
 
@@ -369,6 +430,20 @@ impl Tx<'_> {
         }
     }
 
+    /// Changes one row, named by the first two parameters (workspace and id), with a statement `update … set … where …`;
+    /// if it does not, the transaction fails. It is deferred as by [`Tx::must`]. On PostgreSQL changes with the same text
+    /// that travel together become one statement for many rows.
+    pub fn change(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => {
+                tx.change(&faults::statement(self.faults.as_deref(), sql), params, otherwise)
+            }
+            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => {
+                self.must(sql, params, Must { rows: 1, otherwise })
+            }
+        }
+    }
+
     /// Changes a counter with a statement that `must` change one row, if it says so. On PostgreSQL it travels with the
     /// commit, after everything else and in the order of the counters, whatever the order of the calls. So a
     /// transaction holds such a row only while it commits, and none that holds one waits for another that waits for
@@ -380,9 +455,23 @@ impl Tx<'_> {
         params: &[Value<'_>],
         must: Option<Must>,
     ) -> Result<(), DbError> {
+        self.tally(counter, sql, &[], params, must)
+    }
+
+    /// Like [`Tx::count`], for changes that can be folded into one: on PostgreSQL those with the same text and the same
+    /// names travel as one statement, at the place of the first. `folds` says how, a fold for each parameter; when it is
+    /// empty, each change is a statement of its own.
+    pub fn tally(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        folds: &[Fold],
+        params: &[Value<'_>],
+        must: Option<Must>,
+    ) -> Result<(), DbError> {
         match (&mut self.session, must) {
             (Session::Postgres(tx), must) => {
-                tx.count(counter, &faults::statement(self.faults.as_deref(), sql), params, must)
+                tx.tally(counter, &faults::statement(self.faults.as_deref(), sql), folds, params, must)
             }
             (_, Some(must)) => self.must(sql, params, must),
             (_, None) => self.later(sql, params),

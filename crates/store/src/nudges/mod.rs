@@ -5,8 +5,8 @@ mod read;
 mod timeline;
 
 pub use queues::{
-    Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve,
-    touch, touch_within, waiting_queues,
+    Change, Queue, Revocation, add_revocation, admit, due_queues, end_revocation, next_look, pending_in,
+    revocations, serve, touch, touch_within, waiting_queues,
 };
 pub use read::{
     Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at,
@@ -148,6 +148,14 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values(open(&row.state)))? > 0)
 }
 
+/// Adds a nudge to a number that has no live one, as this transaction has seen. If there is one after all, the transaction
+/// runs again on a shared store.
+pub fn insert_only(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<(), DbError> {
+    const SQL: &str = formatcp!("{} on conflict do nothing", NudgeRow::INSERT);
+    let otherwise = DbError::Retry("another nudge to the number is live".into());
+    tx.must(SQL, &row.values(open(&row.state)), Must { rows: 1, otherwise })
+}
+
 /// 1 until it is finished. The indexes of open nudges name this column instead of the status, so that other
 /// changes of the status do not touch them.
 fn open(state: &Nudge) -> Option<i64> {
@@ -197,7 +205,7 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
         stays
     };
     let otherwise = DbError::Internal("a nudge was changed by somebody who did not hold it".into());
-    tx.must(sql, &values[..count], Must { rows: 1, otherwise })?;
+    tx.change(sql, &values[..count], otherwise)?;
     if row.to_number.is_none() {
         let (sql, values) = update!(
             "nudges" set {

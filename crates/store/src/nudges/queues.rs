@@ -10,7 +10,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{Counter, DbError, Fold, Must, Tx};
 use crate::params;
 
 row! {
@@ -43,16 +43,67 @@ pub struct Change {
 
 const APPLY: &str = "pending = pending + cast(?3 as bigint), without_line = without_line + cast(?4 as bigint), version = version + 1";
 
-/// Applies a change, the last statement of its transaction if possible: other writers of this workspace wait
-/// for it.
+/// The row of a queue as a counter: every nudge of the workspace changes it, so transactions hold it only while they
+/// commit.
+fn counter(tenant: Tenant, mode: Mode) -> Counter {
+    Counter::Queue(tenant.bits(), mode == Mode::Live)
+}
+
+/// Applies a change. It is a counter of the transaction ([`Tx::tally`]).
 pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Result<(), DbError> {
-    tx.later(
+    tx.tally(
+        counter(tenant, mode),
         formatcp!(
             "update nudge_queues set {APPLY}, next_look = case when cast(?5 as bigint) is null then next_look \
              when next_look is null or next_look > cast(?5 as bigint) then cast(?5 as bigint) else next_look end where workspace = ?1 and mode = ?2"
         ),
+        &[Fold::Same, Fold::Same, Fold::Sum, Fold::Sum, Fold::Least],
         params![tenant, mode, change.pending, change.without_line, change.look_at],
+        None,
     )
+}
+
+/// How many nudges are pending in a queue; `None` while it was never used.
+pub fn pending_in(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<Option<i64>, DbError> {
+    tx.one("select pending from nudge_queues where workspace = ?1 and mode = ?2", params![tenant, mode])
+}
+
+/// Makes a queue, unless it is there.
+fn open(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), DbError> {
+    tx.later(
+        "insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) values (?1, ?2, 0, 0, null, 0, 0) \
+         on conflict (workspace, mode) do nothing",
+        params![tenant, mode],
+    )
+}
+
+/// The same as [`touch_within`] for one nudge, on a shared store: `pending` was read in this transaction
+/// ([`pending_in`]). The queue is changed with the commit, and only if it is still below the limit then; otherwise the
+/// transaction runs again.
+pub fn admit(
+    tx: &mut Tx<'_>,
+    (tenant, mode): (Tenant, Mode),
+    pending: Option<i64>,
+    look_at: Option<Timestamp>,
+    limit: i64,
+) -> Result<bool, DbError> {
+    match pending {
+        Some(pending) if pending >= limit => return Ok(false),
+        Some(_) => {}
+        None if limit <= 0 => return Ok(false),
+        None => open(tx, tenant, mode)?,
+    }
+    let must = Must { rows: 1, otherwise: DbError::Retry("a queue of nudges has filled up".into()) };
+    tx.tally(
+        counter(tenant, mode),
+        "update nudge_queues set pending = pending + cast(?3 as bigint), version = version + 1, next_look = case when cast(?4 as bigint) is null \
+         then next_look when next_look is null or next_look > cast(?4 as bigint) then cast(?4 as bigint) else next_look end \
+         where workspace = ?1 and mode = ?2 and pending + cast(?3 as bigint) <= cast(?5 as bigint)",
+        &[Fold::Same, Fold::Same, Fold::Sum, Fold::Least, Fold::Same],
+        params![tenant, mode, 1, look_at, limit],
+        Some(must),
+    )?;
+    Ok(true)
 }
 
 /// Adds a pending nudge, unless there are `limit` of them, and makes the queue if it is missing. Returns
@@ -76,11 +127,7 @@ pub fn touch_within(
         return Ok(true);
     }
     // Another request may have made it meanwhile, so this may change nothing.
-    tx.exec(
-        "insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) values (?1, ?2, 0, 0, null, 0, 0) \
-         on conflict (workspace, mode) do nothing",
-        params![tenant, mode],
-    )?;
+    open(tx, tenant, mode)?;
     Ok(add(tx)? > 0)
 }
 
@@ -107,7 +154,8 @@ pub fn waiting_queues(tx: &mut Tx<'_>) -> Result<i64, DbError> {
 /// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look`
 /// forward if nobody else touched it.
 pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbError> {
-    tx.later(
+    tx.count(
+        counter(queue.workspace, queue.mode),
         formatcp!(
             "update nudge_queues set {APPLY}, served = (select max(served) from nudge_queues) + 1, next_look = case \
              when version = cast(?6 as bigint) then (select min(look_at) from nudges where workspace = ?1 and mode = ?2 and look_at is not null) \
@@ -115,6 +163,7 @@ pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbErr
              else next_look end where workspace = ?1 and mode = ?2"
         ),
         params![queue.workspace, queue.mode, change.pending, change.without_line, change.look_at, queue.version],
+        None,
     )
 }
 

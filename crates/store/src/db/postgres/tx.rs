@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
-use super::super::{Counter, DbError, Must, Row, Value, dialect};
+use super::super::{Counter, DbError, Fold, Must, Row, Value, dialect};
 use super::group::{Sheet, for_many};
 use super::server::Server;
 use crate::generations::COMPARE;
@@ -67,18 +67,45 @@ impl Frame {
     }
 }
 
+/// Values that name a row which is changed: its workspace and its id.
+const NAME: usize = 2;
+/// Rows of one statement at most.
+const TOGETHER: usize = 256;
+
 /// A write that travels with the next message.
 struct Queued {
     statement: Statement,
     params: Vec<Value<'static>>,
     /// The error of the transaction when the statement divides by zero.
     otherwise: Option<DbError>,
+    /// More rows that it is to change or add, with the text for one ([`PgTx::change`], [`PgTx::add`]).
+    more: Option<More>,
+}
+
+/// Rows that are changed or added alike.
+struct More {
+    sql: String,
+    rows: Vec<Vec<Value<'static>>>,
 }
 
 impl Queued {
     fn new(statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) -> Self {
-        Self { statement, params: params.iter().cloned().map(Value::into_owned).collect(), otherwise }
+        let params = params.iter().cloned().map(Value::into_owned).collect();
+        Self { statement, params, otherwise, more: None }
     }
+
+    /// Whether it changes this row, named by its first two values, as one of its rows.
+    fn names(&self, row: &[Value<'_>]) -> bool {
+        let same = |known: &[Value<'_>]| known.iter().zip(row).take(NAME).all(|(one, other)| one == other);
+        same(&self.params) || self.more.iter().flat_map(|more| &more.rows).any(|known| same(known))
+    }
+}
+
+/// A change of a counter, which travels with the commit.
+struct Counted {
+    counter: Counter,
+    sql: String,
+    change: Queued,
 }
 
 /// A read that travels behind the next message.
@@ -114,7 +141,7 @@ pub(in crate::db) struct PgTx {
     wrote: bool,
     queue: Vec<Queued>,
     /// Counters that travel with the commit.
-    counters: Vec<(Counter, Queued)>,
+    counters: Vec<Counted>,
     /// Numbers of subjects that must be these.
     expected: Vec<(String, u64)>,
     /// Whether reads are only noted, to travel behind the next message.
@@ -356,11 +383,62 @@ impl PgTx {
         if self.frame.is_transaction() { Ok(()) } else { self.settle() }
     }
 
-    /// Changes a counter right before the commit.
-    pub(in crate::db) fn count(
+    /// Changes one row, or the transaction fails. What changes others alike travels in the same statement.
+    pub(in crate::db) fn change(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
+            return self.must(sql, params, Must { rows: 1, otherwise });
+        }
+        self.one_write()?;
+        if self.join(sql, params, true) {
+            return Ok(());
+        }
+        let statement = self.prepare(sql, Some(1))?;
+        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        self.queue.push(Queued { more, ..Queued::new(statement, params, Some(otherwise)) });
+        Ok(())
+    }
+
+    /// Adds a row. Others of the same table that are added travel in the same statement.
+    pub(in crate::db) fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
+            return self.exec(sql, params).map(|_| ());
+        }
+        self.one_write()?;
+        if self.join(sql, params, false) {
+            return Ok(());
+        }
+        let statement = self.prepare(sql, None)?;
+        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        self.queue.push(Queued { more, ..Queued::new(statement, params, None) });
+        Ok(())
+    }
+
+    /// Lets a row travel with others that are queued. Returns whether there were such. It comes earlier by that than other
+    /// changes and rows that are added, but never earlier than anything else that is queued, nor, if it is `named`, than
+    /// another change of the same row.
+    fn join(&mut self, sql: &str, params: &[Value<'_>], named: bool) -> bool {
+        for queued in self.queue.iter_mut().rev() {
+            let same = named && queued.names(params);
+            let Some(more) = queued.more.as_mut().filter(|_| !same) else { return false };
+            if more.sql == sql && more.rows.len() + 1 < TOGETHER {
+                more.rows.push(params.iter().cloned().map(Value::into_owned).collect());
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Changes a counter right before the commit; changes that can be folded into an earlier one are.
+    pub(in crate::db) fn tally(
         &mut self,
         counter: Counter,
         sql: &str,
+        folds: &[Fold],
         params: &[Value<'_>],
         must: Option<Must>,
     ) -> Result<(), DbError> {
@@ -371,8 +449,18 @@ impl PgTx {
             };
         }
         self.one_write()?;
+        let same = self
+            .counters
+            .iter_mut()
+            .find(|known| !folds.is_empty() && known.counter == counter && known.sql == sql);
+        if let Some(known) = same
+            && Fold::fold_all(folds, &mut known.change.params, params)
+        {
+            return Ok(());
+        }
         let statement = self.prepare(sql, must.as_ref().map(|must| must.rows))?;
-        self.counters.push((counter, Queued::new(statement, params, must.map(|must| must.otherwise))));
+        let change = Queued::new(statement, params, must.map(|must| must.otherwise));
+        self.counters.push(Counted { counter, sql: sql.to_owned(), change });
         Ok(())
     }
 
@@ -388,7 +476,7 @@ impl PgTx {
                 None
             };
             let Some(many) = many else {
-                let queued = |params| Queued { statement: one.clone(), params, otherwise: None };
+                let queued = |params| Queued { statement: one.clone(), params, otherwise: None, more: None };
                 self.queue.extend(rows.into_iter().map(queued));
                 continue;
             };
@@ -399,7 +487,7 @@ impl PgTx {
             }
             let statement = self.prepare(&many, None)?;
             let params = columns.into_iter().map(Value::Many).collect();
-            self.queue.push(Queued { statement, params, otherwise: None });
+            self.queue.push(Queued { statement, params, otherwise: None, more: None });
         }
         Ok(())
     }
@@ -427,9 +515,32 @@ impl PgTx {
             let statement = self.prepare(COMPARE, None)?;
             let otherwise = DbError::Retry("what was remembered has changed".into());
             let params = vec![Value::Many(subjects), Value::Many(numbers)];
-            self.queue.push(Queued { statement, params, otherwise: Some(otherwise) });
+            self.queue.push(Queued { statement, params, otherwise: Some(otherwise), more: None });
         }
-        Ok(std::mem::take(&mut self.queue))
+        let mut queue = std::mem::take(&mut self.queue);
+        let several = |queued: &&mut Queued| queued.more.as_ref().is_some_and(|more| !more.rows.is_empty());
+        for queued in queue.iter_mut().filter(several) {
+            self.gather(queued)?;
+        }
+        Ok(queue)
+    }
+
+    /// Makes one statement of the changes of many rows.
+    fn gather(&mut self, queued: &mut Queued) -> Result<(), DbError> {
+        let Some(More { sql, rows }) = queued.more.take() else { return Ok(()) };
+        let types = queued.statement.params().iter().map(tokio_postgres::types::Type::name);
+        let many = if sql.starts_with("update") { many_changes(&sql, types) } else { for_many(&sql, types) };
+        let many =
+            many.ok_or_else(|| self.fail(DbError::Internal(format!("this is not for rows: {sql}"))))?;
+        let mut columns: Vec<Vec<Value<'static>>> =
+            std::mem::take(&mut queued.params).into_iter().map(|value| vec![value]).collect();
+        for row in rows {
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        queued.statement = self.prepare(&many, None)?;
+        self.wrote = true;
+        queued.params = columns.into_iter().map(Value::Many).collect();
+        Ok(())
     }
 
     fn put_off(&mut self, statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) {
@@ -486,8 +597,8 @@ impl PgTx {
             self.tell("commit");
             return Ok(());
         }
-        self.counters.sort_by_key(|(counter, _)| *counter);
-        self.queue.extend(self.counters.drain(..).map(|(_, queued)| queued));
+        self.counters.sort_by_key(|counted| counted.counter);
+        self.queue.extend(self.counters.drain(..).map(|counted| counted.change));
         let queue = self.queued()?;
         let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit"), &[]) else { return Ok(()) };
         // An answer that never came may have been yes, and so may that of a server that stopped meanwhile. After
@@ -531,6 +642,23 @@ impl PgTx {
             tokio::task::yield_now().await;
         });
     }
+}
+
+/// The statement that changes many rows, made of the one that changes one and the types of its parameters. It divides by
+/// zero when it changes fewer.
+fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<String> {
+    let (set, which) = sql.split_once(" where ")?;
+    let (lists, names): (Vec<String>, Vec<String>) = types
+        .enumerate()
+        .map(|(place, name)| (format!("?{}::{name}[]", place + 1), format!("p{}", place + 1)))
+        .unzip();
+    Some(format!(
+        "with done as ({} from unnest({}) as r ({}) where {} returning 1) select 1 / (count(*) = cardinality(?1))::int from done",
+        set.replace('?', "r.p"),
+        lists.join(", "),
+        names.join(", "),
+        which.replace('?', "r.p"),
+    ))
 }
 
 /// Whether a statement stores nothing, by its first word.
@@ -603,5 +731,25 @@ pub(in crate::db) fn classify(error: &Error) -> DbError {
         DbError::Unavailable(detail)
     } else {
         DbError::Internal(format!("{}: {detail}", code.code()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_one_row_becomes_one_of_many() {
+        let one = "update t set (a, b) = (?4, ?5), version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
+        assert_eq!(
+            many_changes(one, ["text", "text", "int8", "text", "int8"].into_iter()).as_deref(),
+            Some(
+                "with done as (update t set (a, b) = (r.p4, r.p5), version = version + 1 \
+                 from unnest(?1::text[], ?2::text[], ?3::int8[], ?4::text[], ?5::int8[]) as r (p1, p2, p3, p4, p5) \
+                 where workspace = r.p1 and id = r.p2 and version = r.p3 returning 1) \
+                 select 1 / (count(*) = cardinality(?1))::int from done"
+            )
+        );
+        assert_eq!(many_changes("delete from t", ["text"].into_iter()), None);
     }
 }
