@@ -86,7 +86,7 @@ row! {
 }
 
 const DUE: &str = formatcp!(
-    "select {} from deliveries d left join events e on e.workspace = d.workspace and e.id = d.event \
+    "select {} from deliveries d {JOIN} \
      left join webhook_endpoints w on w.id = d.endpoint",
     DueRow::COLUMNS
 );
@@ -357,7 +357,9 @@ row! {
 }
 
 const LOG: &str = formatcp!("select {}", DeliveryRow::COLUMNS);
-const JOIN: &str = "left join events e on e.workspace = d.workspace and e.id = d.event";
+/// PostgreSQL looks by the key for each: otherwise it may read all events for a few deliveries.
+const JOIN: &str = "left join /*sqlite*/events e on e.workspace = d.workspace and e.id = d.event/*end*/\
+     /*pg lateral (select envelope from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
 
 /// What a page of the log shows.
 #[derive(Debug, Clone, Default)]
