@@ -16,6 +16,7 @@ use domain::call::Status;
 use domain::ids::{Agent, Call, Campaign, Contact, Delivery, Event, Id, Nudge, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, Timestamp};
+use store::db::Wake;
 use store::{
     DbError, Settings, Store, Tx, analytics, calls, contacts, deliveries, erasure, events, nudges, params,
     weeks,
@@ -64,7 +65,13 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
 
 fn open(url: &str, options: &str) -> Result<Store, String> {
     let url = if options.is_empty() { url.to_owned() } else { format!("{url}?options={options}") };
-    let settings = Settings::Postgres { url: url.as_str().into(), connections: 1, ca: None };
+    let settings = Settings::Postgres {
+        url: url.as_str().into(),
+        connections: 1,
+        ca: None,
+        wake: Wake::Listen,
+        replica: None,
+    };
     Store::open(&settings, Arc::new(|_| ())).map_err(|why| why.to_string())
 }
 

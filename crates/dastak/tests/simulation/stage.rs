@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::secret::Secret;
 use rusqlite::{Connection, OpenFlags};
 use store::Store;
-use store::db::Settings;
+use store::db::{Settings, Wake};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
@@ -118,7 +118,14 @@ fn template() -> &'static str {
         let (server, name) = (server(), format!("sim_{}_template", std::process::id()));
         Aside::to(&server).run(&format!("create database {name}"));
         let url = at(&server, &name);
-        migrate(&Settings::Postgres { url: Secret::from(url.clone()), connections: 1, ca: None });
+        let settings = Settings::Postgres {
+            url: Secret::from(url.clone()),
+            connections: 1,
+            ca: None,
+            wake: Wake::Listen,
+            replica: None,
+        };
+        migrate(&settings);
         let aside = Aside::to(&url);
         for table in IN_ORDER {
             aside.run(&format!("alter table {table} add column sim_order bigserial"));

@@ -974,11 +974,15 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the store answers and its schema is the one this binary knows.
+    /// Whether the store answers and has the schema that this binary needs. A newer one serves it, too: steps leave what the
+    /// version before needs, so that its nodes work on while others are upgraded.
+    ///
+    /// # Errors
+    /// Those of the store; `Unavailable` if steps are missing.
     pub async fn ready(&self) -> Result<(), DbError> {
         let version = self.read(migrate::version).await?;
         let newest = migrate::newest();
-        if version != newest {
+        if version < newest {
             return Err(DbError::Unavailable(format!(
                 "schema version {version}, this program needs {newest}: run `dastak migrate`"
             )));

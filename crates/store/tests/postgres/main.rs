@@ -10,10 +10,11 @@ mod groups;
 mod meddler;
 mod probes;
 mod replica;
+mod schema;
 mod statistics;
 mod trips;
-mod weeks;
 mod wakes;
+mod weeks;
 mod wire;
 
 use std::sync::Arc;
