@@ -8,6 +8,7 @@ mod counters;
 mod faults;
 mod groups;
 mod statistics;
+mod together;
 mod trips;
 mod wire;
 
