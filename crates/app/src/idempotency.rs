@@ -4,6 +4,8 @@
 //! transaction: a refusal or a crash takes the reservation along. A request with an effect outside
 //! ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
 
+use std::collections::BTreeSet;
+
 use api::error_codes;
 use domain::tenant::Mode;
 use domain::time::{DAY, MINUTE, Timestamp};
@@ -62,6 +64,34 @@ pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     }
 }
 
+/// Which of these keys, of one workspace, mode and operation, were used before.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn used<'a>(
+    tx: &mut Tx<'_>,
+    all: impl IntoIterator<Item = &'a Once>,
+) -> Result<BTreeSet<String>, DbError> {
+    let slots: Vec<&Slot> = all.into_iter().filter_map(|once| once.0.as_ref()).collect();
+    Ok(idempotency::used(tx, &slots)?.into_iter().collect())
+}
+
+/// Keeps the answers of requests that were done together, with keys of which none was used before. If one is used by now, the
+/// transaction runs again on a shared store.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn keep_new(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kept: &[(Slot, Answer, String)],
+) -> Result<(), Failure> {
+    let rows = kept
+        .iter()
+        .map(|(slot, answer, contact)| (slot, answer.status, answer.body.as_str(), Some(contact.as_str())));
+    Ok(idempotency::insert_done(tx, now, now.plus(LEASE), rows)?)
+}
+
 impl Once {
     /// No key was sent.
     pub fn unkeyed() -> Self {
@@ -91,6 +121,23 @@ impl Once {
         }
     }
 
+    /// The key, if one was sent.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.0.as_ref().map(|slot| slot.key.as_str())
+    }
+
+    /// The answer of a request, and where it is to be kept ([`keep_new`]).
+    pub(crate) fn answer(&self, status: u16, body: &Value) -> Result<(Answer, Option<Slot>), Failure> {
+        let answer = Answer { status, body: body.to_string(), replayed: false };
+        if self.0.is_some() && answer.body.len() > LONGEST_ANSWER {
+            return Err(Failure::internal(format!(
+                "an answer of {} bytes cannot be kept",
+                answer.body.len()
+            )));
+        }
+        Ok((answer, self.0.clone()))
+    }
+
     /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.
     pub fn finish(
         &self,
@@ -99,15 +146,9 @@ impl Once {
         body: &Value,
         contact: Option<&str>,
     ) -> Result<Answer, Failure> {
-        let answer = Answer { status, body: body.to_string(), replayed: false };
-        if let Some(slot) = &self.0 {
-            if answer.body.len() > LONGEST_ANSWER {
-                return Err(Failure::internal(format!(
-                    "an answer of {} bytes cannot be kept",
-                    answer.body.len()
-                )));
-            }
-            idempotency::finish(tx, slot, status, &answer.body, contact)?;
+        let (answer, slot) = self.answer(status, body)?;
+        if let Some(slot) = slot {
+            idempotency::finish(tx, &slot, status, &answer.body, contact)?;
         }
         Ok(answer)
     }

@@ -239,6 +239,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     };
     let otherwise = DbError::Internal("a call was changed by somebody who did not hold it".into());
     tx.change(sql, &values[..count], otherwise)?;
+    tx.forget_held(&row.id.to_string());
     touch_hour(tx, row)
 }
 
@@ -280,8 +281,29 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<Call
     tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
+/// Locks these calls against other writers until the transaction ends, in the order of their ids, and reads them with one
+/// statement: the next [`get_for_update`] of each has it.
+pub fn hold_each(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<Call>]) -> Result<(), DbError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {COLUMNS} from calls where workspace = ?1 and id in {list} order by id /*pg for update*/"
+    );
+    let rows: Vec<CallRow> = tx.all(&sql, &params)?;
+    for row in rows {
+        tx.hold(row.id.to_string(), row);
+    }
+    Ok(())
+}
+
 /// One call, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    if let Some(held) = tx.take_held::<CallRow>(&id.to_string()) {
+        return Ok(Some(held).filter(|row| row.workspace == tenant));
+    }
     tx.one(
         formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],

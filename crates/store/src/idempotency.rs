@@ -3,7 +3,7 @@
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 /// How long an answer is kept.
@@ -88,6 +88,49 @@ pub fn reserve(
         }
         Some(_) => Reserved::InProgress,
     })
+}
+
+/// Which of these keys are there, whatever their state. All are of one workspace, mode and operation.
+pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
+    let Some(first) = slots.first() else { return Ok(Vec::new()) };
+    let mut params = params![&first.workspace, first.mode, first.operation].to_vec();
+    let keys = any_of(&mut params, slots.iter().map(|slot| Value::from(&slot.key)));
+    let sql = format!(
+        "select key from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key in {keys}"
+    );
+    tx.all(&sql, &params)
+}
+
+/// Takes keys that are free, as this transaction has seen, and keeps the answers of their requests: status, body,
+/// and the person that it speaks about. If one is taken after all,
+/// the transaction runs again on a shared store.
+pub fn insert_done<'a>(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    lease_until: Timestamp,
+    rows: impl IntoIterator<Item = (&'a Slot, u16, &'a str, Option<&'a str>)>,
+) -> Result<(), DbError> {
+    let values = |(slot, status, body, contact): (&'a Slot, u16, &'a str, Option<&'a str>)| {
+        [
+            Value::from(&slot.workspace),
+            slot.mode.into(),
+            slot.operation.into(),
+            Value::from(&slot.key),
+            Value::from(&slot.fingerprint),
+            "done".into(),
+            Value::from(&slot.holder),
+            lease_until.into(),
+            now.into(),
+            i64::from(status).into(),
+            body.into(),
+            contact.into(),
+        ]
+    };
+    tx.insert_new(
+        "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at, status, body, contact)",
+        rows.into_iter().map(values),
+        &DbError::Retry("an idempotency key was taken meanwhile".into()),
+    )
 }
 
 /// Keeps the answer. `contact` is the person it speaks about, for erasure.

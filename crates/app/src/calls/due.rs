@@ -1,15 +1,18 @@
 //! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
 //! was not stored.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::call::{Fact, Status, script};
+use domain::ids::{Id, Nudge};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialStatus};
+use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use futures_util::future::join_all;
-use store::Tx;
 use store::calls::{self, CallRow};
+use store::{Tx, nudges};
 
 use super::apply::{apply_owing, next_look};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
@@ -52,6 +55,7 @@ async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<
         .tx(move |tx| {
             let due = calls::due(tx, env.context.now, batch)?;
             let full = due.len() as i64 >= batch;
+            hold_nudges(tx, &due)?;
             let (mut orphans, mut bills) = (Vec::new(), Vec::new());
             for mut call in due {
                 if call.progress.status == Status::Queued {
@@ -66,6 +70,26 @@ async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<
             Ok::<_, Failure>((full, orphans))
         })
         .await
+}
+
+/// On a shared store, reads the nudges whose attempts these calls are with one statement for each workspace.
+pub(super) fn hold_nudges<'a>(
+    tx: &mut Tx<'_>,
+    calls: impl IntoIterator<Item = &'a CallRow>,
+) -> Result<(), Failure> {
+    if !tx.shared() {
+        return Ok(());
+    }
+    let mut of_workspace: BTreeMap<Tenant, Vec<Id<Nudge>>> = BTreeMap::new();
+    for call in calls {
+        if let Some(nudge) = call.nudge {
+            of_workspace.entry(call.workspace).or_default().push(nudge);
+        }
+    }
+    for (tenant, ids) in of_workspace {
+        nudges::hold_each(tx, tenant, &ids)?;
+    }
+    Ok(())
 }
 
 /// When the next call is due.

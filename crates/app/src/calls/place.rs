@@ -1,5 +1,6 @@
 //! Placing a call: the intent, the dial, the answer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use api::error_codes as codes;
 use domain::call::{Direction, Fact, Progress, Status, Warning};
 use domain::compliance::{Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
@@ -19,13 +21,19 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
 
-use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
+use super::apply::apply_owing;
+use super::due::hold_nudges;
+use super::{Env, Known, Order, Prepared, Refused, check_metadata, contact, holds, prepare};
 use crate::call_env::LEASE_MARGIN;
+use crate::gather::Gather;
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
 /// How long a dial may take before the carrier is asked what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
+/// Outcomes that are stored together at most, and by how many transactions at once.
+const TOGETHER: usize = 64;
+const TURNS: usize = 2;
 /// Pauses between two tries to store what the carrier answered.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -204,11 +212,11 @@ pub(super) async fn store_outcome(
     let (id, outcome, request) = (call.id, Arc::new(outcome), Arc::new(request));
     let mut pause = FIRST_PAUSE;
     let settled = loop {
-        let failure =
-            match store_once(app, call.clone(), (outcome.clone(), dialled_at), request.clone()).await {
-                Ok(settled) => break settled,
-                Err(failure) => failure,
-            };
+        let failure = match store_it(app, call.clone(), (outcome.clone(), dialled_at), request.clone()).await
+        {
+            Ok(settled) => break settled,
+            Err(failure) => failure,
+        };
         if failure.error != codes::UNAVAILABLE || app.clock.stopping() {
             return Err(failure);
         }
@@ -228,36 +236,100 @@ pub(super) async fn store_outcome(
     Ok(settled)
 }
 
+/// What the carrier answered, and when it was asked.
+type Heard = (Arc<Result<String, DialError>>, Option<Timestamp>);
+
+/// Stores an outcome: on a shared store together with others that wait, if no request waits for the answer.
+async fn store_it(
+    app: &App,
+    call: Arc<CallRow>,
+    heard: Heard,
+    request: Arc<Request>,
+) -> Result<Settled, Failure> {
+    if request.is_none() && app.store.shared() {
+        let desk = app.kept.of(|| Outcomes::new(TOGETHER, TURNS));
+        let stored = desk.ask((call.clone(), heard.clone()), |pieces| store_together(app, pieces)).await;
+        if let Some(Some(settled)) = stored {
+            return settled;
+        }
+    }
+    store_once(app, call, heard, request).await
+}
+
+/// Outcomes of dials that wait to be stored; an answer is missing when one is to be stored by itself.
+type Outcomes = Gather<(Arc<CallRow>, Heard), Option<Result<Settled, Failure>>>;
+
+async fn store_together(
+    app: &App,
+    pieces: Vec<(Arc<CallRow>, Heard)>,
+) -> Vec<Option<Result<Settled, Failure>>> {
+    let (count, env) = (pieces.len(), app.call_env());
+    let stored = app.store.tx(move |tx| {
+        let mut of_workspace: BTreeMap<Tenant, Vec<Id<Call>>> = BTreeMap::new();
+        for (call, _) in &pieces {
+            of_workspace.entry(call.workspace).or_default().push(call.id);
+        }
+        for (tenant, ids) in of_workspace {
+            calls::hold_each(tx, tenant, &ids)?;
+        }
+        hold_nudges(tx, pieces.iter().map(|(call, _)| &**call))?;
+        let (mut settled, mut bills) = (Vec::with_capacity(pieces.len()), Vec::new());
+        for (call, heard) in &pieces {
+            settled.push(store_outcome_of(tx, &env, call, heard, &None, &mut bills)?);
+        }
+        holds::pay_all(tx, &env, bills)?;
+        Ok::<_, Failure>(settled)
+    });
+    match stored.await {
+        Ok(settled) => settled.into_iter().map(|one| Some(Ok(one))).collect(),
+        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
+        Err(_) => (0..count).map(|_| None).collect(),
+    }
+}
+
 /// The second transaction of a placement.
 async fn store_once(
     app: &App,
     call: Arc<CallRow>,
-    (outcome, dialled_at): (Arc<Result<String, DialError>>, Option<Timestamp>),
+    heard: Heard,
     request: Arc<Request>,
 ) -> Result<Settled, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
-            let row = calls::get_for_update(tx, call.workspace, call.id)?;
-            let waits = request.as_ref().as_ref();
-            let once =
-                waits.map(|(once, _)| once.clone()).or_else(|| once_of(&call)).unwrap_or_else(Once::unkeyed);
-            let warnings = waits.map(|(_, warnings)| warnings.clone()).unwrap_or_default();
-            let outcome = match row {
-                Some(row) if row.progress.status == Status::Queued => {
-                    let dialled_at = row.dialled_at.or(dialled_at);
-                    settle(tx, &env, CallRow { dialled_at, ..row }, &outcome)?
-                }
-                // It is stored: by a try whose answer was lost, or by another node, because this one took longer than
-                // its lease.
-                Some(row) if row.provider_call.is_some() => Ok(row),
-                Some(_) => Err(outcome.as_ref().as_ref().err().copied().unwrap_or(DialError::Uncertain)),
-                None => Err(DialError::ProviderErrorBeforeRing),
-            };
-            let answer = answer(tx, &once, &outcome, &warnings)?;
-            Ok::<_, Failure>((outcome, answer))
+            let mut bills = Vec::new();
+            let settled = store_outcome_of(tx, &env, &call, &heard, &request, &mut bills)?;
+            holds::pay_all(tx, &env, bills)?;
+            Ok::<_, Failure>(settled)
         })
         .await
+}
+
+/// Stores an outcome in the caller's transaction. What the call owes is to be paid at its end.
+fn store_outcome_of(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    (outcome, dialled_at): &Heard,
+    waits: &Request,
+    bills: &mut Vec<holds::Bill>,
+) -> Result<Settled, Failure> {
+    let row = calls::get_for_update(tx, call.workspace, call.id)?;
+    let once =
+        waits.as_ref().map(|(once, _)| once.clone()).or_else(|| once_of(call)).unwrap_or_else(Once::unkeyed);
+    let warnings = waits.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
+    let outcome = match row {
+        Some(row) if row.progress.status == Status::Queued => {
+            let dialled_at = row.dialled_at.or(*dialled_at);
+            settle(tx, env, CallRow { dialled_at, ..row }, outcome, bills)?
+        }
+        // It is stored: by a try whose answer was lost, or by another node, because this one took longer than its lease.
+        Some(row) if row.provider_call.is_some() => Ok(row),
+        Some(_) => Err(outcome.as_ref().as_ref().err().copied().unwrap_or(DialError::Uncertain)),
+        None => Err(DialError::ProviderErrorBeforeRing),
+    };
+    let answer = answer(tx, &once, &outcome, &warnings)?;
+    Ok((outcome, answer))
 }
 
 /// The key of the request that placed the call, for the node that settles it after a crash.
@@ -271,6 +343,7 @@ fn settle(
     env: &Env,
     mut row: CallRow,
     outcome: &Result<String, DialError>,
+    bills: &mut Vec<holds::Bill>,
 ) -> Result<Result<CallRow, DialError>, Failure> {
     let now = env.context.now;
     row.once = None;
@@ -279,14 +352,16 @@ fn settle(
             row.provider_call = Some(provider_call.clone());
             // A network that is a table keeps to the call's own time, however late this is.
             let at = if row.network.is_some() { row.started_at } else { now };
-            Ok(Ok(apply(tx, env, row, Fact::Ringing, at)?))
+            let (row, bill) = apply_owing(tx, env, row, Fact::Ringing, at, None)?;
+            bills.extend(bill);
+            Ok(Ok(row))
         }
         Err(error) => {
             let fact = match error {
                 DialError::ProviderErrorBeforeRing => Fact::NotPlaced,
                 DialError::Uncertain => Fact::Uncertain,
             };
-            apply(tx, env, row, fact, now)?;
+            bills.extend(apply_owing(tx, env, row, fact, now, None)?.1);
             Ok(Err(*error))
         }
     }
@@ -420,7 +495,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }
-    let id = env.context.ids.make::<domain::ids::Call>();
+    let id = env.context.ids.make::<Call>();
     Ok(CallRow {
         id,
         workspace: tenant,

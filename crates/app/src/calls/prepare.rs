@@ -296,7 +296,8 @@ pub fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Resul
     Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
 }
 
-fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
+/// The same among the workspace's active own numbers, oldest first.
+pub(crate) fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
     let Some(asked) = asked else {
         return owned.first().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.clone()));
     };

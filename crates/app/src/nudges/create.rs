@@ -1,5 +1,7 @@
 //! Making a nudge, and asking beforehand whether one could be dialled.
 
+use std::sync::Arc;
+
 use api::error_codes as codes;
 use api::nudges::{NewNudge, NudgeForecast, NudgePreflight};
 use domain::compliance::{Pack, Purpose};
@@ -14,9 +16,11 @@ use domain::time::Timestamp;
 use domain::window::NudgeWindow;
 use serde_json::{Map, Value, json};
 use store::agents::AgentRow;
+use store::contacts::ContactRow;
 use store::nudges::{self, NudgeRow};
 use store::{Tx, agents};
 
+use super::together::{self, Fate};
 use super::{Changes, Why, emit, note, view};
 use crate::access::{self, Caller};
 use crate::calls::{self, Dial, Env, OwnNumber};
@@ -27,11 +31,10 @@ use crate::{App, Failure, topics};
 const PENDING_RETRY: i64 = 60;
 
 /// A checked body.
-#[derive(Clone)]
-struct Wanted {
-    agent: String,
-    to: Phone,
-    from: Option<String>,
+pub(super) struct Wanted {
+    pub(super) agent: String,
+    pub(super) to: Phone,
+    pub(super) from: Option<String>,
     external_ref: Option<String>,
     variables: Map<String, Value>,
     metadata: Map<String, Value>,
@@ -81,28 +84,50 @@ fn check(body: NewNudge) -> Result<Wanted, Failure> {
     })
 }
 
+/// A request for a nudge.
+pub(super) struct Ask {
+    pub(super) tenant: Tenant,
+    pub(super) mode: Mode,
+    pub(super) key: Id<ApiKey>,
+    /// Nudges that may be pending.
+    pub(super) limit: i64,
+    pub(super) once: Once,
+    pub(super) wanted: Wanted,
+}
+
 /// `POST /v1/nudges`: stores the nudge; the dialler does the rest.
 pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> Result<Answer, Failure> {
-    let wanted = check(body)?;
+    let ask = Arc::new(Ask {
+        tenant: caller.tenant(),
+        mode: caller.mode(),
+        key: caller.key_id(),
+        limit: caller.limit("pendingNudges"),
+        once,
+        wanted: check(body)?,
+    });
+    if app.store.shared()
+        && let Fate::Answered(answer) = together::accept(app, ask.clone()).await
+    {
+        return answer;
+    }
     let env = app.call_env();
-    let (tenant, mode, key, limit) =
-        (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
     app.store
         .tx(move |tx| {
+            let Ask { tenant, mode, key, limit, once, wanted } = &*ask;
             // What follows whatever becomes of the reservation is read together with it.
             tx.ahead(|tx| {
-                let _ = callable(tx, tenant, &wanted.agent);
-                let _ = calls::own_number(tx, tenant, wanted.from.as_deref());
-                let _ = calls::find_contact(tx, tenant, mode, wanted.to);
-                let _ = nudges::find_live(tx, tenant, mode, &wanted.to.to_string());
-                let _ = nudges::pending_in(tx, tenant, mode);
+                let _ = read_agent(tx, *tenant, &wanted.agent);
+                let _ = calls::own_number(tx, *tenant, wanted.from.as_deref());
+                let _ = calls::find_contact(tx, *tenant, *mode, wanted.to);
+                let _ = nudges::find_live(tx, *tenant, *mode, &wanted.to.to_string());
+                let _ = nudges::pending_in(tx, *tenant, *mode);
             });
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }
-            let row = new(tx, &env, tenant, mode, Some(key), &wanted)?;
+            let new = new(tx, &env, (*tenant, *mode, Some(*key)), wanted)?;
             let row =
-                if tx.shared() { store_only(tx, &env, row, limit)? } else { store(tx, &env, row, limit)? };
+                if tx.shared() { store_only(tx, &env, new, *limit)? } else { store(tx, &env, new, *limit)? };
             once.finish(tx, 201, &json!({"data": view(&row)}), Some(&row.person))
         })
         .await
@@ -134,31 +159,53 @@ pub fn create_own(
         retry: Retry::default(),
     };
     let limit = access::limit(&access::workspace(tx, tenant)?, "pendingNudges");
-    let row = new(tx, env, tenant, Mode::Live, None, &wanted)?;
+    let row = new(tx, env, (tenant, Mode::Live, None), &wanted)?;
     Ok(store(tx, env, row, limit)?.id)
 }
+
+/// What a nudge rests on.
+pub(super) struct Facts<'a> {
+    pub(super) agent: &'a AgentRow,
+    pub(super) pack: &'a Pack,
+    pub(super) from: OwnNumber,
+    pub(super) contact: Option<ContactRow>,
+}
+
+/// Whose nudge it is: the workspace, the mode, and the key that made it.
+type Whose = (Tenant, Mode, Option<Id<ApiKey>>);
 
 /// The nudge to be stored, if agent, numbers, variables and times are right.
 fn new(
     tx: &mut Tx<'_>,
     env: &Env,
-    tenant: Tenant,
-    mode: Mode,
-    key: Option<Id<ApiKey>>,
+    (tenant, mode, key): Whose,
     wanted: &Wanted,
 ) -> Result<(NudgeRow, Admitted), Failure> {
-    let (agent, pack) = callable(tx, tenant, &wanted.agent)?;
-    let from = match calls::own_number(tx, tenant, wanted.from.as_deref())? {
+    let agent = read_agent(tx, tenant, &wanted.agent)?;
+    let (agent, pack) = callable(tx, tenant, agent)?;
+    let from = calls::own_number(tx, tenant, wanted.from.as_deref())?;
+    let contact = calls::find_contact(tx, tenant, mode, wanted.to)?;
+    made(tx, env, (tenant, mode, key), wanted, Facts { agent: &agent, pack: &pack, from, contact })
+}
+
+/// The same from what is known already.
+pub(super) fn made(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    (tenant, mode, key): Whose,
+    wanted: &Wanted,
+    Facts { agent, pack, from, contact }: Facts<'_>,
+) -> Result<(NudgeRow, Admitted), Failure> {
+    let from = match from {
         OwnNumber::Owned(number) => Some(number),
         OwnNumber::Nothing => None,
         OwnNumber::NotOwned => return Err(calls::Refused::FromNumberNotOwned.into()),
     };
-    let contact = calls::find_contact(tx, tenant, mode, wanted.to)?;
     let saved = match contact.as_ref().map(|contact| &contact.variables) {
         Some(Value::Object(saved)) => saved.clone(),
         _ => Map::new(),
     };
-    if let Some(refused) = calls::flow_refusal(tx, tenant, &agent, &wanted.variables, &saved)? {
+    if let Some(refused) = calls::flow_refusal(tx, tenant, agent, &wanted.variables, &saved)? {
         return Err(refused.into());
     }
     let id = env.context.ids.make::<domain::ids::Nudge>();
@@ -207,13 +254,21 @@ fn refuse(refused: Refused) -> Failure {
     }
 }
 
-/// The agent of this id, if it can place calls, with its pack.
-fn callable(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<(AgentRow, Pack), Failure> {
-    let found = match agent.parse() {
+/// The agent of this id, as it was given.
+fn read_agent(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<Option<AgentRow>, Failure> {
+    Ok(match agent.parse() {
         Ok(id) => agents::get(tx, tenant, id)?,
         Err(_) => None,
-    };
-    let agent = found.ok_or(calls::Refused::AgentNotFound)?;
+    })
+}
+
+/// An agent that was asked for, if it can place calls, with its pack.
+pub(super) fn callable(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Option<AgentRow>,
+) -> Result<(AgentRow, Pack), Failure> {
+    let agent = agent.ok_or(calls::Refused::AgentNotFound)?;
     if let Some(refused) = calls::agent_refusal(&agent) {
         return Err(refused.into());
     }
@@ -221,12 +276,12 @@ fn callable(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<(AgentRow, P
     Ok((agent, pack))
 }
 
-fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
+pub(super) fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
     Failure::new(codes::NUDGE_IN_FLIGHT, "another nudge to this number is live")
         .with_meta(json!({"nudgeId": nudge}))
 }
 
-fn full(limit: i64) -> Failure {
+pub(super) fn full(limit: i64) -> Failure {
     let message = format!("{limit} nudges are queued or scheduled already");
     Failure { retry_after: Some(PENDING_RETRY), ..Failure::new(codes::PENDING_LIMIT, message) }
 }
@@ -288,7 +343,7 @@ fn store_only(
 }
 
 /// Writes down that a nudge was made: its first line of the timeline, which `changes` stores, and its events.
-fn tell(
+pub(super) fn tell(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &NudgeRow,
@@ -317,7 +372,8 @@ pub async fn preflight(
     let env = app.call_env();
     app.store
         .read(move |tx| {
-            let (_, pack) = callable(tx, tenant, &body.agent_id)?;
+            let agent = read_agent(tx, tenant, &body.agent_id)?;
+            let (_, pack) = callable(tx, tenant, agent)?;
             let contact = calls::find_contact(tx, tenant, mode, to)?;
             let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref() };
             let judgement = calls::judge_gates(tx, &env, &pack, dial)?;

@@ -61,6 +61,10 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let (tenant, mode) = (row.workspace, row.mode);
     let mut changes = Changes::none();
-    settle(tx, &env.context, row, decided, Why::of(name), &mut changes)?;
+    let row = settle(tx, &env.context, row, decided, Why::of(name), &mut changes)?;
+    if tx.shared() {
+        // Another fact of the call may follow in this transaction.
+        nudges::hold(tx, row);
+    }
     changes.touch(tx, tenant, mode)
 }

@@ -11,6 +11,7 @@ mod create;
 mod due;
 mod facts;
 mod read;
+mod together;
 
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
@@ -79,6 +80,9 @@ fn attempt(
     mode: Mode,
     call: Id<Call>,
 ) -> Result<Option<NudgeAttempt>, Failure> {
+    tx.ahead(|tx| {
+        let _ = calls::content(tx, tenant, call);
+    });
     let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
     let content = calls::content(tx, tenant, call)?;
     Ok(Some(NudgeAttempt {

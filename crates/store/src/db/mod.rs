@@ -17,7 +17,8 @@ mod sqlite;
 mod value;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -224,6 +225,8 @@ pub struct Tx<'a> {
     faults: Option<Arc<dyn Faults>>,
     again: bool,
     trace: Option<TraceContext>,
+    /// Rows that were read together and are locked, until they are asked for.
+    held: HashMap<String, Box<dyn Any>>,
 }
 
 enum Session<'a> {
@@ -371,7 +374,15 @@ impl Aftermath {
 
 impl<'a> Tx<'a> {
     fn new(session: Session<'a>) -> Self {
-        Self { session, wakes: 0, after: Vec::new(), faults: None, again: false, trace: None }
+        Self {
+            session,
+            wakes: 0,
+            after: Vec::new(),
+            faults: None,
+            again: false,
+            trace: None,
+            held: HashMap::new(),
+        }
     }
 }
 
@@ -640,6 +651,21 @@ impl Tx<'_> {
     /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
     pub fn again(&self) -> bool {
         self.again
+    }
+
+    /// Keeps a row that this transaction has read and locked until somebody asks for it by its id.
+    pub(crate) fn hold<T: Any>(&mut self, id: String, row: T) {
+        self.held.insert(id, Box::new(row));
+    }
+
+    /// A row that is held: the first who asks has it.
+    pub(crate) fn take_held<T: Any>(&mut self, id: &str) -> Option<T> {
+        self.held.remove(id)?.downcast().ok().map(|row| *row)
+    }
+
+    /// A row was changed: what was read of it before is void.
+    pub(crate) fn forget_held(&mut self, id: &str) {
+        self.held.remove(id);
     }
 
     /// Whether several nodes may share this store, so that what is remembered between transactions has to be

@@ -9,8 +9,8 @@ pub use queues::{
     revocations, serve, touch, touch_within, waiting_queues,
 };
 pub use read::{
-    Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at,
-    without_line,
+    Filter, find_live, get, get_any, get_for_update, hold, hold_each, list, live_among, of_key, of_person,
+    pending, to_look_at, without_line,
 };
 pub use timeline::{Entry, Line, append, last_again, timeline};
 
@@ -148,6 +148,13 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values(open(&row.state)))? > 0)
 }
 
+/// Adds nudges to numbers that have no live one, as this transaction has seen. If there is one after all, the transaction runs
+/// again on a shared store.
+pub fn insert_each<'a>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'a NudgeRow>) -> Result<(), DbError> {
+    let otherwise = DbError::Retry("another nudge to a number is live".into());
+    tx.insert_new(NudgeRow::INTO, rows.into_iter().map(|row| row.values(open(&row.state))), &otherwise)
+}
+
 /// Adds a nudge to a number that has no live one, as this transaction has seen. If there is one after all, the transaction
 /// runs again on a shared store.
 pub fn insert_only(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<(), DbError> {
@@ -206,6 +213,7 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
     };
     let otherwise = DbError::Internal("a nudge was changed by somebody who did not hold it".into());
     tx.change(sql, &values[..count], otherwise)?;
+    tx.forget_held(&row.id.to_string());
     if row.to_number.is_none() {
         let (sql, values) = update!(
             "nudges" set {

@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use super::NudgeRow;
-use crate::db::{DbError, FromRow, Row, Tx, Value};
+use crate::db::{DbError, FromRow, Row, Tx, Value, any_of};
 use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
@@ -28,12 +28,38 @@ pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Opt
     tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
+/// Locks these nudges against other writers until the transaction ends, in the order of their ids, and reads them with one
+/// statement: the next [`get_for_update`] of each has it.
+pub fn hold_each(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<NudgeKind>]) -> Result<(), DbError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {COLUMNS} from nudges where workspace = ?1 and id in {list} order by id /*pg for update*/"
+    );
+    let rows: Vec<Box<NudgeRow>> = tx.all(&sql, &params)?;
+    for row in rows {
+        tx.hold(row.id.to_string(), row);
+    }
+    Ok(())
+}
+
+/// Keeps a nudge that was just saved for the next [`get_for_update`] of this transaction, which has locked it.
+pub fn hold(tx: &mut Tx<'_>, row: NudgeRow) {
+    tx.hold(row.id.to_string(), Box::new(row));
+}
+
 /// One nudge, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     id: Id<NudgeKind>,
 ) -> Result<Option<NudgeRow>, DbError> {
+    if let Some(held) = tx.take_held::<Box<NudgeRow>>(&id.to_string()) {
+        return Ok(Some(*held).filter(|row| row.workspace == tenant));
+    }
     tx.one(
         formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],
@@ -51,6 +77,21 @@ pub fn find_live(
         "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1",
         params![tenant, mode, to_number],
     )
+}
+
+/// The live nudges to these numbers.
+pub fn live_among(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    numbers: &[String],
+) -> Result<Vec<(String, Id<NudgeKind>)>, DbError> {
+    let mut params = vec![tenant.into(), mode.into()];
+    let list = any_of(&mut params, numbers.iter().map(Value::from));
+    let sql = format!(
+        "select to_number, id from nudges where workspace = ?1 and mode = ?2 and open = 1 and to_number in {list}"
+    );
+    tx.all(&sql, &params)
 }
 
 /// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.

@@ -12,6 +12,7 @@ mod probes;
 mod replica;
 mod schema;
 mod statistics;
+mod together;
 mod trips;
 mod wakes;
 mod weeks;

@@ -1,0 +1,97 @@
+//! Pieces of work that wait at the same moment and are worked together, so that what they all change is held once for all of
+//! them: on a shared store each transaction costs turns on the wire and a commit, and those that change the same row wait
+//! for each other.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::{Semaphore, oneshot};
+
+/// What waits, with the one who wants to hear of it.
+type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
+
+/// Where pieces of work wait for each other.
+pub(crate) struct Gather<T, A> {
+    waiting: Mutex<Waiting<T, A>>,
+    /// Those who work pieces, their own and others'.
+    turns: Semaphore,
+    /// Pieces that are worked together at most.
+    most: usize,
+}
+
+impl<T, A> Gather<T, A> {
+    /// A place where at most `most` pieces are worked together, and so many times at once.
+    pub fn new(most: usize, turns: usize) -> Self {
+        Self { waiting: Mutex::default(), turns: Semaphore::new(turns), most }
+    }
+
+    /// Waits until a piece was worked, by `work` of this caller or of another one, and gives the answer: `work` has one for
+    /// each piece, in their order. `None` when the caller that worked it was broken off.
+    pub async fn ask<F: Future<Output = Vec<A>>>(&self, piece: T, work: impl Fn(Vec<T>) -> F) -> Option<A> {
+        let (send, mut answer) = oneshot::channel();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((piece, send));
+        let turn = tokio::select! {
+            biased;
+            answer = &mut answer => return answer.ok(),
+            turn = self.turns.acquire() => turn,
+        };
+        // Older ones may be many: this one is worked in the end, or somebody else has it.
+        loop {
+            match answer.try_recv() {
+                Ok(answer) => return Some(answer),
+                Err(oneshot::error::TryRecvError::Closed) => return None,
+                Err(oneshot::error::TryRecvError::Empty) => {}
+            }
+            let (pieces, callers): (Vec<T>, Vec<_>) = {
+                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let count = waiting.len().min(self.most);
+                waiting.drain(..count).unzip()
+            };
+            if pieces.is_empty() {
+                drop(turn);
+                return answer.await.ok();
+            }
+            for (caller, answer) in callers.into_iter().zip(work(pieces).await) {
+                let _ = caller.send(answer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_waits_together_is_worked_together() {
+        let (gather, sizes) = (Arc::new(Gather::new(3, 1)), Arc::new(Mutex::new(Vec::new())));
+        let asked: Vec<_> = (0..7_u32)
+            .map(|number| {
+                let (gather, sizes) = (gather.clone(), sizes.clone());
+                tokio::spawn(async move {
+                    let work = |pieces: Vec<u32>| {
+                        sizes.lock().expect("a lock").push(pieces.len());
+                        async move {
+                            tokio::task::yield_now().await;
+                            pieces.into_iter().map(|piece| piece * 10).collect()
+                        }
+                    };
+                    gather.ask(number, work).await
+                })
+            })
+            .collect();
+        for (number, answer) in (0..).zip(asked) {
+            assert_eq!(answer.await.expect("a task"), Some(number * 10));
+        }
+        let sizes = sizes.lock().expect("a lock").clone();
+        assert_eq!(sizes.iter().sum::<usize>(), 7);
+        assert!(sizes.len() < 7 && sizes.iter().all(|size| *size <= 3), "{sizes:?}");
+    }
+
+    #[tokio::test]
+    async fn who_is_given_no_answer_hears_so() {
+        let gather = Gather::<u32, u32>::new(3, 1);
+        assert_eq!(gather.ask(1, |_| async { Vec::new() }).await, None);
+    }
+}

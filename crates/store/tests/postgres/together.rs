@@ -1,0 +1,96 @@
+//! Statements that travel as one: changes of rows, rows that are added, and counters.
+
+use store::{Counter, DbError, Fold, Must, Store, Tx, params};
+
+use crate::{fresh_database, numbers, raw, scratch};
+
+async fn rows(url: &str) -> Vec<(i64, String)> {
+    let found = raw(url).await.query("select n, note from scratch order by n", &[]).await.expect("rows");
+    found.iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+async fn filled(url: &str) -> Store {
+    let store = scratch(url, 2).await;
+    store
+        .tx(|tx| {
+            (0..4)
+                .try_for_each(|n| tx.add("insert into scratch (n, note) values (?1, ?2)", params![n, "old"]))
+        })
+        .await
+        .expect("rows");
+    store
+}
+
+fn gone() -> DbError {
+    DbError::Internal("it is not there".into())
+}
+
+/// Changes a row whose number and note are these.
+fn change(tx: &mut Tx<'_>, n: i64, old: &str, new: &str) -> Result<(), DbError> {
+    let sql = "update scratch set note = ?3 where n = ?1 and note = ?2";
+    tx.change(sql, params![n, old, new], gone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_many_rows_keep_their_order_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    assert_eq!(numbers(&url).await, [0, 1, 2, 3]);
+    store
+        .tx(|tx| {
+            change(tx, 0, "old", "new")?;
+            change(tx, 1, "old", "new")?;
+            // What is not a change stays between those before it and those after it.
+            tx.later("update scratch set note = note || '!' where n < ?1", params![3])?;
+            change(tx, 0, "new!", "newer")?;
+            change(tx, 2, "old!", "new")?;
+            tx.add("insert into scratch (n, note) values (?1, ?2)", params![4, "added"])?;
+            change(tx, 3, "old", "new")?;
+            tx.add("insert into scratch (n, note) values (?1, ?2)", params![5, "added"])
+        })
+        .await
+        .expect("all rows are as expected");
+    let now = rows(&url).await;
+    let notes: Vec<&str> = now.iter().map(|(_, note)| &**note).collect();
+    assert_eq!(notes, ["newer", "new!", "new", "new", "added", "added"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_finds_no_row_fails_them_all_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    let failed = store
+        .tx(|tx| {
+            change(tx, 0, "old", "new")?;
+            change(tx, 1, "another", "new")?;
+            change(tx, 2, "old", "new")
+        })
+        .await;
+    assert_eq!(failed, Err(gone()));
+    assert!(rows(&url).await.iter().all(|(_, note)| note == "old"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_a_counter_are_folded_on_postgres() {
+    let url = fresh_database().await;
+    let store = scratch(&url, 2).await;
+    let seen = store
+        .tx(|tx| {
+            // A statement for each would be refused: the number is a key.
+            let folds = [Fold::Same, Fold::Sum, Fold::Least, Fold::Most];
+            let must = || Some(Must { rows: 1, otherwise: gone() });
+            let sql = "insert into scratch (n, note) values (?1, cast(?2 as bigint) || ' ' || cast(?3 as bigint) || ' ' || cast(?4 as bigint))";
+            for (sum, least, most) in [(1, None, Some(4)), (2, Some(9), None), (-5, Some(7), Some(3))] {
+                let least = least.map(domain::time::Timestamp);
+                let most = most.map(domain::time::Timestamp);
+                tx.tally(Counter::Column(1), sql, &folds, params![10, sum, least, most], must())?;
+                tx.tally(Counter::Column(2), sql, &folds, params![20, sum, Some(1), Some(1)], must())?;
+            }
+            tx.one::<i64>("select count(*) from scratch", &[])
+        })
+        .await
+        .expect("one statement for each counter");
+    assert_eq!(seen, Some(0), "they travel with the commit");
+    let expected = [(10, "-2 7 4".to_owned()), (20, "-2 1 1".to_owned())];
+    assert_eq!(rows(&url).await, expected);
+}
