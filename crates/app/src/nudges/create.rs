@@ -13,7 +13,9 @@ use domain::nudge::{
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use domain::window::NudgeWindow;
+use runtime::traces;
 use serde_json::{Map, Value, json};
 use store::agents::AgentRow;
 use store::contacts::ContactRow;
@@ -93,6 +95,8 @@ pub(super) struct Ask {
     pub(super) limit: i64,
     pub(super) once: Once,
     pub(super) wanted: Wanted,
+    /// The trace of the request, whoever carries it out.
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// `POST /v1/nudges`: stores the nudge; the dialler does the rest.
@@ -104,6 +108,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         limit: caller.limit("pendingNudges"),
         once,
         wanted: check(body)?,
+        trace: traces::current(),
     });
     if app.store.shared()
         && let Fate::Answered(answer) = together::accept(app, ask.clone()).await
@@ -113,7 +118,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
     let env = app.call_env();
     app.store
         .tx(move |tx| {
-            let Ask { tenant, mode, key, limit, once, wanted } = &*ask;
+            let Ask { tenant, mode, key, limit, once, wanted, trace: _ } = &*ask;
             // What follows whatever becomes of the reservation is read together with it.
             tx.ahead(|tx| {
                 let _ = read_agent(tx, *tenant, &wanted.agent);

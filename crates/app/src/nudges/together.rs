@@ -192,7 +192,9 @@ fn decide(
         from: calls::own_number_of(&met.own, ask.wanted.from.as_deref()),
         contact: met.contacts.get(number).cloned(),
     };
-    let new = made(tx, env, (ask.tenant, ask.mode, Some(ask.key)), &ask.wanted, facts)?;
+    let whose = (ask.tenant, ask.mode, Some(ask.key));
+    // The transaction belongs to the trace of one of the requests.
+    let new = tx.traced(ask.trace, |tx| made(tx, env, whose, &ask.wanted, facts))?;
     match met.live.get(number) {
         Some(live) => Err(in_flight(*live)),
         None => Ok(new),

@@ -324,3 +324,33 @@ async fn a_collector_that_never_answers_changes_nothing_and_one_that_is_not_set_
     assert_eq!(receiver.wait_for(2).await[1].header("traceparent"), "");
     assert!(!kit.app.app().traces.on());
 }
+
+/// Nudges that are accepted in one transaction stay in the traces of their requests.
+#[tokio::test]
+async fn what_is_accepted_together_stays_in_traces_of_its_own() {
+    let collector = Collector::start(true).await;
+    let kit = Kit::over(TestApp::start_with(collector.settings(1.0)).await).await;
+    let receiver = Receiver::ok().await;
+    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    const COUNT: usize = 24;
+    let asked = (0..COUNT).map(|number| {
+        let kit = &kit;
+        async move {
+            let (trace, key) = (format!("{TRACE:.30}{number:02}"), format!("{number}"));
+            let parent = format!("00-{trace}-{SPAN}-01");
+            let headers = [("idempotency-key", key.as_str()), ("traceparent", parent.as_str())];
+            let body = kit.body(&format!("+9198123401{number:02}"), &json!({}));
+            let made =
+                kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201);
+            (made["data"]["id"].clone(), trace)
+        }
+    });
+    let made = futures_util::future::join_all(asked).await;
+    kit.app.advance(3_600).await;
+    let told = receiver.wait_for(COUNT).await;
+    for (id, trace) in made {
+        let got = told.iter().find(|got| got.json()["data"]["id"] == id).expect("each is told of");
+        let parent = got.header("traceparent");
+        assert!(parent.starts_with(&format!("00-{trace}-")), "{parent} instead of {trace}");
+    }
+}
