@@ -359,7 +359,7 @@ row! {
 const LOG: &str = formatcp!("select {}", DeliveryRow::COLUMNS);
 /// PostgreSQL looks by the key for each: otherwise it may read all events for a few deliveries.
 const JOIN: &str = "left join /*sqlite*/events e on e.workspace = d.workspace and e.id = d.event/*end*/\
-     /*pg lateral (select envelope from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
+     /*pg lateral (select envelope, trace from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
 
 /// What a page of the log shows.
 #[derive(Debug, Clone, Default)]
