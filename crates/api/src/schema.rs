@@ -469,7 +469,7 @@ mod tests {
             (json!({}), "name", "is required"),
             (json!({"name": null}), "name", "must be a string of 1 to 5 characters"),
             (json!({"name": "toolong"}), "name", "must be a string of 1 to 5 characters"),
-            (json!({"name": "a\0b"}), "name", "must be a string of 1 to 5 characters"),
+            (json!({"name": "a\0b"}), "name", "must not contain the character U+0000"),
             (
                 json!({"name": "a", "at": "2026-01-01T00:00:00"}),
                 "at",
