@@ -245,7 +245,7 @@ async fn a_call_and_a_scheduled_call_take_their_trace_along() {
         let trace = format!("{:032x}", count + 1);
         let mut body = json!({"agentId": agent, "toNumber": format!("+91981234010{count}")});
         if path == "/v1/scheduled-calls" {
-            body["scheduledAt"] = json!("2027-03-01T06:40:00Z");
+            body["scheduledAt"] = json!("2027-03-01T07:00:00Z");
         }
         let sent = format!("00-{trace}-{SPAN}-01");
         let headers = [("idempotency-key", path), ("traceparent", sent.as_str())];
