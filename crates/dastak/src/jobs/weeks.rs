@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use domain::time::{HOUR, MINUTE, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 
 use crate::app::{App, Failure, node};
 
 /// Time between two looks, and after one that failed.
-const PACE: i64 = 6 * HOUR;
+const PACE: i64 = DAY;
 const AGAIN: i64 = 5 * MINUTE;
 
 /// One round; when to come again.
