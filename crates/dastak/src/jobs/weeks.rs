@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use domain::time::{DAY, MINUTE, Timestamp};
+use domain::time::{MINUTE, Timestamp};
+use store::weeks::{WEEK, week_of};
 
 use crate::app::{App, Failure, node};
 
-/// Time between two looks, and after one that failed.
-const PACE: i64 = DAY;
+/// Time until the next look after one that failed.
 const AGAIN: i64 = 5 * MINUTE;
 
 /// One round; when to come again.
@@ -23,5 +23,31 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
         Err(why) => Failure::from(why.clone()).log("weeks could not be made or dropped; it is tried again"),
     }
     let told = node::look_at_weeks(&app).await;
-    Some(now.plus(if kept.is_ok() && told.is_ok_and(|complete| complete) { PACE } else { AGAIN }))
+    let complete = kept.is_ok() && told.is_ok_and(|complete| complete);
+    Some(if complete { next_change(now) } else { now.plus(AGAIN) })
+}
+
+/// When a week begins, or all rows of one are older than they are kept.
+fn next_change(now: Timestamp) -> Timestamp {
+    let begins = week_of(now).plus(WEEK);
+    let over = week_of(now.plus(-webhooks::KEPT)).plus(WEEK + webhooks::KEPT);
+    begins.min(over)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_looks_when_a_week_begins_and_when_one_is_over() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        for (now, next) in [
+            // Monday: the week that ended 30 days before Wednesday is over then.
+            ("2026-11-23T00:00:00Z", "2026-11-25T00:00:00Z"),
+            ("2026-11-25T00:00:00Z", "2026-11-30T00:00:00Z"),
+            ("2026-11-29T23:59:59Z", "2026-11-30T00:00:00Z"),
+        ] {
+            assert_eq!(next_change(at(now)), at(next), "{now}");
+        }
+    }
 }
