@@ -250,7 +250,7 @@ impl Faults for Misfortune {
         if self.world.nodes.is_away(self.node, self.world.now()) {
             return Some(away());
         }
-        self.world.read_fails(&name(place)).then(|| away())
+        self.world.read_fails(&name(place)).then(away)
     }
 }
 

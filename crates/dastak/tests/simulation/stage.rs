@@ -91,7 +91,7 @@ impl Aside {
 
 enum State {
     Sqlite(PathBuf),
-    Postgres { url: String, name: String, aside: Aside },
+    Postgres { url: String, name: String, aside: Box<Aside> },
 }
 
 /// The state of one run.
@@ -157,7 +157,7 @@ impl Stage {
                 let name = format!("sim_{}_{seed}", std::process::id());
                 Aside::to(&server).run(&format!("create database {name} template {template}"));
                 let url = at(&server, &name);
-                State::Postgres { aside: Aside::to(&url), url, name }
+                State::Postgres { aside: Box::new(Aside::to(&url)), url, name }
             }
         };
         Self { folder, engine, state }

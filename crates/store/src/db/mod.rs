@@ -936,32 +936,30 @@ impl Store {
         }
     }
 
-    fn read_at_length<T, E>(
+    async fn read_at_length<T, E>(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         place: Place,
         reach: Reach,
-    ) -> impl Future<Output = Result<T, E>> + Send
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        async move {
-            if self.shared() {
-                return self.look_from(work, place, reach).await;
+        if self.shared() {
+            return self.look_from(work, place, reach).await;
+        }
+        let store = self.clone();
+        let read = move || match (&*store.engine, store.faults.get()) {
+            (Engine::Sqlite(engine), None) => engine.read(work),
+            (Engine::Sqlite(engine), Some(faults)) => {
+                engine.read(faults::under(faults.clone(), Fate::Untouched, work))
             }
-            let store = self.clone();
-            let read = move || match (&*store.engine, store.faults.get()) {
-                (Engine::Sqlite(engine), None) => engine.read(work),
-                (Engine::Sqlite(engine), Some(faults)) => {
-                    engine.read(faults::under(faults.clone(), Fate::Untouched, work))
-                }
-                (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
-            };
-            match tokio::task::spawn_blocking(read).await {
-                Ok(answer) => answer,
-                Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
-            }
+            (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(answer) => answer,
+            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
         }
     }
 
