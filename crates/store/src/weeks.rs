@@ -112,13 +112,15 @@ fn span(table: Weekly, text: &str) -> Option<Option<Range<Timestamp>>> {
 /// # Errors
 /// Those of the store.
 pub fn parts(tx: &mut Tx<'_>, table: Weekly) -> Result<Vec<Part>, DbError> {
-    let found: Vec<(String, String)> = tx.all(
+    let found: Vec<(String, Option<String>)> = tx.all(
         "select cast(c.oid::regclass as text), pg_get_expr(c.relpartbound, c.oid) from pg_inherits i \
          join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(?1)",
         params![table.table()],
     )?;
     let mut parts = Vec::with_capacity(found.len());
     for (name, bounds) in found {
+        // Another node has dropped it since the statement began.
+        let Some(bounds) = bounds else { continue };
         let span = span(table, &bounds)
             .ok_or_else(|| DbError::Internal(format!("the bounds of {name}: {bounds}")))?;
         parts.push(Part { name, span });
