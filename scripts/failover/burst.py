@@ -10,6 +10,15 @@ REST = 0.2
 PERSEVERANCE = 180.0
 
 
+def later_today(now):
+    """The next noon in India that is an hour away at least, or six in the evening: within the hours of nudges at any time of the
+    day, so that none expires while it waits for them."""
+    india = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+    soonest = (now + datetime.timedelta(hours=1)).astimezone(india)
+    days = [soonest.replace(hour=hour, minute=0, second=0, microsecond=0) + datetime.timedelta(days=day) for day in (0, 1) for hour in (12, 18)]
+    return next(at for at in days if at >= soonest).astimezone(datetime.timezone.utc)
+
+
 class Kept:
     """What clients were told, and when."""
 
@@ -89,9 +98,9 @@ class Burst:
         return answer.good
 
     def later(self, at):
-        """A nudge of tomorrow: `nudge.scheduled` tells of it."""
+        """A nudge of a later hour: `nudge.scheduled` tells of it."""
         number = self.next()
-        at_time = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=20)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        at_time = later_today(datetime.datetime.now(datetime.timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
         body = {"agentId": self.office.agent, "toNumber": f"+9197{number:08}", "externalRef": f"later-{number}", "scheduledAt": at_time}
         return self.keyed("later", f"later-{number}", at, "POST", "/v1/nudges", self.office.key, body, lambda said: said["data"]["externalRef"])
 
