@@ -101,7 +101,7 @@ pub fn settle(
             }
         }
         let free = (ask.channels - others - ask.held).max(0);
-        // What others wait for is nobody's spare.
+        // While others wait for channels, nobody keeps spare ones.
         let spare = if missed > 0 { 0 } else { ask.spare };
         let channels = ask.held + (ask.needed + spare - ask.held).clamp(0, free);
         let wanted = channels.max(ask.needed);
@@ -161,7 +161,7 @@ fn registrar(
     if !ours {
         tracing::info!(%trunk, before = registrar.as_deref(), "this node registers at a trunk from now on");
     }
-    // Until this node has a contact, whoever comes next replaces the one before.
+    // Until this node has a contact, the next registrar replaces the one before.
     let (known, replaces) = match &ask.contact {
         Some(own) => (Some(own), contact.as_ref().filter(|known| *known != own && !ours)),
         None => (contact.as_ref(), contact.as_ref()),

@@ -18,7 +18,7 @@ pub const WEEK: i64 = 7 * DAY;
 /// Weeks that are made before they begin: an installation may stand still for so long.
 pub const AHEAD: i64 = 4;
 
-/// Longest wait for a lock of a part. Whoever wants the table meanwhile waits behind it.
+/// Longest wait for a lock of a part. Others that want the table wait behind it.
 const LOCK: &str = "set local lock_timeout = '300ms'";
 
 /// A table that is kept in weeks.
@@ -219,7 +219,7 @@ pub(crate) fn attach(tx: &mut Tx<'_>, table: Weekly, from: Timestamp) -> Result<
     tx.exec(&sql, &[]).map(|_| ())
 }
 
-/// Drops the oldest part of a table if all its rows are older than `before`. Whether it did.
+/// Drops the oldest part of a table if all its rows are older than `before`. Returns whether it did so.
 fn drop_oldest(tx: &mut Tx<'_>, table: Weekly, before: Timestamp) -> Result<bool, DbError> {
     alone(tx)?;
     let Some(over) = parts(tx, table)?.into_iter().find(|part| part.is_over(before)) else {

@@ -95,7 +95,7 @@ pub(super) struct Ask {
     pub(super) limit: i64,
     pub(super) once: Once,
     pub(super) wanted: Wanted,
-    /// The trace of the request, whoever carries it out.
+    /// The trace of the request; the task of another request may carry it out.
     pub(super) trace: Option<TraceContext>,
 }
 

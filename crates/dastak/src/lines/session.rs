@@ -102,7 +102,8 @@ async fn carry(
         }
         rung
     };
-    // While it rings: whoever answers is not kept waiting, and a store that goes away then ends no call.
+    // It is read while the phone rings: the person who answers does not wait, and no call ends because the store goes away
+    // at that moment.
     let (rung, talk) = tokio::join!(ring, Meeting::read(app, tenant, id));
     match rung {
         Ok(()) => {
