@@ -348,8 +348,8 @@ impl Clock {
         Some(self.now())
     }
 
-    /// The moment at which a manual clock's next timer fires; `None` without one, and on a real clock. Whoever moves the
-    /// clocks of several nodes together goes from one such moment to the next.
+    /// The moment at which a manual clock's next timer fires; `None` without one, and on a real clock. A test
+    /// that moves the clocks of several nodes together goes from one such moment to the next.
     pub fn next_timer(&self) -> Option<Timestamp> {
         self.lock()?.sleepers.keys().next().map(|(due, _)| Timestamp(*due))
     }

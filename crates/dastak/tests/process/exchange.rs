@@ -43,7 +43,7 @@ impl Seen {
 
 /// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more,
 /// 3 rings for ever, 4 rings and is answered, 6 is refused by the exchange itself, anything else is busy.
-/// Whoever registers is registered.
+/// Every REGISTER is accepted.
 pub struct Exchange {
     pub port: u16,
     socket: Arc<UdpSocket>,

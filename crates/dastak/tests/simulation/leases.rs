@@ -1,6 +1,6 @@
 //! Calls on lines of the node that dialled them, as those of trunks are: in some runs on PostgreSQL. What happens on the
 //! line is reported by that node only. It renews the call's lease as `jobs/lines.rs` does; when it dies, the line dies
-//! with it, and whoever was spoken to hears nothing any more.
+//! with it, and the person on it hears nothing any more.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The channels of a trunk that several nodes share: how many calls this node may carry over it, and whether this
 //! node registers there (docs/contract/telephony.md#nodes).
 //!
-//! Nothing here knows how nodes agree. Whoever does gives this node a grant and renews it ([`Share::grant`]), is
+//! Nothing here knows how nodes agree. The caller that does gives this node a grant and renews it ([`Share::grant`]), is
 //! told when a call waits for a channel, and takes channels back that are not in use ([`Share::hold`]). A trunk of
 //! a service with one node has all its channels, for ever.
 

@@ -408,7 +408,7 @@ impl Trunk {
             };
             tokio::select! {
                 () = stop.cancelled() => {}
-                // Whoever tells is the trunk itself, so this fails never.
+                // The trunk itself holds the sender, so this never fails.
                 _ = registrar.changed() => {}
                 () = super::timers::until(wait) => {}
             }
