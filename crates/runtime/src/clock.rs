@@ -19,8 +19,8 @@ use tokio_util_lite::TaskCount;
 
 /// Real time that work waiting for something outside gets before the manual clock steps on.
 const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
-/// Real time after which the manual clock steps on even though work inside has not settled; only a defect
-/// gets here.
+/// Real time after which the manual clock says so and steps on even though work inside has not settled; only a
+/// defect gets here.
 const STUCK: Duration = Duration::from_secs(60);
 /// A job on the real clock looks at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -389,7 +389,11 @@ impl Clock {
                 return;
             };
             let now = tokio::time::Instant::now();
-            if now >= stuck || (busy == 0 && outside == 0) {
+            if busy == 0 && outside == 0 {
+                return;
+            }
+            if now >= stuck {
+                tracing::error!(busy, outside, "work that the manual clock counts has not settled in a minute");
                 return;
             }
             let until = if busy > 0 { stuck } else { *grace_ends.get_or_insert(now + self.0.outside_grace) };

@@ -34,6 +34,7 @@ mod read;
 mod refusal;
 mod report;
 mod talk;
+mod together;
 
 pub use crate::call_env::{Carriers, ChargeHook, Env, emit_with};
 pub use agent::pack;

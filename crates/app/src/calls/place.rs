@@ -1,6 +1,5 @@
 //! Placing a call: the intent, the dial, the answer.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,18 +21,14 @@ use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
 
 use super::apply::apply_owing;
-use super::due::hold_nudges;
+use super::together::store_it;
 use super::{Env, Known, Order, Prepared, Refused, check_metadata, contact, holds, prepare};
 use crate::call_env::LEASE_MARGIN;
-use crate::gather::Gather;
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
 /// How long a dial may take before the carrier is asked what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
-/// Outcomes that are stored together at most, and by how many transactions at once.
-const TOGETHER: usize = 64;
-const TURNS: usize = 2;
 /// Pauses between two tries to store what the carrier answered.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -118,9 +113,9 @@ async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> R
 }
 
 /// The request that waits for the answer, with its warnings.
-type Request = Option<(Once, Vec<Warning>)>;
+pub(super) type Request = Option<(Once, Vec<Warning>)>;
 /// What became of a dial, and what the request is told of it.
-type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
+pub(super) type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
 /// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials
 /// that are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the
@@ -237,58 +232,10 @@ pub(super) async fn store_outcome(
 }
 
 /// What the carrier answered, and when it was asked.
-type Heard = (Arc<Result<String, DialError>>, Option<Timestamp>);
-
-/// Stores an outcome: on a shared store together with others that wait, if no request waits for the answer.
-async fn store_it(
-    app: &App,
-    call: Arc<CallRow>,
-    heard: Heard,
-    request: Arc<Request>,
-) -> Result<Settled, Failure> {
-    if request.is_none() && app.store.shared() {
-        let desk = app.kept.of(|| Outcomes::new(TOGETHER, TURNS));
-        let stored = desk.ask((call.clone(), heard.clone()), |pieces| store_together(app, pieces)).await;
-        if let Some(Some(settled)) = stored {
-            return settled;
-        }
-    }
-    store_once(app, call, heard, request).await
-}
-
-/// Outcomes of dials that wait to be stored; an answer is missing when one is to be stored by itself.
-type Outcomes = Gather<(Arc<CallRow>, Heard), Option<Result<Settled, Failure>>>;
-
-async fn store_together(
-    app: &App,
-    pieces: Vec<(Arc<CallRow>, Heard)>,
-) -> Vec<Option<Result<Settled, Failure>>> {
-    let (count, env) = (pieces.len(), app.call_env());
-    let stored = app.store.tx(move |tx| {
-        let mut of_workspace: BTreeMap<Tenant, Vec<Id<Call>>> = BTreeMap::new();
-        for (call, _) in &pieces {
-            of_workspace.entry(call.workspace).or_default().push(call.id);
-        }
-        for (tenant, ids) in of_workspace {
-            calls::hold_each(tx, tenant, &ids)?;
-        }
-        hold_nudges(tx, pieces.iter().map(|(call, _)| &**call))?;
-        let (mut settled, mut bills) = (Vec::with_capacity(pieces.len()), Vec::new());
-        for (call, heard) in &pieces {
-            settled.push(store_outcome_of(tx, &env, call, heard, &None, &mut bills)?);
-        }
-        holds::pay_all(tx, &env, bills)?;
-        Ok::<_, Failure>(settled)
-    });
-    match stored.await {
-        Ok(settled) => settled.into_iter().map(|one| Some(Ok(one))).collect(),
-        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
-        Err(_) => (0..count).map(|_| None).collect(),
-    }
-}
+pub(super) type Heard = (Arc<Result<String, DialError>>, Option<Timestamp>);
 
 /// The second transaction of a placement.
-async fn store_once(
+pub(super) async fn store_once(
     app: &App,
     call: Arc<CallRow>,
     heard: Heard,
@@ -306,7 +253,7 @@ async fn store_once(
 }
 
 /// Stores an outcome in the caller's transaction. What the call owes is to be paid at its end.
-fn store_outcome_of(
+pub(super) fn store_outcome_of(
     tx: &mut Tx<'_>,
     env: &Env,
     call: &CallRow,

@@ -69,9 +69,12 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
     ("chats.rs", "chats/"),
 ];
 
-/// The same of tasks that wait for others of their own outside of the jobs: what customers write, what is due on a
-/// number, people of campaigns on the channel, and what is asked of the channel's accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 8] = [
+/// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
+/// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
+/// accounts, which waits outside already.
+const TASKS_ELSEWHERE: [&str; 10] = [
+    "app/calls/together.rs",
+    "app/nudges/together.rs",
     "app/limits/rates.rs",
     "channel/inbox.rs",
     "channel/send.rs",
@@ -293,4 +296,26 @@ fn every_job_with_tasks_of_its_own_is_known() {
     let mut known: Vec<&str> = TASKS_OF_A_JOB.iter().map(|(job, _)| *job).collect();
     known.sort_unstable();
     assert_eq!(found, known);
+}
+
+/// So would work that is gathered: those who wait for it are counted while one of them does it.
+#[test]
+fn everything_that_is_worked_together_is_known() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (mut folders, mut found) = (vec![crates.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("use crate::gather::Gather")) {
+                let place = path.strip_prefix(&crates).expect("a path below").display().to_string();
+                found.push(place.replacen("/src/", "/", 1));
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    for place in found.iter().filter(|place| !place.contains("/tests/")) {
+        assert!(TASKS_ELSEWHERE.contains(&place.as_str()), "{place} is not known to the simulation");
+    }
 }
