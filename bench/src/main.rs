@@ -61,7 +61,7 @@ fn main() -> ExitCode {
                 &asked
             }))
         }
-        Some("nodes") => runtime.block_on(nodes::run()),
+        Some("nodes") => runtime.block_on(nodes::run(&arguments[1..])),
         Some("compare") => runtime.block_on(compare::run(&arguments[1..])),
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),

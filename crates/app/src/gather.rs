@@ -12,27 +12,40 @@ type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 /// Where pieces of work wait for each other.
 pub(crate) struct Gather<T, A> {
     waiting: Mutex<Waiting<T, A>>,
-    /// Those who work pieces, their own and others'.
-    turns: Semaphore,
+    /// Who works pieces, its own and others'.
+    first: Semaphore,
+    /// Those who do so beside it, once enough pieces wait: otherwise whoever comes first would work its piece alone, beside
+    /// somebody who is about to work many.
+    more: Semaphore,
+    enough: usize,
     /// Pieces that are worked together at most.
     most: usize,
 }
 
 impl<T, A> Gather<T, A> {
-    /// A place where at most `most` pieces are worked together, and so many times at once.
+    /// A place where at most `most` pieces are worked together, and so many times at once (at least one).
     pub fn new(most: usize, turns: usize) -> Self {
-        Self { waiting: Mutex::default(), turns: Semaphore::new(turns), most }
+        let (first, more) = (Semaphore::new(1), Semaphore::new(turns - 1));
+        Self { waiting: Mutex::default(), first, more, enough: (most / 4).max(1), most }
     }
 
     /// Waits until a piece was worked, by `work` of this caller or of another one, and gives the answer: `work` has one for
     /// each piece, in their order. `None` when the caller that worked it was broken off.
     pub async fn ask<F: Future<Output = Vec<A>>>(&self, piece: T, work: impl Fn(Vec<T>) -> F) -> Option<A> {
         let (send, mut answer) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((piece, send));
-        let turn = tokio::select! {
-            biased;
-            answer = &mut answer => return answer.ok(),
-            turn = self.turns.acquire() => turn,
+        let waiting = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.push((piece, send));
+            waiting.len()
+        };
+        let beside = if waiting >= self.enough { self.more.try_acquire().ok() } else { None };
+        let turn = match beside {
+            Some(turn) => turn,
+            None => tokio::select! {
+                biased;
+                answer = &mut answer => return answer.ok(),
+                turn = self.first.acquire() => turn.ok()?,
+            },
         };
         // Older ones may be many: this one is worked in the end, or somebody else has it.
         loop {

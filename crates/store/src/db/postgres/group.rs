@@ -4,12 +4,12 @@
 //! fails, each of its closures runs again by itself, so that only the one that is to blame hears of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::SyncSender;
 
 use tokio::sync::oneshot;
 
 use super::super::{Aftermath, DbError, OnWake, Session, StoreMetrics, Tx, Value};
+use super::lobby::Lobby;
 use super::{Job, PATIENCE, PgSession, WRITE};
 
 /// Closures that may share a transaction.
@@ -244,7 +244,7 @@ fn gather(guest: &mut dyn Guest, all: &mut Sheet) -> Gathered {
 
 /// Serves closures that want to share transactions. `singly` is where those wait that get one of their own.
 pub(super) fn serve(
-    inbox: &Mutex<Receiver<Box<dyn Guest>>>,
+    lobby: &Lobby<Box<dyn Guest>>,
     mut session: PgSession,
     singly: &SyncSender<Job>,
     metrics: &StoreMetrics,
@@ -254,18 +254,11 @@ pub(super) fn serve(
         // The threads behind end after this one.
         let _ = singly.send(job);
     };
-    loop {
-        let (mut all, mut guests) = (Sheet::default(), Vec::new());
-        {
-            let inbox = inbox.lock().unwrap_or_else(PoisonError::into_inner);
-            let Ok(first) = inbox.recv() else { return };
-            let mut next = Some(first);
-            while let Some(guest) = next {
-                metrics.queued.dec();
-                guests.push(guest);
-                next = if guests.len() < GROUP { inbox.try_recv().ok() } else { None };
-            }
+    while let Some((guests, turn)) = lobby.next(GROUP) {
+        for _ in &guests {
+            metrics.queued.dec();
         }
+        let mut all = Sheet::default();
         metrics.in_use.inc();
         let mut waiting = Vec::with_capacity(guests.len());
         for mut guest in guests {
@@ -286,6 +279,7 @@ pub(super) fn serve(
             }
         }
         metrics.in_use.dec();
+        drop(turn);
     }
 }
 

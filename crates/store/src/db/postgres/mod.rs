@@ -2,6 +2,7 @@
 //! conflict, and one connection for the wake-ups between nodes.
 
 mod group;
+mod lobby;
 mod probes;
 mod replica;
 mod server;
@@ -20,6 +21,7 @@ use tokio_postgres::Client;
 use super::{Aftermath, DbError, Kind, OnWake, Place, Reach, Session, StoreMetrics, Tx, Wake, WakeSet};
 pub(super) use group::Sheet;
 use group::{Blame, Guest, Work};
+use lobby::{Door, Lobby};
 pub use probes::Probe;
 pub(super) use probes::probe;
 use replica::Replica;
@@ -61,7 +63,7 @@ pub(super) struct Postgres {
     writers: SyncSender<Job>,
     readers: SyncSender<Job>,
     /// Closures that may share a transaction.
-    guests: SyncSender<Box<dyn Guest>>,
+    guests: Door<Box<dyn Guest>>,
     /// Who reads at length, if not the primary.
     replica: Option<Replica>,
     metrics: StoreMetrics,
@@ -89,17 +91,16 @@ impl Postgres {
         let owed = Arc::new(Owed::default());
         let writers = pool("store-write", connections, server, Purpose::Write, &metrics)?;
         let readers = pool("store-read", connections, server, Purpose::Read, &metrics)?;
-        let (guests, inbox) = sync_channel::<Box<dyn Guest>>(QUEUE);
-        let inbox = Arc::new(Mutex::new(inbox));
+        let guests = Door(Arc::new(Lobby::<Box<dyn Guest>>::new(QUEUE)));
         for number in 0..SHARED {
-            let (inbox, server, singly, metrics) =
-                (inbox.clone(), server.clone(), writers.clone(), metrics.clone());
+            let (lobby, server, singly, metrics) =
+                (guests.0.clone(), server.clone(), writers.clone(), metrics.clone());
             std::thread::Builder::new()
                 .name(format!("store-shared-{number}"))
                 .spawn(move || {
                     let session = PgSession::new(server, Purpose::Write, Arc::default());
                     if let Ok(session) = session {
-                        group::serve(&inbox, session, &singly, &metrics);
+                        group::serve(&lobby, session, &singly, &metrics);
                     }
                 })
                 .map_err(|why| DbError::Unavailable(why.to_string()))?;
@@ -141,7 +142,7 @@ impl Postgres {
             Kind::Adding => {
                 let guest = Work::new(work, send, on_wake, metrics);
                 self.metrics.queued.inc();
-                if self.guests.try_send(Box::new(guest)).is_err() {
+                if !self.guests.0.admit(Box::new(guest)) {
                     self.metrics.queued.dec();
                     return Err(DbError::Unavailable("the queue of the store is full".into()).into());
                 }

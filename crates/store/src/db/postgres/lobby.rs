@@ -1,0 +1,132 @@
+//! Where closures wait that may share a transaction.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Closures that wait when a second transaction begins beside one that is under way. With fewer, whoever comes first would
+/// get a transaction to itself, and the server as many transactions as closures.
+const ENOUGH: usize = 16;
+
+/// Those who wait, and how many transactions are under way.
+pub(super) struct Lobby<G> {
+    state: Mutex<State<G>>,
+    changed: Condvar,
+    room: usize,
+}
+
+struct State<G> {
+    waiting: VecDeque<G>,
+    working: usize,
+    closed: bool,
+}
+
+/// The way in. The lobby is closed when it is gone.
+pub(super) struct Door<G>(pub(super) Arc<Lobby<G>>);
+
+impl<G> Drop for Door<G> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// A transaction is under way as long as this lives.
+pub(super) struct Turn<'a, G>(&'a Lobby<G>);
+
+impl<G> Drop for Turn<'_, G> {
+    fn drop(&mut self) {
+        self.0.lock().working -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+impl<G> Lobby<G> {
+    /// A lobby in which so many may wait.
+    pub(super) fn new(room: usize) -> Self {
+        let state = State { waiting: VecDeque::new(), working: 0, closed: false };
+        Self { state: Mutex::new(state), changed: Condvar::new(), room }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<G>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there was room for it.
+    pub(super) fn admit(&self, guest: G) -> bool {
+        let mut state = self.lock();
+        if state.waiting.len() >= self.room || state.closed {
+            return false;
+        }
+        state.waiting.push_back(guest);
+        drop(state);
+        self.changed.notify_one();
+        true
+    }
+
+    /// Waits for those of the next transaction, `most` at most. `None` once the lobby is closed and empty.
+    pub(super) fn next(&self, most: usize) -> Option<(Vec<G>, Turn<'_, G>)> {
+        let mut state = self.lock();
+        loop {
+            let count = state.waiting.len();
+            if count > 0 && (state.working == 0 || count >= ENOUGH) {
+                state.working += 1;
+                let guests = state.waiting.drain(..count.min(most)).collect();
+                return Some((guests, Turn(self)));
+            }
+            if count == 0 && state.closed {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Nobody comes any more.
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_transaction_waits_until_it_is_worth_it() {
+        let lobby = Lobby::new(100);
+        assert!(lobby.admit(0));
+        let (first, turn) = lobby.next(8).expect("one waits");
+        assert_eq!(first, [0]);
+        for number in 1..=ENOUGH {
+            assert!(lobby.admit(number));
+        }
+        let (second, beside) = lobby.next(8).expect("enough wait");
+        assert_eq!(second.len(), 8);
+        drop((turn, beside));
+        let (rest, _turn) = lobby.next(100).expect("the others wait");
+        assert_eq!(rest.len(), ENOUGH - 8);
+    }
+
+    #[test]
+    fn a_lone_closure_waits_for_the_transaction_before_it() {
+        let lobby = Arc::new(Lobby::new(100));
+        assert!(lobby.admit(1));
+        let (_, turn) = lobby.next(8).expect("one waits");
+        assert!(lobby.admit(2));
+        let other = lobby.clone();
+        let next = std::thread::spawn(move || other.next(8).map(|(guests, _)| guests));
+        assert_eq!(lobby.lock().working, 1);
+        drop(turn);
+        assert_eq!(next.join().expect("no panic"), Some(vec![2]));
+    }
+
+    #[test]
+    fn a_full_lobby_takes_nobody_and_a_closed_one_is_emptied() {
+        let lobby = Lobby::new(1);
+        assert!(lobby.admit(1));
+        assert!(!lobby.admit(2));
+        lobby.close();
+        assert_eq!(lobby.next(8).map(|(guests, _)| guests), Some(vec![1]));
+        assert!(!lobby.admit(3));
+        assert!(lobby.next(8).is_none());
+    }
+}
