@@ -8,6 +8,7 @@ use api::error_codes as codes;
 use domain::call::{Direction, Fact, Progress, Status, Warning};
 use domain::compliance::{Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::ids::Call;
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
