@@ -71,6 +71,7 @@ computes() {
         cargo test --workspace --lib --bins $others -- --skip _on_postgres &&
         TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
         step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
+        step "the simulation with two nodes" env SIM_ENGINE=postgres SIM_SEEDS=4 cargo test --workspace --test simulation every_seed &&
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&

@@ -194,11 +194,33 @@ impl World {
     }
 }
 
+/// A defect of the service that is planted on purpose, to see that runs notice it.
+#[derive(Debug, Clone, Copy)]
+pub enum Plant {
+    /// What one node claims, another one may claim at the same moment.
+    Claims,
+    /// The lease of a call counts as over thirty seconds before it is.
+    Leases,
+}
+
+impl Plant {
+    /// What `SIM_PLANT` says.
+    pub fn chosen() -> Option<Self> {
+        match std::env::var("SIM_PLANT").as_deref() {
+            Err(_) => None,
+            Ok("claims") => Some(Self::Claims),
+            Ok("leases") => Some(Self::Leases),
+            Ok(other) => panic!("SIM_PLANT is claims or leases, not {other}"),
+        }
+    }
+}
+
 /// The store's misfortunes.
 pub struct Misfortune {
     pub world: Arc<World>,
     /// The node whose store it is.
     pub node: usize,
+    pub plant: Option<Plant>,
 }
 
 /// Its crate, the file and the line: `app/nudges/due.rs:120`.
@@ -246,7 +268,11 @@ impl Faults for Misfortune {
         if self.world.nodes.is_frozen(self.node) {
             self.world.stand_by(self.node);
         }
-        sql.into()
+        match self.plant {
+            Some(Plant::Claims) if sql.contains("skip locked") => sql.replace("/*pg for update", "/*").into(),
+            Some(Plant::Leases) => sql.replace("next_step_at <= ?1", "next_step_at - 30000 <= ?1").into(),
+            Some(Plant::Claims) | None => sql.into(),
+        }
     }
 
     fn read(&self, place: Place) -> Option<DbError> {

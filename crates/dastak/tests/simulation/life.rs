@@ -25,7 +25,7 @@ use tokio::sync::Notify;
 use crate::carrier::{Line, World};
 use crate::chats::Writer;
 use crate::cloud::Api;
-use crate::faults::Misfortune;
+use crate::faults::{Misfortune, Plant};
 use crate::random::Random;
 use crate::receivers::Mail;
 use crate::sources::Systems;
@@ -252,7 +252,7 @@ async fn start(
     world.connect(node, wakes.clone());
     let store = Store::open(&store_settings(&config), on_wake).expect("the store opens");
     store.migrate(|_, _, _| ()).await.expect("the schema");
-    store.fail_as(Arc::new(Misfortune { world: world.clone(), node }));
+    store.fail_as(Arc::new(Misfortune { world: world.clone(), node, plant: Plant::chosen() }));
     // The first node's lives have the names that they have without a second one.
     let number = number + 1_000 * node as u64;
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
