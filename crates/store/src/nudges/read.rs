@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use super::NudgeRow;
-use crate::db::{DbError, FromRow, Row, Tx, Value, any_of};
+use crate::db::{DbError, FromRow, Row, Tx, Value, any_of, column_of};
 use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
@@ -79,7 +79,8 @@ pub fn find_live(
     )
 }
 
-/// The live nudges to these numbers.
+/// The live nudges to these numbers. Each is looked up by itself: a plan that was made while the table was small would read
+/// all live nudges of the workspace each time.
 pub fn live_among(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -87,11 +88,13 @@ pub fn live_among(
     numbers: &[String],
 ) -> Result<Vec<(String, Id<NudgeKind>)>, DbError> {
     let mut params = vec![tenant.into(), mode.into()];
-    let list = any_of(&mut params, numbers.iter().map(Value::from));
+    let wanted = column_of(&mut params, numbers.iter().map(Value::from));
     let sql = format!(
-        "select to_number, id from nudges where workspace = ?1 and mode = ?2 and open = 1 and to_number in {list}"
+        "with wanted (number) as (values {wanted}) select number, (select id from nudges where workspace = ?1 and mode = ?2 \
+         and to_number = wanted.number and open = 1) from wanted"
     );
-    tx.all(&sql, &params)
+    let found: Vec<(String, Option<Id<NudgeKind>>)> = tx.all(&sql, &params)?;
+    Ok(found.into_iter().filter_map(|(number, id)| Some((number, id?))).collect())
 }
 
 /// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.
