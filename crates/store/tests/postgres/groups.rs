@@ -12,6 +12,9 @@ use tokio::task::JoinSet;
 use crate::wire::{State, Wire};
 use crate::{fresh_database, numbers, scratch};
 
+/// One holds up the first connection, and as many as the second one waits for hold up that.
+const BLOCKERS: i64 = 17;
+
 type Closure = Box<dyn FnMut(&mut Tx<'_>) -> Result<(), DbError> + Send>;
 
 /// Adds a number, and counts how often it is asked to.
@@ -54,10 +57,11 @@ async fn together_but(
     until(|| store.metrics().in_use.get() == 0 && queued() == 0).await;
     wire.set(State::Frozen);
     let mut blockers = JoinSet::new();
-    for n in [-2, -1] {
-        let held_up = store.clone();
-        blockers.spawn(async move { held_up.tx_adding(move |tx| add(tx, n)).await });
-        let in_use = n + 3;
+    for (in_use, numbers) in [(1, -BLOCKERS..1 - BLOCKERS), (2, 1 - BLOCKERS..0)] {
+        for n in numbers {
+            let held_up = store.clone();
+            blockers.spawn(async move { held_up.tx_adding(move |tx| add(tx, n)).await });
+        }
         until(|| store.metrics().in_use.get() == in_use && queued() == 0).await;
     }
     let (mut callers, all) = (Vec::new(), closures.len() as i64);
@@ -104,7 +108,7 @@ async fn what_waits_together_is_stored_with_one_statement_on_postgres() {
     let (heard, seen) = wire.seen(together(&wire, &store, (0..200).map(|n| adds(n, &runs)).collect())).await;
     all_well(&heard, &[]);
     assert_eq!(runs.load(Ordering::SeqCst), 200, "nobody runs twice");
-    assert_eq!(numbers(&url).await, (-2..200).collect::<Vec<i64>>());
+    assert_eq!(numbers(&url).await, (-BLOCKERS..200).collect::<Vec<i64>>());
     // Three transactions of BEGIN, an insert and COMMIT, and what two new sessions are told.
     assert!(seen.statements <= 3 * 3 + 2, "{seen:?}");
 }
@@ -117,7 +121,7 @@ async fn one_that_fails_fails_alone_on_postgres() {
     let heard = together(&wire, &store, (0..100).map(|n| adds(n, &runs)).collect()).await;
     all_well(&heard, &[50]);
     assert!(matches!(heard[&50], Err(DbError::Unique(_))), "{:?}", heard[&50]);
-    assert_eq!(numbers(&url).await, (-2..100).collect::<Vec<i64>>());
+    assert_eq!(numbers(&url).await, (-BLOCKERS..100).collect::<Vec<i64>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,7 +141,7 @@ async fn one_that_panics_or_is_refused_takes_nobody_along_on_postgres() {
     all_well(&heard, &[3, 7]);
     assert_eq!(heard[&7], Err(DbError::Internal("no".into())));
     assert_eq!(runs.load(Ordering::SeqCst), 18, "the others run once");
-    let expected: Vec<i64> = (-2..20).filter(|n| ![3, 7].contains(n)).collect();
+    let expected: Vec<i64> = (-BLOCKERS..20).filter(|n| ![3, 7].contains(n)).collect();
     assert_eq!(numbers(&url).await, expected);
 }
 
@@ -153,7 +157,7 @@ async fn one_that_wants_more_gets_a_transaction_of_its_own_on_postgres() {
         tx.later("update scratch set note = 'by itself' where n = 100", &[])
     });
     all_well(&together(&wire, &store, closures).await, &[]);
-    let expected: Vec<i64> = (-2..20).filter(|n| *n != 5).chain([100]).collect();
+    let expected: Vec<i64> = (-BLOCKERS..20).filter(|n| *n != 5).chain([100]).collect();
     assert_eq!(numbers(&url).await, expected);
 }
 
@@ -174,7 +178,7 @@ async fn a_number_that_has_changed_is_seen_in_the_transaction_on_postgres() {
         });
     }
     all_well(&together(&wire, &store, closures).await, &[]);
-    let expected: Vec<i64> = (-2..20).filter(|n| ![4, 9].contains(n)).chain([141, 191]).collect();
+    let expected: Vec<i64> = (-BLOCKERS..20).filter(|n| ![4, 9].contains(n)).chain([141, 191]).collect();
     assert_eq!(numbers(&url).await, expected, "nothing that rests on the old number was stored");
     // The same in a transaction of its own.
     let runs = Arc::<AtomicU32>::default();
@@ -215,5 +219,5 @@ async fn a_caller_that_leaves_hurts_nobody_on_postgres() {
     let closures = (0..20).map(|n| adds(n, &runs)).collect();
     all_well(&together_but(&wire, &store, closures, &[7]).await, &[]);
     assert_eq!(runs.load(Ordering::SeqCst), 20, "what was asked for is done");
-    assert_eq!(numbers(&url).await, (-2..20).collect::<Vec<i64>>());
+    assert_eq!(numbers(&url).await, (-BLOCKERS..20).collect::<Vec<i64>>());
 }
