@@ -45,6 +45,7 @@ pub mod operator_log;
 mod owed_steps;
 pub mod published_flows;
 pub mod readiness;
+pub mod recording_uploads;
 pub mod recordings;
 pub mod scheduled_calls;
 pub mod timelines;
@@ -196,6 +197,8 @@ pub struct App {
     pub shares: limits::shares::InWork,
     /// Calls that a request has just ended.
     pub hung_up: calls::HungUp,
+    /// Recordings of this node that are sent while they grow.
+    pub uploads: recording_uploads::Uploads,
     /// What this node is there for now, and what it has seen of its database server.
     pub node: node::Node,
     /// Whether the store answers.

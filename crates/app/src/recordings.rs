@@ -19,7 +19,7 @@ use serde_json::json;
 use store::after_calls::{self, StepRow};
 use store::calls::{self, CallRow};
 use store::recordings::{self, RecordingRow};
-use store::{Tx, workspaces};
+use store::{Tx, recording_uploads, workspaces};
 
 use super::call_env::{Env, emit};
 use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
@@ -59,8 +59,14 @@ pub(super) fn arrived(
     file: &RecordedFile,
     keep: bool,
 ) -> Result<(), Failure> {
+    // What was sent while the call lasted is under its id already.
+    let upload = recording_uploads::get_for_update(tx, call.workspace, call.id)?;
+    let keep = keep && !upload.as_ref().is_some_and(|upload| upload.discarded);
+    if !keep && upload.is_some() {
+        recording_uploads::discard(tx, call.workspace, &[call.id])?;
+    }
     let row = RecordingRow {
-        id: env.context.ids.make(),
+        id: upload.map_or_else(|| env.context.ids.make(), |upload| upload.recording),
         workspace: call.workspace,
         call: call.id,
         content_type: "audio/wav".to_owned(),
@@ -69,7 +75,7 @@ pub(super) fn arrived(
         created_at: env.context.now,
         kept_at: None,
     };
-    if keep {
+    if keep && recordings::of_call(tx, call.workspace, call.id)?.is_none() {
         recordings::insert(tx, &row)?;
     }
     owed_steps::owe_recording(tx, env, call, row.id, &file.path)
@@ -239,7 +245,8 @@ fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), 
 }
 
 /// Forgets the recordings of these calls, because a person is erased, and returns how many. One that is still
-/// a file loses its file when its step finds it forgotten.
+/// a file loses its file when its step finds it forgotten. What was sent of a call that lasts, or of one whose
+/// recording is not complete yet, goes as well.
 pub(super) fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -250,6 +257,8 @@ pub(super) fn erase(
     for row in &rows {
         forget(tx, context, row)?;
     }
+    recording_uploads::discard(tx, tenant, calls)?;
+    tx.wake(topics::AFTER_CALLS);
     Ok(rows.len() as u64)
 }
 
@@ -302,9 +311,8 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
             path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
         let Some(call) = call else { continue };
         let bytes = clock.outside(entry.metadata()).await.map_err(unreadable)?.len();
-        let duration_ms = i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0);
-        let file = RecordedFile { path: path.display().to_string(), duration_ms };
-        match adopt(app, call, file).await? {
+        let file = RecordedFile { path: path.display().to_string(), duration_ms: length(bytes) };
+        match adopt(app, call, file, SPOOL_REST).await? {
             Adopted::Waits => left = true,
             Adopted::Known => {}
             // The call is unknown: it was never dialled.
@@ -314,8 +322,13 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
     Ok(left)
 }
 
+/// Milliseconds of sound in a WAV file of so many bytes.
+pub(super) fn length(bytes: u64) -> i64 {
+    i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0)
+}
+
 /// What becomes of a file that a call left on this node.
-enum Adopted {
+pub(super) enum Adopted {
     /// It is too early to say.
     Waits,
     /// A step sees to it.
@@ -324,7 +337,14 @@ enum Adopted {
     Nobodys,
 }
 
-async fn adopt(app: &App, id: Id<Call>, file: RecordedFile) -> Result<Adopted, Failure> {
+/// Makes the recording of a call that has been over for `rest` milliseconds of a file that it left on this
+/// node, or removes the file.
+pub(super) async fn adopt(
+    app: &App,
+    id: Id<Call>,
+    file: RecordedFile,
+    rest: i64,
+) -> Result<Adopted, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
@@ -333,15 +353,22 @@ async fn adopt(app: &App, id: Id<Call>, file: RecordedFile) -> Result<Adopted, F
             if after_calls::waits(tx, tenant, id, AfterCallStep::Recording)? {
                 return Ok(Adopted::Known);
             }
-            let over = call.progress.ended_at.is_some_and(|ended| ended.plus(SPOOL_REST) <= env.context.now);
+            let over = call.progress.ended_at.is_some_and(|ended| ended.plus(rest) <= env.context.now);
             if !over {
                 return Ok(Adopted::Waits);
             }
+            let upload = recording_uploads::get_for_update(tx, tenant, id)?;
+            if upload.as_ref().is_some_and(|upload| upload.holder != *env.node) {
+                // Another node makes the recording of what was sent.
+                return Ok(Adopted::Waits);
+            }
+            let known = recordings::of_call(tx, tenant, id)?;
+            let unfinished = known.is_none_or(|known| known.kept_at.is_none() && upload.is_some());
             let workspace = workspaces::get(tx, tenant)?;
             let keep = file.duration_ms > 0
                 && call.progress.answered_at.is_some()
                 && workspace.is_some_and(|workspace| access::feature_on(&workspace, "recording"))
-                && recordings::of_call(tx, tenant, id)?.is_none()
+                && unfinished
                 && !owed_steps::person_is_erased(tx, &call)?;
             arrived(tx, &env, &call, &file, keep)?;
             tx.wake(topics::AFTER_CALLS);

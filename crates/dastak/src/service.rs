@@ -361,6 +361,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         shares: limits::shares::InWork::default(),
         hung_up: crate::app::calls::HungUp::default(),
         breaker: crate::app::nudges::Breaker::default(),
+        uploads: crate::app::recording_uploads::Uploads::default(),
         node,
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
@@ -405,6 +406,7 @@ pub fn start_jobs(
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
+    jobs::recording_uploads::start(app, wakes);
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::chats::start(app, wakes);
     jobs::channel_inbox::start(app, wakes);

@@ -130,6 +130,19 @@ pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: AfterCallSte
     tx.exists(sql, params![tenant, call, step])
 }
 
+/// The node that is to do a step of a call; `None` when no such step waits.
+pub fn doer(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    call: Id<Call>,
+    step: AfterCallStep,
+) -> Result<Option<Option<String>>, DbError> {
+    tx.one(
+        "select node from after_calls where workspace = ?1 and call = ?2 and step = ?3",
+        params![tenant, call, step],
+    )
+}
+
 /// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the
 /// person is not erased.
 pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {

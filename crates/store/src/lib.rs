@@ -46,6 +46,7 @@ pub mod operator_log;
 pub mod polls;
 pub mod pushes;
 pub mod rate_windows;
+pub mod recording_uploads;
 pub mod recordings;
 pub mod scheduled_calls;
 pub mod server;

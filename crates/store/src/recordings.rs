@@ -78,6 +78,19 @@ pub fn keep(
     Ok(kept > 0)
 }
 
+/// Corrects the length of a recording that is not kept yet, milliseconds.
+pub fn set_duration(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Recording>,
+    duration_ms: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "update recordings set duration_ms = ?3 where workspace = ?1 and id = ?2 and kept_at is null",
+        params![tenant, id, duration_ms],
+    )
+}
+
 /// Forgets a recording.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), DbError> {
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])

@@ -1,13 +1,17 @@
 //! The steps `recording` and `discard`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use store::after_calls::{self, StepRow};
+use store::recordings::RecordingRow;
 
 use super::step::StepEnd;
-use crate::{App, Failure, recordings};
+use crate::recording_uploads::Sent;
+use crate::{App, Failure, recording_uploads, recordings};
 
-/// Makes an object of the file and removes the file. Wherever a crash falls, the next run goes on from what
+/// Makes an object of the file and removes the file. What was sent of it while the call lasted is used
+/// (`recording_uploads`); otherwise it is sent whole. Wherever a crash falls, the next run goes on from what
 /// is there: the file without the note → put again; the note and the file → the file goes; neither → the step
 /// goes.
 pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
@@ -16,22 +20,24 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failu
     let found = app.store.read(move |tx| store::recordings::get(tx, tenant, id)).await?;
     match found {
         Some(recording) if recording.kept_at.is_none() => {
-            let Some(sound) = read_file(app, row).await? else {
-                tracing::error!(call = %row.call, "the file of a recording is not there");
-                return Ok(StepEnd::Never);
-            };
+            // Nothing is on its way any more, and nothing begins.
+            let _quiet = recording_uploads::stop(app, row.call).await;
             let key = recordings::key(&recording);
-            let bytes = i64::try_from(sound.len()).unwrap_or(i64::MAX);
-            if let Err(why) =
-                app.clock.outside(app.ports.objects.put(&key, &recording.content_type, sound)).await
-            {
-                tracing::warn!(call = %row.call, %why, "a recording could not be kept yet");
-                return Ok(StepEnd::Again);
-            }
+            let bytes = match send(app, row, &recording, &key).await? {
+                Way::Sent(bytes) => bytes,
+                Way::Again => return Ok(StepEnd::Again),
+                Way::NoFile => return Ok(StepEnd::Never),
+                Way::LeftToBucket => {
+                    let ended = finish(app, row).await;
+                    app.uploads.settle_soon(row.call);
+                    return ended;
+                }
+            };
             if !recordings::kept(app, &recording, bytes).await? {
                 // The person was erased while it travelled.
                 drop_object(app, &key).await?;
             }
+            app.uploads.settle_soon(row.call);
         }
         Some(_) => {}
         None => {
@@ -43,6 +49,39 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failu
     finish(app, row).await
 }
 
+/// What became of the file.
+enum Way {
+    /// It is an object of so many bytes.
+    Sent(i64),
+    /// It may be one later.
+    Again,
+    /// It is lost.
+    NoFile,
+    /// It is lost, but for what the bucket has.
+    LeftToBucket,
+}
+
+/// Makes an object of the file.
+async fn send(app: &App, row: &StepRow, recording: &RecordingRow, key: &str) -> Result<Way, Failure> {
+    let Some(file) = &row.file else { return Ok(Way::NoFile) };
+    match recording_uploads::send_file(app, row.workspace, row.call, Path::new(file)).await? {
+        Sent::Whole(bytes) => return Ok(Way::Sent(i64::try_from(bytes).unwrap_or(i64::MAX))),
+        Sent::NotOurs => return Ok(Way::Again),
+        Sent::NoFile => return Ok(Way::LeftToBucket),
+        Sent::Nothing => {}
+    }
+    let Some(sound) = read_file(app, row).await? else {
+        tracing::error!(call = %row.call, "the file of a recording is not there");
+        return Ok(Way::NoFile);
+    };
+    let bytes = i64::try_from(sound.len()).unwrap_or(i64::MAX);
+    if let Err(why) = app.clock.outside(app.ports.objects.put(key, &recording.content_type, sound)).await {
+        tracing::warn!(call = %row.call, %why, "a recording could not be kept yet");
+        return Ok(Way::Again);
+    }
+    Ok(Way::Sent(bytes))
+}
+
 /// Drops an object.
 pub(super) async fn discard(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     if let Some(key) = &row.file {
@@ -51,12 +90,25 @@ pub(super) async fn discard(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Fa
     finish(app, row).await
 }
 
-/// The recording is lost: it is not announced and not shown, and its file goes if it is here.
+/// The recording is lost: it is not announced and not shown, and its file goes if it is here. What the bucket
+/// has of a file of another node stays, and is made a recording.
 pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
-    let (tenant, id) = (row.workspace, row.recording);
-    if let Some(id) = id {
-        app.store.tx(move |tx| store::recordings::remove(tx, tenant, id)).await?;
-        drop_object(app, &recordings::key_of(id)).await?;
+    if let Some(id) = row.recording {
+        let (tenant, call) = (row.workspace, row.call);
+        let ours = row.node.as_deref() == Some(&*app.ports.node);
+        let lost = app.store.tx(move |tx| {
+            let upload = store::recording_uploads::get_for_update(tx, tenant, call)?;
+            if !ours && upload.is_some_and(|upload| !upload.discarded) {
+                return Ok(false);
+            }
+            store::recordings::remove(tx, tenant, id)?;
+            store::recording_uploads::discard(tx, tenant, &[call])?;
+            Ok::<_, Failure>(true)
+        });
+        if lost.await? {
+            drop_object(app, &recordings::key_of(id)).await?;
+        }
+        app.uploads.settle_soon(call);
     }
     remove_file(app, row).await?;
     finish(app, row).await.map(|_| ())

@@ -25,6 +25,7 @@ pub mod mails;
 pub mod node;
 pub mod polls;
 pub mod pushes;
+pub mod recording_uploads;
 pub mod scheduled_calls;
 pub mod statistics;
 pub mod streams;

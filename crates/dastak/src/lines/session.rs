@@ -1,5 +1,6 @@
 //! One call on a line, from the dial to its last fact.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use super::sandbox;
 use super::services::LineServices;
 use super::transfer::{Fork, ForkedEar, Referral};
 use super::{Held, Lines};
-use crate::app::{App, calls};
+use crate::app::recording_uploads::Uploading;
+use crate::app::{App, calls, recording_uploads, recordings};
 use crate::config::MachineAnswer;
 use voice::{self, Amd, Command, HearingSettings, Order};
 
@@ -112,7 +114,7 @@ async fn carry(
                 read => read,
             };
             let met = talk.and_then(|talk| {
-                let (meeting, ear) = Meeting::begin(lines, app, id, talk);
+                let (meeting, ear) = Meeting::begin(lines, app, tenant, id, talk);
                 session.control.connect(Box::new(ear)).map(|line| (meeting, line))
             });
             match met {
@@ -134,6 +136,8 @@ pub(super) struct Meeting {
     talk: calls::Talk,
     hearing: voice::Hearing,
     fork: Fork,
+    /// Sends the recording while it grows.
+    uploading: Option<Uploading>,
 }
 
 impl Meeting {
@@ -145,7 +149,7 @@ impl Meeting {
         id: Id<Call>,
     ) -> Option<(Self, ForkedEar)> {
         let talk = Self::read(app, tenant, id).await?;
-        Some(Self::begin(lines, app, id, talk))
+        Some(Self::begin(lines, app, tenant, id, talk))
     }
 
     /// Reads the call's agent; `None` when it is gone, or the store is.
@@ -163,20 +167,28 @@ impl Meeting {
     }
 
     /// Opens the recording.
-    fn begin(lines: &Lines, app: &App, id: Id<Call>, talk: calls::Talk) -> (Self, ForkedEar) {
-        let recorder = if talk.record { recorder(lines, app, id) } else { None };
+    fn begin(lines: &Lines, app: &App, tenant: Tenant, id: Id<Call>, talk: calls::Talk) -> (Self, ForkedEar) {
+        let opened = if talk.record { recorder(lines, app, id) } else { None };
+        let (recorder, uploading) = opened.map_or((None, None), |(recorder, file)| {
+            (Some(recorder), recording_uploads::begin(app, tenant, id, file))
+        });
         let (ear, hearing) = voice::hearing(&HearingSettings::default(), recorder);
         let fork = Fork::default();
         let ear = fork.ear(ear);
-        (Self { talk, hearing, fork }, ear)
+        (Self { talk, hearing, fork, uploading }, ear)
     }
 }
 
 /// A call without a recording goes on all the same.
-fn recorder(lines: &Lines, app: &App, id: Id<Call>) -> Option<(voice::Recorder, voice::Recording)> {
-    let folder = app.config.data.join("spool");
+fn recorder(
+    lines: &Lines,
+    app: &App,
+    id: Id<Call>,
+) -> Option<((voice::Recorder, voice::Recording), PathBuf)> {
+    let folder = recordings::spool(&app.config);
+    let file = folder.join(format!("{id}.wav"));
     let made = std::fs::create_dir_all(&folder).map_err(|why| why.to_string());
-    let opened = made.and_then(|()| lines.recordings.open(&folder.join(format!("{id}.wav"))));
+    let opened = made.and_then(|()| lines.recordings.open(&file)).map(|opened| (opened, file));
     opened.map_err(|why| tracing::error!(call = %id, %why, "a call is not recorded: no file")).ok()
 }
 
@@ -219,7 +231,8 @@ impl Session {
         mut events: UnboundedReceiver<LegEvent>,
         mut orders: mpsc::Receiver<Command>,
     ) {
-        let Meeting { talk, hearing, fork } = meeting;
+        // It ends with the conversation.
+        let Meeting { talk, hearing, fork, uploading: _uploading } = meeting;
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
         let question = talk.question.clone().filter(|_| talk.direction == Direction::Outbound);

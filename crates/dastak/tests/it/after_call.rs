@@ -236,6 +236,11 @@ impl Held {
             ports.language_model = model.map(|model| model as Arc<dyn LanguageModel>);
         })
         .await;
+        Self::open_in(app, shelf).await
+    }
+
+    /// The same in a service that runs.
+    pub async fn open_in(app: TestApp, shelf: Arc<Shelf>) -> Self {
         let mut desk = Desk::open_in(app).await;
         let schema = json!([{"key": "amount", "label": "Amount", "type": "number"}, {"key": "day", "label": "Day", "type": "text"}]);
         let agent = json!({"systemPrompt": "You are Asha from Acme.", "extractionSchema": schema});

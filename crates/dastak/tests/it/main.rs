@@ -13,6 +13,9 @@ mod boards;
 mod boards_automations;
 mod boards_campaigns;
 mod boards_settings;
+#[allow(dead_code, reason = "shared with the tests of the adapters, which use all of it")]
+#[path = "../../../providers/tests/wire/bucket.rs"]
+mod bucket;
 mod call_faults;
 mod call_simulation;
 mod calls;
@@ -70,6 +73,8 @@ mod operator;
 mod polled_streams;
 mod pushes;
 mod receiver;
+mod recording_uploads;
+mod recording_uploads_nodes;
 mod scheduled_calls;
 mod streams;
 mod streams_campaigns;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -50,21 +51,30 @@ pub struct Exchange {
     seen: Arc<Mutex<Seen>>,
     calls: Arc<Mutex<BTreeMap<String, (String, SocketAddr)>>>,
     changed: watch::Receiver<u64>,
+    quiet: Arc<AtomicBool>,
 }
 
 impl Exchange {
     pub async fn start() -> Self {
         let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").await.expect("a port"));
-        // Sound is taken and not heard.
+        // Sound is taken and not heard; see [`Exchange::stay_quiet`].
         let ear = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
         let sound = ear.local_addr().expect("an address").port();
         let port = socket.local_addr().expect("an address").port();
         let (seen, calls): (Arc<Mutex<Seen>>, Arc<Mutex<BTreeMap<_, _>>>) = Default::default();
         let (change, changed) = watch::channel(0);
         let (heard, hears) = (seen.clone(), change.clone());
+        let quiet = Arc::new(AtomicBool::new(false));
+        let stays = quiet.clone();
         tokio::spawn(async move {
             let mut bytes = vec![0; 2_048];
-            while ear.recv(&mut bytes).await.is_ok() {
+            while let Ok((length, from)) = ear.recv_from(&mut bytes).await {
+                if stays.load(Ordering::SeqCst) && length > 12 {
+                    // The same packet, in which nothing is said: µ-law and A-law write silence in their ways.
+                    let silence = if bytes[1] & 0x7f == 8 { 0xd5 } else { 0xff };
+                    bytes[12..length].fill(silence);
+                    let _ = ear.send_to(&bytes[..length], from).await;
+                }
                 if !std::mem::replace(&mut heard.lock().unwrap().sound, true) {
                     hears.send_modify(|count| *count += 1);
                 }
@@ -81,7 +91,13 @@ impl Exchange {
                 change.send_modify(|count| *count += 1);
             }
         });
-        Self { port, socket, seen, calls, changed }
+        Self { port, socket, seen, calls, changed, quiet }
+    }
+
+    /// Whoever answers stays on the line and says nothing. Otherwise nothing at all comes from him, and his calls
+    /// are given up after a while.
+    pub fn stay_quiet(&self) {
+        self.quiet.store(true, Ordering::SeqCst);
     }
 
     /// Settings of a service that has this exchange as its only trunk.

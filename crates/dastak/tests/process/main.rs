@@ -4,6 +4,9 @@
 // These tests watch processes, which live in real time.
 #![allow(clippy::disallowed_methods)]
 
+#[allow(dead_code, reason = "shared with the tests of the adapters, which use all of it")]
+#[path = "../../../providers/tests/wire/bucket.rs"]
+mod bucket;
 mod channel;
 mod chats;
 mod command_line;
@@ -32,6 +35,7 @@ mod private_files;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
+mod recordings;
 mod trips;
 mod trunks;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]

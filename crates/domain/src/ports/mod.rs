@@ -28,7 +28,7 @@ pub use documents::{DocumentReader, Read, ReadLimit, ReadOrder, Unreadable};
 pub use language_model::{
     Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
 };
-pub use object_store::{ObjectStore, Pieces};
+pub use object_store::{Completed, ObjectParts, ObjectStore, Pieces, SMALLEST_PART};
 pub use speech::{
     Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,
 };

@@ -45,4 +45,56 @@ pub trait ObjectStore: Send + Sync {
 
     /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
+
+    /// What makes an object of parts; `None` when this store makes each object at once.
+    fn parts(&self) -> Option<&dyn ObjectParts> {
+        None
+    }
+}
+
+/// Smallest part of an object, bytes; only the last part may be smaller. It is the bound of S3.
+pub const SMALLEST_PART: u64 = 5 << 20;
+
+/// How [`ObjectParts::complete`] ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completed {
+    /// The object is there.
+    Done,
+    /// There is no such upload. Either it was completed before, or it was aborted.
+    Gone,
+    /// The parts are not those that were named.
+    Unlike,
+}
+
+/// Objects that are stored in parts. Nothing of an upload can be read before it is complete.
+pub trait ObjectParts: Send + Sync {
+    /// Begins an upload of the object `key`; its id.
+    fn begin<'a>(&'a self, key: &'a str, content_type: &'a str) -> Answer<'a, Result<String, ProviderError>>;
+
+    /// Stores the part of this number (from 1), replacing one with the same number. The tag that names it;
+    /// `None` when there is no such upload.
+    fn add<'a>(
+        &'a self,
+        key: &'a str,
+        upload: &'a str,
+        number: u16,
+        body: Vec<u8>,
+    ) -> Answer<'a, Result<Option<String>, ProviderError>>;
+
+    /// Makes the object of the parts with these tags, the first of which is part 1.
+    fn complete<'a>(
+        &'a self,
+        key: &'a str,
+        upload: &'a str,
+        tags: &'a [String],
+    ) -> Answer<'a, Result<Completed, ProviderError>>;
+
+    /// Drops an upload with its parts; a missing one is not an error.
+    fn abort<'a>(&'a self, key: &'a str, upload: &'a str) -> Answer<'a, Result<(), ProviderError>>;
+
+    /// The uploads of `key` that were begun and neither completed nor aborted.
+    fn begun<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Vec<String>, ProviderError>>;
+
+    /// Bytes of the object; `None` when there is none.
+    fn size<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<u64>, ProviderError>>;
 }

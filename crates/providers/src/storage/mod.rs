@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `files` | a folder |
 //! | `s3` | a bucket of an S3-compatible service, path-style |
+//! | `s3_parts` | objects of such a bucket that are stored in parts |
 //! | `key` | which keys there are |
 
 mod files;
 mod key;
 mod s3;
+mod s3_parts;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::ports::{Answer, ObjectStore, Pieces, ProviderError, ProviderFault};
+use domain::ports::{Answer, ObjectParts, ObjectStore, Pieces, ProviderError, ProviderFault};
 use http::header::{CONTENT_TYPE, RANGE};
 use http::{HeaderName, Method, StatusCode};
 use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
@@ -17,14 +17,17 @@ use super::key;
 use crate::http::{Body, Net, Peer, status_error};
 
 /// How long a signature is accepted: it bounds how far this machine's clock may be behind.
-const SIGNED_FOR: Duration = Duration::from_secs(15 * 60);
+pub(super) const SIGNED_FOR: Duration = Duration::from_secs(15 * 60);
+
+/// Most bytes that are read of an answer in XML.
+pub(super) const LONGEST_XML: usize = 64 * 1024;
 
 /// Objects in a bucket.
 #[derive(Clone)]
 pub struct S3 {
-    peer: Peer,
-    bucket: Bucket,
-    credentials: Credentials,
+    pub(super) peer: Peer,
+    pub(super) bucket: Bucket,
+    pub(super) credentials: Credentials,
 }
 
 impl fmt::Debug for S3 {
@@ -63,7 +66,7 @@ impl S3 {
     }
 
     /// Sends a signed request for an object, or for the bucket itself.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         method: Method,
         signed: Url,
@@ -76,16 +79,16 @@ impl S3 {
 
     /// The failure behind an answer. The body is XML; its code holds no secret and tells an operator what is
     /// wrong.
-    async fn failure(&self, answer: Body) -> ProviderError {
+    pub(super) async fn failure(&self, answer: Body) -> ProviderError {
         let status = answer.status();
-        let body = answer.whole(64 * 1024).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body);
-        let code =
-            body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
+        let body = answer.whole(LONGEST_XML).await.unwrap_or_default();
+        self.refusal(status, &String::from_utf8_lossy(&body))
+    }
+
+    /// The failure that a status and a body stand for.
+    pub(super) fn refusal(&self, status: StatusCode, body: &str) -> ProviderError {
         let mut error = status_error(&self.peer.name, status, &[]);
-        if let Some(code) =
-            code.filter(|code| code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-        {
+        if let Some(code) = code(body) {
             error.detail.push_str(&format!(" ({code})"));
             if matches!(code, "SlowDown" | "QuotaExceeded" | "XMinioStorageFull") {
                 error.fault = ProviderFault::Limited;
@@ -95,7 +98,14 @@ impl S3 {
     }
 }
 
-/// A part of an object. Dropping it closes its connection.
+/// The code in the XML of an error, if it is a word.
+pub(super) fn code(body: &str) -> Option<&str> {
+    let (_, rest) = body.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    (code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(code)
+}
+
+/// A part of an object that is read. Dropping it closes its connection.
 struct Part {
     answer: Body,
     left: u64,
@@ -185,5 +195,9 @@ impl ObjectStore for S3 {
                 Err(self.failure(answer).await)
             }
         })
+    }
+
+    fn parts(&self) -> Option<&dyn ObjectParts> {
+        Some(self)
     }
 }

@@ -1,103 +1,28 @@
-//! A bucket that verifies every signature independently.
+//! Buckets: what is asked of them, and what their failures are.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
-use domain::ports::{ObjectStore, ProviderFault};
+use domain::ports::{Completed, ObjectStore, ProviderFault};
 use providers::storage::S3;
-use ring::digest::{SHA256, digest};
-use ring::hmac::{HMAC_SHA256, Key, sign};
 
+use crate::bucket::{ACCESS_KEY, Bucket, Fault, REGION, SECRET, SMALLEST_PART};
 use crate::fakes::net;
-use crate::server::{Answer, Request, Server, answer, soon};
-
-const SECRET: &str = "hush-hush";
-
-fn mac(key: &[u8], text: &str) -> Vec<u8> {
-    sign(&Key::new(HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
-}
-
-/// Whether the query of the request holds the signature that this request must have.
-fn is_signed(request: &Request) -> bool {
-    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let Some((signed, given)) = query.split_once("&X-Amz-Signature=") else { return false };
-    let parameter = |name: &str| {
-        let value = signed.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-        value.expect("a parameter").replace("%2F", "/")
-    };
-    let credential = parameter("X-Amz-Credential");
-    let scope = credential.strip_prefix("key-id/").expect("our key");
-    assert!(scope.ends_with("/ap-south-1/s3/aws4_request"), "{scope}");
-    assert_eq!(parameter("X-Amz-SignedHeaders"), "host");
-    let host = request.header("host");
-    let canonical = format!("{}\n{path}\n{signed}\nhost:{host}\n\nhost\nUNSIGNED-PAYLOAD", request.method);
-    let hash = HEXLOWER.encode(digest(&SHA256, canonical.as_bytes()).as_ref());
-    let to_sign = format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{hash}", parameter("X-Amz-Date"));
-    let key = scope.split('/').fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
-    given == HEXLOWER.encode(&mac(&key, &to_sign))
-}
-
-type Objects = Arc<Mutex<HashMap<String, (String, Vec<u8>)>>>;
-
-async fn serve(objects: Objects, request: Request, mut to: Answer) {
-    let xml =
-        |code: &str| format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>m</Message></Error>");
-    if !is_signed(&request) {
-        return to.whole(403, "application/xml", xml("SignatureDoesNotMatch").as_bytes()).await;
-    }
-    let path = request.path.split('?').next().unwrap_or_default().to_owned();
-    if !path.starts_with("/bucket") {
-        return to.whole(404, "application/xml", xml("NoSuchBucket").as_bytes()).await;
-    }
-    let found = objects.lock().unwrap().get(&path).cloned();
-    match request.method.as_str() {
-        "HEAD" => to.whole(200, "application/xml", b"").await,
-        "PUT" => {
-            objects
-                .lock()
-                .unwrap()
-                .insert(path, (request.header("content-type").to_owned(), request.body.clone()));
-            to.whole(200, "application/xml", b"").await;
-        }
-        "DELETE" => {
-            objects.lock().unwrap().remove(&path);
-            to.whole(204, "application/xml", b"").await;
-        }
-        _ => match found {
-            Some((kind, body)) => {
-                match request.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-')) {
-                    Some((first, last)) => {
-                        let (first, last) = (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap());
-                        to.whole(206, &kind, &body[first..body.len().min(last + 1)]).await;
-                    }
-                    None => to.whole(200, &kind, &body).await,
-                }
-            }
-            None => to.whole(404, "application/xml", xml("NoSuchKey").as_bytes()).await,
-        },
-    }
-}
+use crate::server::{Server, answer, soon};
 
 fn bucket(url: &str, bucket: &str, secret: &str) -> S3 {
-    S3::new(&net(), url, "ap-south-1", bucket, "key-id", secret, Duration::from_secs(10)).unwrap()
+    S3::new(&net(), url, REGION, bucket, ACCESS_KEY, secret, Duration::from_secs(10)).unwrap()
 }
 
 #[tokio::test]
 async fn objects_travel_under_signatures_that_the_bucket_verifies() {
-    let objects = Objects::default();
-    let kept = objects.clone();
-    let server = Server::http(move |request, to| serve(kept.clone(), request, to)).await;
+    let server = Bucket::start().await;
     let store = bucket(&server.url, "bucket", SECRET);
     let key = "recordings/rec_01-a.wav";
     assert_eq!(soon(store.get(key)).await, Ok(None));
     let body: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     soon(store.put(key, "audio/wav", body.clone())).await.unwrap();
-    assert_eq!(
-        objects.lock().unwrap()["/bucket/recordings/rec_01-a.wav"],
-        ("audio/wav".to_owned(), body.clone())
-    );
+    let kept = server.object(key).unwrap();
+    assert_eq!((kept.kind.as_str(), &kept.body), ("audio/wav", &body));
     assert_eq!(soon(store.get(key)).await, Ok(Some(body.clone())));
     let (mut part, mut read) = (soon(store.open(key, 70_001, 200_000)).await.unwrap().unwrap(), Vec::new());
     while let Some(piece) = part.next().await.unwrap() {
@@ -157,4 +82,81 @@ async fn failures_of_the_service_are_failures() {
             .unwrap_err()
             .contains("region")
     );
+}
+
+fn part(number: u8, bytes: usize) -> Vec<u8> {
+    vec![number; bytes]
+}
+
+#[tokio::test]
+async fn parts_become_one_object() {
+    let server = Bucket::start().await;
+    let store = bucket(&server.url, "bucket", SECRET);
+    let parts = store.parts().expect("parts");
+    let key = "recordings/rec_01-a.wav";
+    assert_eq!(soon(parts.size(key)).await, Ok(None));
+    let upload = soon(parts.begin(key, "audio/wav")).await.unwrap();
+    let add = async |number: u16, body: Vec<u8>| soon(parts.add(key, &upload, number, body)).await;
+    let second = add(2, part(2, 1_000)).await.unwrap().unwrap();
+    add(1, part(9, SMALLEST_PART)).await.unwrap();
+    // The same part again replaces it.
+    let first = add(1, part(1, SMALLEST_PART)).await.unwrap().unwrap();
+    let listed = soon(parts.begun(key)).await.unwrap();
+    assert_eq!(listed, [upload.clone()], "until it is complete it is listed");
+    assert_eq!(soon(parts.begun("recordings/rec_01")).await, Ok(vec![]), "by its whole key only");
+    assert_eq!(soon(store.get(key)).await, Ok(None), "nothing can be read before");
+    let end = async |tags: &[String]| soon(parts.complete(key, &upload, tags)).await;
+    assert_eq!(end(&[second.clone(), first.clone()]).await, Ok(Completed::Unlike));
+    assert_eq!(end(&[first.clone(), second.clone()]).await, Ok(Completed::Done));
+    assert_eq!(end(&[first, second]).await, Ok(Completed::Gone), "it was completed before");
+    let whole = server.object(key).unwrap();
+    assert_eq!(whole.body, [part(1, SMALLEST_PART), part(2, 1_000)].concat());
+    assert_eq!((whole.kind.as_str(), soon(parts.size(key)).await), ("audio/wav", Ok(Some(5_243_880))));
+    assert_eq!(add(3, part(3, 1)).await, Ok(None), "there is no such upload any more");
+
+    let other = soon(parts.begin(key, "audio/wav")).await.unwrap();
+    let small = soon(parts.add(key, &other, 1, part(1, 1))).await.unwrap().unwrap();
+    let last = soon(parts.add(key, &other, 2, part(2, 1))).await.unwrap().unwrap();
+    assert_eq!(soon(parts.complete(key, &other, &[small, last])).await, Ok(Completed::Unlike), "too small");
+    soon(parts.abort(key, &other)).await.unwrap();
+    soon(parts.abort(key, &other)).await.unwrap();
+    assert_eq!((soon(parts.begun(key)).await, server.uploads()), (Ok(vec![]), vec![]));
+
+    let wrong = bucket(&server.url, "bucket", "wrong-secret");
+    let refused = soon(wrong.parts().unwrap().begin(key, "audio/wav")).await.unwrap_err();
+    assert!(refused.fault == ProviderFault::Forbidden && refused.detail.contains("SignatureDoesNotMatch"));
+    let missing = bucket(&server.url, "elsewhere", SECRET);
+    assert!(soon(missing.parts().unwrap().abort(key, &upload)).await.is_err());
+    assert_eq!(soon(parts.begin("../other", "audio/wav")).await.unwrap_err().fault, ProviderFault::Refused);
+}
+
+#[tokio::test]
+async fn failures_with_parts_are_failures() {
+    let server = Bucket::start().await;
+    let store = bucket(&server.url, "bucket", SECRET);
+    let (parts, key) = (store.parts().expect("parts"), "recordings/rec_02.wav");
+    let upload = soon(parts.begin(key, "audio/wav")).await.unwrap();
+    server.fail("part", 1, Fault::Cut);
+    let cut = soon(parts.add(key, &upload, 1, part(1, SMALLEST_PART))).await.unwrap_err();
+    assert_eq!(cut.fault, ProviderFault::Unreachable);
+    server.fail("part", 1, Fault::Refused(503, "SlowDown"));
+    let slow = soon(parts.add(key, &upload, 1, part(1, 10))).await.unwrap_err();
+    assert_eq!(slow.fault, ProviderFault::Limited);
+    let tag = soon(parts.add(key, &upload, 1, part(1, 10))).await.unwrap().unwrap();
+    server.fail("complete", 1, Fault::LateFailure);
+    let late = soon(parts.complete(key, &upload, std::slice::from_ref(&tag))).await.unwrap_err();
+    assert!(late.fault == ProviderFault::Broken && late.detail.contains("InternalError"), "{late}");
+    server.fail("complete", 1, Fault::Lost);
+    let lost = soon(parts.complete(key, &upload, std::slice::from_ref(&tag))).await.unwrap_err();
+    assert_eq!(lost.fault, ProviderFault::Unreachable);
+    assert_eq!(soon(parts.complete(key, &upload, &[tag])).await, Ok(Completed::Gone), "the object is there");
+    assert_eq!(soon(parts.size(key)).await, Ok(Some(10)));
+    // An answer that is something else is not believed.
+    let odd = Server::answering(answer(200, "<html>welcome</html>")).await;
+    let odd = bucket(&odd.url, "bucket", SECRET);
+    let odd = odd.parts().unwrap();
+    assert_eq!(soon(odd.begin(key, "audio/wav")).await.unwrap_err().fault, ProviderFault::Broken);
+    assert_eq!(soon(odd.add(key, "u", 1, vec![1])).await.unwrap_err().fault, ProviderFault::Broken);
+    assert_eq!(soon(odd.complete(key, "u", &[])).await.unwrap_err().fault, ProviderFault::Broken);
+    assert_eq!(soon(odd.begun(key)).await.unwrap_err().fault, ProviderFault::Broken);
 }

@@ -73,6 +73,7 @@ migrations! {
     36 "trunk_shares",
     37 "weeks" after online::WEEKS,
     38 "traces",
+    39 "recording_uploads",
 }
 
 /// Number of the newest step this program knows.
