@@ -72,12 +72,14 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 /// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
 /// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
 /// accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 10] = [
+const TASKS_ELSEWHERE: [&str; 12] = [
     "app/calls/together.rs",
     "app/nudges/together.rs",
     "app/limits/rates.rs",
     "channel/inbox.rs",
     "channel/send.rs",
+    "channel/outcomes.rs",
+    "channel/together.rs",
     "channel/campaigns/sending.rs",
     "channel/upkeep.rs",
     "channel/connections.rs",
