@@ -293,8 +293,10 @@ pub(crate) fn put_into(
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
             decisions.add(entry(&context, row.id.to_string(), row.agent, None, proof));
-            // A job looks after it when this node dies.
-            tx.wake(topics::CHANNEL_SENDS);
+            // A job looks after it when this node dies: where nodes share a store every few seconds, whoever has died.
+            if !app.store.shared() || app.clock.is_manual() {
+                tx.wake(topics::CHANNEL_SENDS);
+            }
             Ok(Placed::Claimed(Box::new(Claim { message: row, number: new.number.clone(), at })))
         }
         Err(at) => {

@@ -638,6 +638,45 @@ async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
     assert_eq!(log["data"]["verified"], true, "{log}");
 }
 
+/// Items that are worked in one transaction see what those before them did.
+#[tokio::test]
+async fn what_comes_in_one_notification_is_worked_in_its_order() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let id = made["providerMessageId"].as_str().unwrap();
+    let (now, new, other) = (desk.now(), "+919812345701", "+919812345702");
+    let contact = |of: &str| json!({"wa_id": of.trim_start_matches('+'), "profile": {"name": "Ravi"}});
+    let statuses: Vec<Value> =
+        ["delivered", "read", "sent"].iter().map(|word| cloud::status(id, word, now, ASHA)).collect();
+    let messages = json!([
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.a2", new, now, "Are you there?"),
+        // The same once more, and somebody else in between.
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.b1", other, now, "STOP"),
+        cloud::text("wamid.b2", other, now, "And one more"),
+        cloud::text("wamid.a3", new, now, "Hello?"),
+    ]);
+    let value = json!({"contacts": [contact(new), contact(other)], "messages": messages, "statuses": statuses});
+    desk.told(value).await;
+    assert_eq!(desk.message(&made["messageId"]).await["status"], "read");
+    let received = desk.list("direction=inbound").await;
+    assert_eq!(received.len(), 5);
+    let of = |person: &str| received.iter().filter(|row| row["from"] == person).collect::<Vec<_>>();
+    let mut words: Vec<&str> = of(new).iter().map(|row| row["text"].as_str().unwrap()).collect();
+    words.reverse();
+    assert_eq!(words, ["Hi", "Are you there?", "Hello?"]);
+    assert_eq!(of(new).iter().map(|row| &row["contactId"]).collect::<std::collections::HashSet<_>>().len(), 1);
+    for (kind, count) in
+        [("message.received", 5), ("message.read", 1), ("message.delivered", 1), ("contact.opted_out", 1)]
+    {
+        assert_eq!(desk.events(kind).await.len(), count, "{kind}");
+    }
+    desk.send(&json!({"to": new, "text": "Yes"})).await.expect(201);
+    desk.send(&json!({"to": other, "text": "Yes"})).await.refused(409, "contact_opted_out");
+}
+
 #[tokio::test]
 async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     let desk = Desk::open().await;
