@@ -2,7 +2,7 @@
 //! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
 //! transaction of its work.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::contacts::Erased;
@@ -141,7 +141,10 @@ async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), 
 }
 
 /// Stores items and wakes those who work them. Small notifications that wait together share a commit.
-pub(crate) async fn store(app: &App, rows: Vec<NotificationRow>) -> Result<(), Failure> {
+pub(crate) async fn store(app: &App, mut rows: Vec<NotificationRow>) -> Result<(), Failure> {
+    // Of the same item twice the first one counts: it has its place among the others of its person.
+    let mut keys = BTreeSet::new();
+    rows.retain(|row| keys.insert(row.key.clone()));
     let small = rows.len() <= SMALL;
     let add = move |tx: &mut Tx<'_>| {
         for row in &rows {
