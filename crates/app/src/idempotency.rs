@@ -10,8 +10,8 @@ use api::error_codes;
 use domain::tenant::Mode;
 use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::Value;
-use store::idempotency::{self, Reserved, Slot};
 pub use store::idempotency::Taken;
+use store::idempotency::{self, Reserved, Slot};
 use store::{DbError, Tx};
 
 use super::{App, Failure};

@@ -13,7 +13,8 @@ use store::campaigns::list as lists;
 use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{
-    DbError, Tx, channel_accounts, channel_campaigns, channel_conversations, channel_messages, channel_templates,
+    DbError, Tx, channel_accounts, channel_campaigns, channel_conversations, channel_messages,
+    channel_templates,
 };
 
 use crate::numbers::Number;
@@ -95,10 +96,8 @@ pub(crate) fn turns(
         channel_templates::read_ahead(tx, tenant, Some(*template), None)?;
     }
     let due: Vec<MessageRow> = due.into_iter().filter(|row| free.contains(&row.thread)).collect();
-    let to: Vec<Recipient> = due
-        .iter()
-        .filter_map(|row| Recipient::parse(&crate::messages::address(row)?))
-        .collect();
+    let to: Vec<Recipient> =
+        due.iter().filter_map(|row| Recipient::parse(&crate::messages::address(row)?)).collect();
     contact_policy::read_ahead(tx, context, tenant, &found, &to, |_| {})?;
     Ok(due)
 }
@@ -231,11 +230,7 @@ fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Fa
 
 /// Reads what outcomes of messages rest on: the messages and the people of campaigns, which are held from here on, and
 /// what goes with both.
-pub(crate) fn outcomes(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    sent: &[&MessageRow],
-) -> Result<(), Failure> {
+pub(crate) fn outcomes(tx: &mut Tx<'_>, tenant: Tenant, sent: &[&MessageRow]) -> Result<(), Failure> {
     if !tx.shared() {
         return Ok(());
     }

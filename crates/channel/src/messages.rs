@@ -194,12 +194,7 @@ pub(crate) struct Decisions(Vec<Entry>);
 
 impl Decisions {
     /// Writes them to the log, in their order.
-    pub(crate) fn write(
-        self,
-        tx: &mut Tx<'_>,
-        context: &Context,
-        tenant: Tenant,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write(self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
         let mut chains = decision_log::Chains::default();
         for entry in self.0 {
             chains.record(tx, tenant, Chain::Audit, entry)?;

@@ -63,10 +63,8 @@ pub(crate) async fn store<T: Send + 'static>(
 
 async fn store_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Result<Delivered, Failure> {
     let keeper = app.clone();
-    let mut stored = app
-        .store
-        .tx(move |tx| settle_all(&keeper, tx, tenant, std::slice::from_ref(&outcome)))
-        .await?;
+    let mut stored =
+        app.store.tx(move |tx| settle_all(&keeper, tx, tenant, std::slice::from_ref(&outcome))).await?;
     stored.pop().ok_or_else(|| Failure::internal("an outcome was not stored"))
 }
 

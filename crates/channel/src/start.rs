@@ -160,10 +160,8 @@ pub async fn start(
             let named = agent.to_string();
             let slot = slots::take(app, tenant, &named, messages::latest_slot(app)).await;
             let (sender, taken) = (app.clone(), slot.clone());
-            let begun = app
-                .store
-                .tx(move |tx| begin(tx, &sender, &env, tenant, &key, &wanted, taken.as_ref()))
-                .await;
+            let begun =
+                app.store.tx(move |tx| begin(tx, &sender, &env, tenant, &key, &wanted, taken.as_ref())).await;
             if let Ok(Begun::Send(claim, _)) = &begun {
                 slots::learn(app, tenant, &named, &claim.number);
             } else if let Some(slot) = &slot {

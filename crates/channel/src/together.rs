@@ -47,9 +47,7 @@ async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Ve
     match app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await {
         Ok(fates) => fates,
         // The store is away, or nobody knows what it did.
-        Err(failure) if failure.of_store => {
-            (0..count).map(|_| Fate::Decided(Err(failure.clone()))).collect()
-        }
+        Err(failure) if failure.of_store => (0..count).map(|_| Fate::Decided(Err(failure.clone()))).collect(),
         // One of them is to blame, perhaps.
         Err(_) => (0..count).map(|_| Fate::Alone).collect(),
     }

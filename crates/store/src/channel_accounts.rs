@@ -113,11 +113,7 @@ pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
 }
 
 /// One of the numbers that are known.
-fn among_known(
-    tx: &Tx<'_>,
-    tenant: Tenant,
-    which: impl Fn(&NumberRow) -> bool,
-) -> Option<Option<NumberRow>> {
+fn among_known(tx: &Tx<'_>, tenant: Tenant, which: impl Fn(&NumberRow) -> bool) -> Option<Option<NumberRow>> {
     if !tx.knows_any() {
         return None;
     }

@@ -325,7 +325,9 @@ pub fn newest_to(
     contact: Id<Contact>,
     since: Timestamp,
 ) -> Result<Option<PersonRow>, DbError> {
-    if tx.knows_any() && (tx.known::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact)) {
+    if tx.knows_any()
+        && (tx.known::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
+    {
         return Ok(None);
     }
     let sql = formatcp!(

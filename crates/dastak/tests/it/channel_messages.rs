@@ -622,6 +622,8 @@ async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
         let again = desk.keyed(key, &to(number)).await;
         assert_eq!(again.expect(201)["data"]["to"], json!(person(number)), "the answer is kept");
     }
+    // Four go out at once; the others are queued.
+    desk.app.advance(10).await;
     let sent = desk.fake.system.sent();
     let count = |number: usize| {
         let to = person(number);
@@ -658,7 +660,8 @@ async fn what_comes_in_one_notification_is_worked_in_its_order() {
         cloud::text("wamid.b2", other, now, "And one more"),
         cloud::text("wamid.a3", new, now, "Hello?"),
     ]);
-    let value = json!({"contacts": [contact(new), contact(other)], "messages": messages, "statuses": statuses});
+    let value =
+        json!({"contacts": [contact(new), contact(other)], "messages": messages, "statuses": statuses});
     desk.told(value).await;
     assert_eq!(desk.message(&made["messageId"]).await["status"], "read");
     let received = desk.list("direction=inbound").await;
@@ -667,7 +670,10 @@ async fn what_comes_in_one_notification_is_worked_in_its_order() {
     let mut words: Vec<&str> = of(new).iter().map(|row| row["text"].as_str().unwrap()).collect();
     words.reverse();
     assert_eq!(words, ["Hi", "Are you there?", "Hello?"]);
-    assert_eq!(of(new).iter().map(|row| &row["contactId"]).collect::<std::collections::HashSet<_>>().len(), 1);
+    assert_eq!(
+        of(new).iter().map(|row| &row["contactId"]).collect::<std::collections::HashSet<_>>().len(),
+        1
+    );
     for (kind, count) in
         [("message.received", 5), ("message.read", 1), ("message.delivered", 1), ("contact.opted_out", 1)]
     {

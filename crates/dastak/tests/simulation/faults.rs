@@ -310,7 +310,9 @@ fn everything_that_is_worked_together_is_known() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("use crate::gather::Gather")) {
+            } else if std::fs::read_to_string(&path)
+                .is_ok_and(|text| text.contains("use crate::gather::Gather"))
+            {
                 let place = path.strip_prefix(&crates).expect("a path below").display().to_string();
                 found.push(place.replacen("/src/", "/", 1));
             }
