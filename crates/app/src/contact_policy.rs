@@ -5,6 +5,8 @@
 //! is put on the do-not-call list, so one rule is enough for both. Such wishes are stored under keyed hashes, so that an
 //! erasure does not undo them.
 
+use std::collections::BTreeSet;
+
 use domain::channel::Recipient;
 use domain::phone::{E164, Phone};
 use domain::tenant::Tenant;
@@ -90,6 +92,42 @@ pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recip
     addresses.sort_unstable();
     addresses.dedup();
     addresses.iter().map(|address| person_hash(keyring, address)).collect()
+}
+
+/// Reads how these contacts, and those behind these addresses, stand, with a statement for each kind of fact: [`standing`]
+/// knows it until the transaction ends. `also` may look at more that travels along.
+///
+/// # Errors
+/// Those of the store.
+pub fn read_ahead(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    people: &[ContactRow],
+    to: &[Recipient],
+    also: impl FnOnce(&mut Tx<'_>),
+) -> Result<(), Failure> {
+    let keyring = &context.keyring;
+    let said: BTreeSet<String> = to
+        .iter()
+        .flat_map(|to| hashes(keyring, None, Some(to)))
+        .chain(people.iter().flat_map(|contact| hashes(keyring, Some(contact), None)))
+        .collect();
+    let listed: BTreeSet<String> = to
+        .iter()
+        .filter_map(subscriber)
+        .chain(people.iter().filter_map(opting_out::number_of))
+        .map(|phone| keyring.hash_phone(&phone))
+        .collect();
+    let (said, listed): (Vec<_>, Vec<_>) = (said.into_iter().collect(), listed.into_iter().collect());
+    tx.ahead(|tx| {
+        // Each reads by itself: one that finds nothing must not end the others.
+        let _ = channel_consents::read_ahead(tx, tenant, &said);
+        let _ = do_not_call::read_ahead(tx, tenant, &listed);
+        also(tx);
+    });
+    channel_consents::read_ahead(tx, tenant, &said)?;
+    Ok(do_not_call::read_ahead(tx, tenant, &listed)?)
 }
 
 /// How a person stands, by the contact, or by where a message is to go when there is none yet.

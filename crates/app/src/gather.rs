@@ -2,15 +2,17 @@
 //! them: on a shared store each transaction costs turns on the wire and a commit, and those that change the same row wait
 //! for each other.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::tenant::Tenant;
 use tokio::sync::{Semaphore, oneshot};
 
 /// What waits, with the one who wants to hear of it.
 type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 
 /// Where pieces of work wait for each other.
-pub(crate) struct Gather<T, A> {
+pub struct Gather<T, A> {
     waiting: Mutex<Waiting<T, A>>,
     /// Who works pieces, its own and others'.
     first: Semaphore,
@@ -70,9 +72,34 @@ impl<T, A> Gather<T, A> {
     }
 }
 
+/// Such places, one for each workspace, so that the work of one holds no other up.
+pub struct Gathers<T, A> {
+    known: Mutex<HashMap<Tenant, Arc<Gather<T, A>>>>,
+    most: usize,
+    turns: usize,
+}
+
+/// Workspaces whose places are remembered. Beyond that all are made anew: who waits at an old one is worked there.
+const REMEMBERED: usize = 10_000;
+
+impl<T, A> Gathers<T, A> {
+    /// Places as of [`Gather::new`].
+    pub fn new(most: usize, turns: usize) -> Self {
+        Self { known: Mutex::default(), most, turns }
+    }
+
+    /// The place of a workspace.
+    pub fn of(&self, tenant: Tenant) -> Arc<Gather<T, A>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.entry(tenant).or_insert_with(|| Arc::new(Gather::new(self.most, self.turns))).clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
 

@@ -10,6 +10,7 @@ use api::error_codes;
 use domain::tenant::Mode;
 use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::Value;
+pub use store::idempotency::Taken;
 use store::idempotency::{self, Reserved, Slot};
 use store::{DbError, Tx};
 
@@ -68,7 +69,7 @@ pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn used<'a>(
+pub fn used<'a>(
     tx: &mut Tx<'_>,
     all: impl IntoIterator<Item = &'a Once>,
 ) -> Result<BTreeSet<String>, DbError> {
@@ -86,10 +87,24 @@ pub(crate) fn keep_new(
     now: Timestamp,
     kept: &[(Slot, Answer, String)],
 ) -> Result<(), Failure> {
-    let rows = kept
-        .iter()
-        .map(|(slot, answer, contact)| (slot, answer.status, answer.body.as_str(), Some(contact.as_str())));
-    Ok(idempotency::insert_done(tx, now, now.plus(LEASE), rows)?)
+    let done = |(slot, answer, contact): &(Slot, Answer, String)| Taken {
+        slot: slot.clone(),
+        done: true,
+        until: now.plus(LEASE),
+        status: answer.status,
+        body: answer.body.clone(),
+        contact: contact.clone(),
+    };
+    take_new(tx, now, &kept.iter().map(done).collect::<Vec<_>>())
+}
+
+/// Takes keys of requests that were done together, of which none was used before. If one is used by now, the transaction
+/// runs again on a shared store.
+///
+/// # Errors
+/// Those of the store.
+pub fn take_new(tx: &mut Tx<'_>, now: Timestamp, taken: &[Taken]) -> Result<(), Failure> {
+    Ok(idempotency::insert_taken(tx, now, taken)?)
 }
 
 impl Once {
@@ -122,7 +137,7 @@ impl Once {
     }
 
     /// The key, if one was sent.
-    pub(crate) fn key(&self) -> Option<&str> {
+    pub fn key(&self) -> Option<&str> {
         self.0.as_ref().map(|slot| slot.key.as_str())
     }
 
@@ -136,6 +151,46 @@ impl Once {
             )));
         }
         Ok((answer, self.0.clone()))
+    }
+
+    /// The answer of a request that was done together with others, and its key as it is to be taken ([`take_new`]).
+    ///
+    /// # Errors
+    /// The answer is too long.
+    pub fn done(
+        &self,
+        now: Timestamp,
+        status: u16,
+        body: &Value,
+        contact: &str,
+    ) -> Result<(Answer, Option<Taken>), Failure> {
+        let (answer, slot) = self.answer(status, body)?;
+        let taken = slot.map(|slot| Taken {
+            slot,
+            done: true,
+            until: now.plus(LEASE),
+            status,
+            body: answer.body.clone(),
+            contact: contact.to_owned(),
+        });
+        Ok((answer, taken))
+    }
+
+    /// The key of a request as it is to be taken ([`take_new`]) and held as by [`Once::hold_until`].
+    pub fn held_until(
+        &self,
+        until: Timestamp,
+        (status, body): (u16, &Value),
+        contact: &str,
+    ) -> Option<Taken> {
+        self.0.clone().map(|slot| Taken {
+            slot,
+            done: false,
+            until,
+            status,
+            body: body.to_string(),
+            contact: contact.to_owned(),
+        })
     }
 
     /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.

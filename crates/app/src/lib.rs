@@ -28,7 +28,7 @@ pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod flows;
-mod gather;
+pub mod gather;
 pub mod idempotency;
 pub mod installation;
 pub mod kept;

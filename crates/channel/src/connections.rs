@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::channel_accounts::{ChannelConnection as View, NewChannelConnection};
 use api::error_codes::CHATAPP_NOT_CONNECTED;
+use app::gather::Gathers;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access, topics};
 use domain::channel::provider::ConnectionStatus;
@@ -19,6 +20,10 @@ use store::{Tx, channel_inbox};
 
 use crate::facts::{self, Fact};
 use crate::providers::{failure, provider};
+
+/// Those who ask for the account of a workspace and share a read at most, and reads at once.
+const ASKED: usize = 1_024;
+const READS: usize = 2;
 
 /// What an account is opened with.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -83,6 +88,28 @@ pub(crate) fn not_connected() -> Failure {
 pub async fn account(app: &App, tenant: Tenant) -> Result<Account, Failure> {
     let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(tx, tenant)?)).await?;
     account_of(&app.keyring, &row.ok_or_else(not_connected)?)
+}
+
+/// Where those wait who want the account of a workspace.
+type Asked = Gathers<(), Result<Account, Failure>>;
+
+/// The same for one of many who ask: on a shared store those who wait at the same moment share a read that begins after
+/// they have asked.
+///
+/// # Errors
+/// Those of [`account`].
+pub(crate) async fn account_of_many(app: &App, tenant: Tenant) -> Result<Account, Failure> {
+    if !app.store.shared() {
+        return account(app, tenant).await;
+    }
+    let read = |asked: Vec<()>| async move {
+        let found = account(app, tenant).await;
+        asked.iter().map(|()| found.clone()).collect()
+    };
+    match app.kept.of(|| Asked::new(ASKED, READS)).of(tenant).ask((), read).await {
+        Some(found) => found,
+        None => account(app, tenant).await,
+    }
 }
 
 fn view(app: &App, row: ConnectionRow) -> View {

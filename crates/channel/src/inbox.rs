@@ -2,7 +2,7 @@
 //! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
 //! transaction of its work.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::contacts::Erased;
@@ -21,7 +21,7 @@ use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
 
 use crate::connections::{self, Credentials};
-use crate::notifications;
+use crate::{ahead, notifications};
 
 /// Most items of a connection that wait; more are not taken, and the provider sends them again later.
 pub const MAX_WAITING: i64 = 200_000;
@@ -32,7 +32,7 @@ const CONNECTIONS: i64 = 16;
 /// Items of a connection that are worked before others have their turn.
 const BATCH: i64 = 512;
 /// Items that share a transaction: a commit costs more than the work of an item.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 /// Transactions of a connection that run at once.
 const AT_ONCE: usize = 8;
 /// Items of a notification that shares its commit with others.
@@ -141,7 +141,10 @@ async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), 
 }
 
 /// Stores items and wakes those who work them. Small notifications that wait together share a commit.
-pub(crate) async fn store(app: &App, rows: Vec<NotificationRow>) -> Result<(), Failure> {
+pub(crate) async fn store(app: &App, mut rows: Vec<NotificationRow>) -> Result<(), Failure> {
+    // Of the same item twice the first one counts: it has its place among the others of its person.
+    let mut keys = BTreeSet::new();
+    rows.retain(|row| keys.insert(row.key.clone()));
     let small = rows.len() <= SMALL;
     let add = move |tx: &mut Tx<'_>| {
         for row in &rows {
@@ -349,8 +352,18 @@ async fn work_together(
     let (app_, connection) = (app.clone(), connection.clone());
     app.store
         .tx(move |tx| {
+            let tenant = connection.workspace;
+            let ids: Vec<_> = items.iter().map(|(id, ..)| *id).collect();
+            let worked = channel_inbox::done_each(tx, tenant, &ids)?;
+            let about = items.iter().filter(|(id, ..)| worked.contains(id));
+            ahead::notifications(
+                tx,
+                &app_.context(),
+                tenant,
+                about.map(|(_, number, _, notification)| (number.as_deref(), notification)),
+            )?;
             for (id, number, received_at, notification) in &items {
-                if channel_inbox::done(tx, connection.workspace, *id)? {
+                if worked.contains(id) {
                     notifications::take(
                         &app_,
                         tx,

@@ -21,6 +21,9 @@
 //! | `people` | the contacts of those who write and are written to |
 //! | `followers` | who hears of messages |
 //! | `requests` | messages over the API |
+//! | `together` | those that are taken together |
+//! | `outcomes` | what came of messages, stored together |
+//! | `ahead` | what many messages rest on, read at once |
 //! | `view` | a message as clients see it |
 //! | `erasing` | what an erasure takes away |
 //! | `start` | a conversation is started with a template |
@@ -33,6 +36,7 @@
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
+mod ahead;
 pub mod board_messages;
 pub mod campaigns;
 pub mod connections;
@@ -48,6 +52,7 @@ pub mod media;
 pub mod messages;
 pub mod notifications;
 pub mod numbers;
+mod outcomes;
 pub mod people;
 pub mod providers;
 pub mod requests;
@@ -59,6 +64,7 @@ pub mod start;
 pub mod statuses;
 mod takers;
 pub mod templates;
+mod together;
 pub mod upkeep;
 pub mod view;
 mod voice_notes;

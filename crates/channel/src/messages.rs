@@ -1,6 +1,9 @@
 //! A message is taken: every check, and the row that waits to be sent
 //! (docs/contract/channel-messages.md#acceptance).
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use api::error_codes as codes;
 use app::contact_policy::{self, Bar, Standing};
 use app::events::{self, NewEvent};
@@ -29,6 +32,10 @@ use crate::view;
 
 /// Most messages of a workspace that wait to be sent.
 pub const MAX_WAITING: i64 = 200_000;
+/// So many messages below that ceiling they are counted for each one that comes: more than all nodes add in a second.
+const NEAR: i64 = MAX_WAITING / 4;
+/// Workspaces whose waiting messages a node remembers to have counted.
+const COUNTED: usize = 10_000;
 /// How long somebody who sends a message has for storing the outcome.
 pub(crate) const LEASE: i64 = 120 * SECOND;
 /// People who are forgotten at once.
@@ -180,15 +187,38 @@ pub struct Claim {
     pub at: Timestamp,
 }
 
+/// Decisions on messages that a transaction has made. They are written to the log late in it, since the log is held from
+/// then on ([`Decisions::write`]).
+#[derive(Default)]
+pub(crate) struct Decisions(Vec<Entry>);
+
+impl Decisions {
+    /// Writes them to the log, in their order.
+    pub(crate) fn write(self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
+        let mut chains = decision_log::Chains::default();
+        for entry in self.0 {
+            chains.record(tx, tenant, Chain::Audit, entry)?;
+        }
+        chains.finish(tx, context)
+    }
+
+    pub(crate) fn add(&mut self, entry: Entry) {
+        self.0.push(entry);
+    }
+}
+
 /// Takes a message. It is stored with a status, or refused.
 ///
 /// # Errors
 /// Those of the store; `rate_limited` when too many messages wait.
 pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Placed, Failure> {
-    put_into(app, tx, tenant, new, None)
+    let mut decisions = Decisions::default();
+    let placed = put_into(app, tx, tenant, new, None, &mut decisions)?;
+    decisions.write(tx, &app.context(), tenant)?;
+    Ok(placed)
 }
 
-/// The same for a message of a request that may have a slot of its number already.
+/// The same for a message of a request that may have a slot of its number already. The caller writes the decisions.
 ///
 /// # Errors
 /// Those of [`put`].
@@ -198,6 +228,7 @@ pub(crate) fn put_into(
     tenant: Tenant,
     new: &New,
     slot: Option<&Slot>,
+    decisions: &mut Decisions,
 ) -> Result<Placed, Failure> {
     let context = app.context();
     let now = context.now;
@@ -220,7 +251,7 @@ pub(crate) fn put_into(
     if let Some(refusal) = refusal {
         if !new.keep_refused {
             let about = new.contact.as_ref().map_or_else(String::new, |contact| contact.id.to_string());
-            log(tx, &context, tenant, about, new.agent, Some(refusal.gate()), None)?;
+            decisions.add(entry(&context, about, new.agent, Some(refusal.gate()), None));
             return Ok(Placed::Refused(refusal));
         }
         let contact = person(tx, &context, tenant, new)?;
@@ -230,7 +261,7 @@ pub(crate) fn put_into(
         row.times.failed = Some(now);
         channel_messages::insert(tx, &row)?;
         stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
-        log(tx, &context, tenant, row.id.to_string(), row.agent, Some(refusal.gate()), None)?;
+        decisions.add(entry(&context, row.id.to_string(), row.agent, Some(refusal.gate()), None));
         return Ok(Placed::Failed(Box::new(row)));
     }
     let contact = person(tx, &context, tenant, new)?;
@@ -256,14 +287,16 @@ pub(crate) fn put_into(
             }
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
-            log(tx, &context, tenant, row.id.to_string(), row.agent, None, proof)?;
-            // A job looks after it when this node dies.
-            tx.wake(topics::CHANNEL_SENDS);
+            decisions.add(entry(&context, row.id.to_string(), row.agent, None, proof));
+            // A job looks after it when this node dies: where nodes share a store every few seconds, whoever has died.
+            if !app.store.shared() || app.clock.is_manual() {
+                tx.wake(topics::CHANNEL_SENDS);
+            }
             Ok(Placed::Claimed(Box::new(Claim { message: row, number: new.number.clone(), at })))
         }
         Err(at) => {
             // A campaign has its own bound of messages that wait.
-            if new.campaign.is_none() && channel_messages::waiting(tx, tenant)? >= MAX_WAITING {
+            if new.campaign.is_none() && too_many_wait(app, tx, tenant)? {
                 let why = "too many messages of this workspace wait to be sent";
                 return Err(Failure::new(codes::RATE_LIMITED, why));
             }
@@ -275,6 +308,32 @@ pub(crate) fn put_into(
             Ok(Placed::Queued(Box::new(row)))
         }
     }
+}
+
+/// How many messages of a workspace wait, as this node last counted and has added since.
+#[derive(Default)]
+struct Waiting(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
+
+/// Whether so many messages wait that no more are taken. They are counted once a second, and each time when they may be
+/// near their ceiling: counting all of them takes long when there are many.
+fn too_many_wait(app: &App, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, Failure> {
+    let (waiting, now) = (app.kept.of(Waiting::default), app.clock.now());
+    let known = |waiting: &Waiting| {
+        let mut known = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, count) = known.get_mut(&tenant)?;
+        *count += 1;
+        (now.0 - at.0 < SECOND && *count < MAX_WAITING - NEAR).then_some(())
+    };
+    if known(&waiting).is_some() {
+        return Ok(false);
+    }
+    let count = channel_messages::waiting(tx, tenant)?;
+    let mut known = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= COUNTED {
+        known.clear();
+    }
+    known.insert(tenant, (now, count + 1));
+    Ok(count >= MAX_WAITING)
 }
 
 /// Every check of a message that somebody wants to send; nothing is stored.
@@ -578,7 +637,8 @@ fn template_now(
 fn person(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, new: &New) -> Result<ContactRow, Failure> {
     match &new.contact {
         Some(contact) => Ok(contact.clone()),
-        None => crate::people::find_or_make(tx, context, tenant, &new.to, None),
+        // Nobody was found a moment ago.
+        None => crate::people::make(tx, context, tenant, &new.to, None),
     }
 }
 
@@ -751,20 +811,6 @@ pub fn record_opt_in(
             id,
         )?;
     }
-    Ok(())
-}
-
-/// Adds the decision on a message to the log.
-pub(crate) fn log(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    about: String,
-    agent: Option<Id<Agent>>,
-    gate: Option<&'static str>,
-    proof: Option<Id<Consent>>,
-) -> Result<(), Failure> {
-    decision_log::record(tx, context, tenant, Chain::Audit, entry(context, about, agent, gate, proof))?;
     Ok(())
 }
 

@@ -34,9 +34,23 @@ pub fn find_or_make(
     to: &Recipient,
     name: Option<&str>,
 ) -> Result<ContactRow, Failure> {
-    if let Some(contact) = find(tx, tenant, to)? {
-        return Ok(contact);
+    match find(tx, tenant, to)? {
+        Some(contact) => Ok(contact),
+        None => make(tx, context, tenant, to, name),
     }
+}
+
+/// The contact of a number or of an id that had none a moment ago.
+///
+/// # Errors
+/// Those of the store.
+pub fn make(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    to: &Recipient,
+    name: Option<&str>,
+) -> Result<ContactRow, Failure> {
     let (phone, user) = match to {
         Recipient::Phone(number) => (Some(number.to_string()), None),
         Recipient::UserId(id) => (None, Some(id.clone())),

@@ -6,7 +6,7 @@ use api::channel_messages::{ChannelMessage as View, NewChannelMessage, NewIntera
 use api::channel_templates::TemplateUse;
 use api::error_codes as codes;
 use app::access::Caller;
-use app::idempotency::{Answer, Claim as Key, Once};
+use app::idempotency::{Answer, Claim as Key, Once, Taken};
 use app::{App, Failure};
 use domain::channel::content::Misfit;
 use domain::channel::template::{self, Params, TemplateRef};
@@ -17,23 +17,77 @@ use domain::channel::{
 use domain::ids::{ChannelMessage, Id};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use domain::trace::TraceContext;
+use runtime::traces;
 use serde_json::{Value, json};
 use store::channel_messages::{self, Filter, MessageRow};
 use store::{Tx, channel_accounts, contacts};
 
-use crate::messages::{self, Claim, New, OptIn, Placed};
+use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
 use crate::numbers::{Number, Which, sending_number};
 use crate::send::{self, Delivered};
+use crate::slots::Slot;
+use crate::together::{self, Fate};
 use crate::{people, providers, slots, templates, view};
 
 /// What the first transaction of a request came to.
-enum Intent {
+pub(crate) enum Intent {
     /// It is answered.
     Given(Answer),
     /// It is refused; the decision is kept.
     Refused(Failure),
     /// It goes out now.
     Send(Box<Claim>, Option<String>),
+}
+
+/// A request that makes sense by itself.
+pub(crate) struct Request {
+    mode: Mode,
+    pub(crate) to: Recipient,
+    from: Option<String>,
+    reply_to: Option<String>,
+    opt_in: Option<OptIn>,
+    pub(crate) wanted: Wanted,
+    pub(crate) once: Once,
+    /// The slot of its number, if there is one.
+    pub(crate) slot: Option<Slot>,
+    /// The trace of the request; the task of another request may carry it out.
+    pub(crate) trace: Option<TraceContext>,
+}
+
+impl Request {
+    /// Whether it may share a transaction: it names nothing but whom it is for and what it says.
+    fn is_simple(&self) -> bool {
+        let plain = matches!(self.wanted, Wanted::Template(_) | Wanted::Content(_));
+        plain && self.opt_in.is_none() && self.reply_to.is_none()
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Number, Failure> {
+        number_of(tx, tenant, self.from.as_deref())
+    }
+
+    /// Its message from this number.
+    pub(crate) fn message(&self, tx: &mut Tx<'_>, tenant: Tenant, number: Number) -> Result<New, Failure> {
+        let contact = people::find(tx, tenant, &self.to)?;
+        let (content, template) = self.wanted.content(tx, tenant)?;
+        Ok(New {
+            source: Source::Api,
+            number,
+            contact,
+            to: self.to.clone(),
+            content,
+            template,
+            reply_to: quoted(tx, tenant, self.reply_to.as_deref())?,
+            chat: None,
+            agent: None,
+            campaign: None,
+            opt_in: self.opt_in.clone(),
+            at_once: true,
+            keep_refused: false,
+        })
+    }
 }
 
 /// `POST /v1/chatapp/messages`.
@@ -50,69 +104,130 @@ pub async fn send(
     let to = recipient(&body.to)?;
     let opt_in = opt_in_of(app, body.opt_in.as_ref())?;
     let wanted = Wanted::of(&body)?;
-    let (tenant, mode, keeper) = (caller.tenant(), caller.mode(), app.clone());
-    let key = once.clone();
-    let named = body.from.clone().unwrap_or_default();
-    let slot = match mode {
-        Mode::Live => slots::take(app, tenant, &named, messages::latest_slot(app)).await,
-        Mode::Test => None,
+    let (tenant, mode) = (caller.tenant(), caller.mode());
+    let request = Request {
+        mode,
+        to,
+        from: body.from,
+        reply_to: body.reply_to,
+        opt_in,
+        wanted,
+        once,
+        slot: None,
+        trace: traces::current(),
     };
-    let taken_slot = slot.clone();
-    let intent = app
-        .store
-        .tx(move |tx| {
-            let now = keeper.clock.now();
-            if let Key::Given(answer) = once.reserve(tx, now)? {
-                return Ok(Intent::Given(answer));
-            }
-            let number = number_of(tx, tenant, body.from.as_deref())?;
-            let contact = people::find(tx, tenant, &to)?;
-            let (content, template) = wanted.content(tx, tenant)?;
-            let new = New {
-                source: Source::Api,
-                number,
-                contact,
-                to: to.clone(),
-                content,
-                template,
-                reply_to: quoted(tx, tenant, body.reply_to.as_deref())?,
-                chat: None,
-                agent: None,
-                campaign: None,
-                opt_in: opt_in.clone(),
-                at_once: true,
-                keep_refused: false,
-            };
-            if mode == Mode::Test {
-                return simulate(&keeper, tx, tenant, &once, &new);
-            }
-            match messages::put_into(&keeper, tx, tenant, &new, slot.as_ref())? {
-                Placed::Refused(refusal) => {
-                    once.free(tx)?;
-                    Ok(Intent::Refused(refusal.into()))
-                }
-                Placed::Claimed(claim) => {
-                    hold(tx, &once, &claim)?;
-                    let reference = reference_of(tx, &claim.message)?;
-                    Ok(Intent::Send(claim, reference))
-                }
-                Placed::Queued(row) | Placed::Failed(row) => {
-                    let reference = reference_of(tx, &row)?;
-                    Ok(Intent::Given(taken(tx, &once, &row, reference)?))
-                }
-            }
-        })
-        .await;
+    if mode == Mode::Test {
+        let (keeper, request) = (app.clone(), Arc::new(request));
+        let intent = app.store.tx(move |tx| begin(&keeper, tx, tenant, &request)).await?;
+        return match intent {
+            Intent::Given(answer) => Ok(answer),
+            Intent::Refused(failure) => Err(failure),
+            Intent::Send(..) => Err(Failure::internal("a message of a test key was to be sent")),
+        };
+    }
+    // In a task of its own: a client that goes away stops neither its message nor those that share its transaction, and
+    // the manual clock waits for it.
+    let (done, sent) = tokio::sync::oneshot::channel();
+    let sender = app.clone();
+    app.clock.spawn(async move {
+        let trace = request.trace;
+        let answer = Box::pin(go(&sender, tenant, request));
+        let _ = done.send(traces::within(trace, answer).await);
+    });
+    sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
+}
+
+/// Takes the message of a request and hands it to the provider; what the request is told.
+async fn go(app: &Arc<App>, tenant: Tenant, request: Request) -> Result<Answer, Failure> {
+    let named = request.from.clone().unwrap_or_default();
+    let slot = slots::take(app, tenant, &named, messages::latest_slot(app)).await;
+    let request = Arc::new(Request { slot: slot.clone(), ..request });
+    let intent = take(app, tenant, &request).await;
     if let Ok(Intent::Send(claim, _)) = &intent {
         slots::learn(app, tenant, &named, &claim.number);
-    } else if let Some(slot) = &taken_slot {
+    } else if let Some(slot) = &slot {
         slots::give_back(app, tenant, &named, slot);
     }
     match intent? {
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
-        Intent::Send(claim, reference) => go(app, *claim, key, reference).await,
+        Intent::Send(claim, reference) => {
+            let outcome = send::deliver(app, *claim, move |tx, delivered| {
+                answer(tx, &request.once, delivered, reference.clone())
+            });
+            outcome.await.map(|(_, answer)| answer)
+        }
     }
+}
+
+/// Takes the message of a request: together with others if it can be, else by itself.
+async fn take(app: &Arc<App>, tenant: Tenant, request: &Arc<Request>) -> Result<Intent, Failure> {
+    if app.store.shared()
+        && request.is_simple()
+        && let Fate::Decided(intent) = together::take(app, tenant, request.clone()).await
+    {
+        return intent;
+    }
+    let (keeper, request) = (app.clone(), request.clone());
+    app.store.tx(move |tx| begin(&keeper, tx, tenant, &request)).await
+}
+
+fn begin(app: &App, tx: &mut Tx<'_>, tenant: Tenant, request: &Request) -> Result<Intent, Failure> {
+    let once = &request.once;
+    if let Key::Given(answer) = once.reserve(tx, app.clock.now())? {
+        return Ok(Intent::Given(answer));
+    }
+    let number = request.number(tx, tenant)?;
+    let new = request.message(tx, tenant, number)?;
+    if request.mode == Mode::Test {
+        return simulate(app, tx, tenant, once, &new);
+    }
+    let mut decisions = Decisions::default();
+    let placed = messages::put_into(app, tx, tenant, &new, request.slot.as_ref(), &mut decisions)?;
+    let intent = match placed {
+        Placed::Refused(refusal) => {
+            once.free(tx)?;
+            Intent::Refused(refusal.into())
+        }
+        Placed::Claimed(claim) => {
+            hold(tx, once, &claim)?;
+            let reference = reference_of(tx, &claim.message)?;
+            Intent::Send(claim, reference)
+        }
+        Placed::Queued(row) | Placed::Failed(row) => {
+            let reference = reference_of(tx, &row)?;
+            Intent::Given(taken(tx, once, &row, reference)?)
+        }
+    };
+    decisions.write(tx, &app.context(), tenant)?;
+    Ok(intent)
+}
+
+/// What comes of a message that was taken together with others, and its key as it is to be taken with theirs.
+pub(crate) fn intended(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    once: &Once,
+    placed: Placed,
+) -> Result<(Intent, Option<Taken>), Failure> {
+    Ok(match placed {
+        Placed::Refused(refusal) => (Intent::Refused(refusal.into()), None),
+        Placed::Claimed(claim) => {
+            let row = &claim.message;
+            let failure = unknown(row);
+            let until = row.lease_until.ok_or_else(|| Failure::internal("a claim without a lease"))?;
+            let told = (failure.error.status, &shown(&failure));
+            let taken = once.held_until(until, told, &row.contact.to_string());
+            let reference = reference_of(tx, row)?;
+            (Intent::Send(claim, reference), taken)
+        }
+        Placed::Queued(row) | Placed::Failed(row) => {
+            let reference = reference_of(tx, &row)?;
+            let body = json!({"data": view::sent(&row, reference, true)});
+            let (answer, taken) = once.done(now, 201, &body, &row.contact.to_string())?;
+            (Intent::Given(answer), taken)
+        }
+    })
 }
 
 /// Every check for a test key, and what would come of it; nothing is stored but the answer of its key.
@@ -124,19 +239,6 @@ fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) 
     let reference = new.contact.as_ref().and_then(|contact| contact.external_ref.clone());
     let body = json!({"data": view::sent(&row, reference, false)});
     Ok(Intent::Given(once.finish(tx, 201, &body, None)?))
-}
-
-/// Sends in a task of its own: a client that goes away does not stop it, and the manual clock waits for it.
-async fn go(app: &Arc<App>, claim: Claim, once: Once, reference: Option<String>) -> Result<Answer, Failure> {
-    let (done, sent) = tokio::sync::oneshot::channel();
-    let sender = app.clone();
-    app.clock.spawn(async move {
-        let outcome = send::deliver(&sender, claim, move |tx, delivered| {
-            answer(tx, &once, delivered, reference.clone())
-        });
-        let _ = done.send(outcome.await.map(|(_, answer)| answer));
-    });
-    sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
 }
 
 /// What a request is told, kept with its key: also that the channel refused, or that nobody knows.
@@ -255,7 +357,7 @@ fn at_provider(tx: &mut Tx<'_>, tenant: Tenant, field: &str, named: &str) -> Res
 
 /// What a request says, as far as it is known before the store is asked.
 #[derive(Clone)]
-enum Wanted {
+pub(crate) enum Wanted {
     Template(Box<TemplateUse>),
     Content(Box<Content>),
     Reaction { message: String, emoji: String },

@@ -9,23 +9,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes::CHATAPP_NOT_CONNECTED;
-use app::{App, Failure, decision_log, topics};
+use app::{App, Failure, topics};
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent};
-use domain::decision_log::Chain;
 use domain::ids::{ChannelMessage, ChannelNumber, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
 use runtime::clock::Woken;
 use store::channel_messages::{self, LineRow, MessageRow};
-use store::{DbError, Tx};
+use store::{DbError, Tx, channel_accounts};
 
-use crate::connections;
-use crate::messages::{self, Claim, LEASE, Refusal, Turn};
+use crate::messages::{self, Claim, Decisions, LEASE, Refusal, Turn};
 use crate::numbers::{self, Number, Which, sending_number};
 use crate::providers::provider;
-use crate::slots;
+use crate::{ahead, connections, outcomes, slots};
 
 /// Messages of one number that are claimed in one go, and how far ahead of their slots.
 const BATCH: i64 = 64;
@@ -39,6 +37,8 @@ const OF_WORKSPACE: usize = 500;
 const ABANDONED: i64 = 200;
 /// Nothing is handed to a provider so close to the end of its lease.
 const MARGIN: i64 = 60 * SECOND;
+/// When a number comes back whose messages are all for people whose threads somebody else holds.
+const HELD: i64 = 20;
 /// How long a number rests whose account cannot send.
 const REST: i64 = 5 * MINUTE;
 /// How often a message is put off that was certainly not sent.
@@ -76,7 +76,7 @@ impl Delivered {
 pub async fn deliver<T: Send + 'static>(
     app: &Arc<App>,
     claim: Claim,
-    mut then: impl FnMut(&mut Tx<'_>, &Delivered) -> Result<T, Failure> + Send + 'static,
+    then: impl FnMut(&mut Tx<'_>, &Delivered) -> Result<T, Failure> + Send + 'static,
 ) -> Result<(Delivered, T), Failure> {
     let sent = hand_over(app, &claim).await;
     if let Some(Sent::Later(error)) = &sent
@@ -84,14 +84,7 @@ pub async fn deliver<T: Send + 'static>(
     {
         slots::forget(app, claim.message.workspace, &claim.number.phone_number_id);
     }
-    let (keeper, claim) = (app.clone(), Arc::new(claim));
-    app.store
-        .tx(move |tx| {
-            let delivered = settle(&keeper, tx, &claim, &sent)?;
-            let then = then(tx, &delivered)?;
-            Ok::<_, Failure>((delivered, then))
-        })
-        .await
+    outcomes::store(app, claim, sent, then).await
 }
 
 /// What came of asking the provider; `None` when it was not asked.
@@ -103,7 +96,7 @@ async fn hand_over(app: &Arc<App>, claim: &Claim) -> Option<Sent> {
         let (code, title, detail) = Refusal::Local(LocalError::InvalidMessage, "unreadable").error();
         return Some(Sent::Refused(ProviderError { code, title, detail }));
     };
-    let account = connections::account(app, claim.message.workspace).await.ok()?;
+    let account = connections::account_of_many(app, claim.message.workspace).await.ok()?;
     let provider = provider(app, &account);
     // The store may have been slow, the machine may have slept.
     if claim.message.lease_until.is_none_or(|lease| app.clock.now().plus(MARGIN) > lease) {
@@ -132,7 +125,12 @@ fn outgoing(row: &MessageRow) -> Option<Outgoing> {
 }
 
 /// Stores what the provider said.
-fn settle(app: &App, tx: &mut Tx<'_>, claim: &Claim, sent: &Option<Sent>) -> Result<Delivered, Failure> {
+pub(crate) fn settle(
+    app: &App,
+    tx: &mut Tx<'_>,
+    claim: &Claim,
+    sent: &Option<Sent>,
+) -> Result<Delivered, Failure> {
     let tenant = claim.message.workspace;
     let now = app.clock.now();
     let Some(mut row) = channel_messages::get_for_update(tx, tenant, claim.message.id)? else {
@@ -426,6 +424,13 @@ fn claim_in(
     let context = app.context();
     let now = context.now;
     let Some(mut pace) = channel_messages::take_line(tx, tenant, number, now)? else { return Ok(Vec::new()) };
+    tx.ahead(|tx| {
+        let _ = channel_accounts::read_ahead(tx, tenant);
+        let _ = channel_messages::due(tx, tenant, number, 0, now, most);
+    });
+    if tx.shared() {
+        channel_accounts::read_ahead(tx, tenant)?;
+    }
     let mut due = channel_messages::due(tx, tenant, number, 0, now, most)?;
     let more = most - due.len() as i64;
     if more > 0 {
@@ -448,8 +453,9 @@ fn claim_in(
             return finish(tx, pace, Vec::new());
         }
     };
-    let mut chains = decision_log::Chains::default();
-    let mut claims = Vec::new();
+    let (mut decisions, mut claims, all) = (Decisions::default(), Vec::new(), due.len());
+    let due = ahead::turns(tx, &context, tenant, due)?;
+    let all_are_held_elsewhere = due.is_empty() && all > 0;
     for mut row in due {
         let (at, used) = match messages::slot_of_number(&from, pace.used, now, now.plus(HORIZON)) {
             Ok(slot) => slot,
@@ -467,7 +473,7 @@ fn claim_in(
                 fail(app, tx, &mut row, refusal.error(), now)?;
                 let mut entry = messages::entry(&context, about, row.agent, Some("message"), None);
                 entry.blocked_by = Some(gate);
-                chains.record(tx, tenant, Chain::Audit, entry)?;
+                decisions.add(entry);
             }
             Turn::Go { proof, open, room, thread } => {
                 pace.used = used;
@@ -480,12 +486,7 @@ fn claim_in(
                 row.attempts += 1;
                 row.updated_at = now;
                 channel_messages::save(tx, &row)?;
-                chains.record(
-                    tx,
-                    tenant,
-                    Chain::Audit,
-                    messages::entry(&context, about, row.agent, None, proof),
-                )?;
+                decisions.add(messages::entry(&context, about, row.agent, None, proof));
                 claims.push(Claim { message: row, number: from.clone(), at });
             }
         }
@@ -498,12 +499,13 @@ fn claim_in(
             Ok(_) => now,
             Err(at) => at.plus(-HORIZON / 2).max(now.plus(1)),
         };
+        let room = if all_are_held_elsewhere { room.max(now.plus(HELD)) } else { room };
         pace.next_at = Some(next.max(room));
     } else {
         pace.next_at = None;
     }
     channel_messages::save_line(tx, &pace)?;
-    chains.finish(tx, &context)?;
+    decisions.write(tx, &context, tenant)?;
     Ok(claims)
 }
 

@@ -27,10 +27,11 @@ use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{Tx, chats as store_chats, wallet};
 
-use crate::messages::{self, Claim, New, OptIn, Placed};
+use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
 use crate::numbers::{Which, sending_number};
+use crate::slots::Slot;
 use crate::speaking::reference;
-use crate::{conversations, people, send, templates};
+use crate::{conversations, people, send, slots, templates};
 
 /// A body whose fields make sense by themselves.
 #[derive(Debug, Clone)]
@@ -155,8 +156,18 @@ pub async fn start(
             app.store.read(move |tx| simulate(tx, &simulator, &env, tenant, &wanted)).await?
         }
         Mode::Live => {
-            let sender = app.clone();
-            app.store.tx(move |tx| begin(tx, &sender, &env, tenant, &key, &wanted)).await?
+            // The number is that of the agent.
+            let named = agent.to_string();
+            let slot = slots::take(app, tenant, &named, messages::latest_slot(app)).await;
+            let (sender, taken) = (app.clone(), slot.clone());
+            let begun =
+                app.store.tx(move |tx| begin(tx, &sender, &env, tenant, &key, &wanted, taken.as_ref())).await;
+            if let Ok(Begun::Send(claim, _)) = &begun {
+                slots::learn(app, tenant, &named, &claim.number);
+            } else if let Some(slot) = &slot {
+                slots::give_back(app, tenant, &named, slot);
+            }
+            begun?
         }
     };
     match begun {
@@ -406,6 +417,7 @@ fn begin(
     tenant: Tenant,
     once: &Once,
     wanted: &Wanted,
+    slot: Option<&Slot>,
 ) -> Result<Begun, Failure> {
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
@@ -431,9 +443,11 @@ fn begin(
         }
     }
     let new = message(tx, tenant, wanted, &ready, chat)?;
-    let placed = messages::put(app, tx, tenant, &new)?;
+    let mut decisions = Decisions::default();
+    let placed = messages::put_into(app, tx, tenant, &new, slot, &mut decisions)?;
     let row = match &placed {
         Placed::Refused(refusal) => {
+            decisions.write(tx, &env.context, tenant)?;
             once.free(tx)?;
             return Ok(Begun::Refused(refusal.clone().into()));
         }
@@ -468,6 +482,7 @@ fn begin(
             started(&row, chat, &fresh.metadata, false, Mode::Live)
         }
     };
+    decisions.write(tx, &env.context, tenant)?;
     match placed {
         Placed::Claimed(claim) => {
             // If nobody stores what the channel said, nobody knows by the end of the lease.

@@ -1,5 +1,7 @@
 //! Connections with the messaging channel, and business numbers. Credentials are sealed.
 
+use std::sync::Arc;
+
 use const_format::formatcp;
 use domain::channel::ProviderKind;
 use domain::channel::provider::ConnectionStatus;
@@ -90,13 +92,48 @@ row! {
 const CONNECTION: &str = ConnectionRow::COLUMNS;
 const NUMBER: &str = NumberRow::COLUMNS;
 
+/// Under which names this transaction knows the account of a workspace and its numbers, if they were read for many.
+const KNOWN: &str = "channel account ";
+
+fn known_connection(tenant: Tenant) -> String {
+    format!("{KNOWN}{tenant}")
+}
+
+fn known_numbers(tenant: Tenant) -> String {
+    format!("{KNOWN}{tenant} numbers")
+}
+
+/// Reads the connection of a workspace and its numbers: those who look for either know them until the transaction ends.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+    let connection = get(tx, tenant);
+    let numbers = numbers(tx, tenant);
+    tx.hold(known_connection(tenant), connection?);
+    tx.hold(known_numbers(tenant), Arc::new(numbers?));
+    Ok(())
+}
+
+/// One of the numbers that are known.
+fn among_known(tx: &Tx<'_>, tenant: Tenant, which: impl Fn(&NumberRow) -> bool) -> Option<Option<NumberRow>> {
+    if !tx.knows_any() {
+        return None;
+    }
+    let numbers: Arc<Vec<NumberRow>> = tx.known(&known_numbers(tenant))?;
+    Some(numbers.iter().find(|row| which(row)).cloned())
+}
+
 /// Adds a connection.
 pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.later(ConnectionRow::INSERT, &row.values())
 }
 
 /// The connection of a workspace.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&known_connection(tenant))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!("select {CONNECTION} from channel_connections where workspace = ?1");
     tx.one(sql, params![tenant])
 }
@@ -126,6 +163,7 @@ pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec
 
 /// Writes what an operator changes of a connection that is held by the caller.
 pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let (sql, values) = update!(
         "channel_connections" set {
             provider: row.provider,
@@ -154,6 +192,7 @@ pub fn set_status(
     error: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update channel_connections set status = ?3, last_error = ?4, updated_at = ?5
         where workspace = ?1 and version = ?2 and status <> ?3";
     Ok(tx.exec(sql, params![tenant, version, status, error, now])? > 0)
@@ -161,6 +200,7 @@ pub fn set_status(
 
 /// The messaging limit of an account, in the provider's word.
 pub fn set_tier(tx: &mut Tx<'_>, tenant: Tenant, tier: &str, now: Timestamp) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update channel_connections set tier = ?2, updated_at = ?3 where workspace = ?1";
     tx.later(sql, params![tenant, tier, now])
 }
@@ -172,12 +212,14 @@ pub fn set_restriction(
     restriction: Option<&str>,
     now: Timestamp,
 ) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update channel_connections set restriction = ?2, updated_at = ?3 where workspace = ?1";
     tx.later(sql, params![tenant, restriction, now])
 }
 
 /// Removes a connection with its numbers, templates and notifications.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelConnection>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.exec(
         "delete from channel_notifications where workspace = ?1 and connection = ?2",
         params![tenant, id],
@@ -195,6 +237,7 @@ pub fn take_checks(
     again: Timestamp,
     most: i64,
 ) -> Result<Vec<ConnectionRow>, DbError> {
+    tx.forget_all(KNOWN);
     let sql = formatcp!(
         "update channel_connections set check_at = ?2 where id in (
             select id from channel_connections where check_at <= ?1 order by check_at limit ?3
@@ -206,6 +249,7 @@ pub fn take_checks(
 
 /// Says when a connection is looked at again.
 pub fn check_at(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.later("update channel_connections set check_at = ?2 where workspace = ?1", params![tenant, at])
 }
 
@@ -218,17 +262,26 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// Binds a number.
 pub fn insert_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.later(NumberRow::INSERT, &row.values(tenant))
 }
 
 /// The numbers of a workspace, the first one first.
 pub fn numbers(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<Arc<Vec<NumberRow>>>(&known_numbers(tenant))
+    {
+        return Ok(known.to_vec());
+    }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 order by id");
     tx.all(sql, params![tenant])
 }
 
 /// A number by its id.
 pub fn number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, tenant, |row| row.id == id) {
+        return Ok(known);
+    }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2");
     tx.one(sql, params![tenant, id])
 }
@@ -239,6 +292,9 @@ pub fn number_at_provider(
     tenant: Tenant,
     phone_number_id: &str,
 ) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, tenant, |row| row.phone_number_id == phone_number_id) {
+        return Ok(known);
+    }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and phone_number_id = ?2");
     tx.one(sql, params![tenant, phone_number_id])
 }
@@ -249,12 +305,21 @@ pub fn number_of_agent(
     tenant: Tenant,
     agent: Id<Agent>,
 ) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, tenant, |row| row.agent == Some(agent)) {
+        return Ok(known);
+    }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and agent = ?2");
     tx.one(sql, params![tenant, agent])
 }
 
 /// The number that sends what names none.
 pub fn default_number(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<NumberRow>, DbError> {
+    // They are known in the order of their ids.
+    match among_known(tx, tenant, |row| row.is_default) {
+        Some(Some(known)) => return Ok(Some(known)),
+        Some(None) => return Ok(among_known(tx, tenant, |_| true).flatten()),
+        None => {}
+    }
     let sql = formatcp!(
         "select {NUMBER} from channel_numbers where workspace = ?1 order by is_default desc, id limit 1"
     );
@@ -263,12 +328,14 @@ pub fn default_number(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<NumberRo
 
 /// Makes no number of a workspace the default.
 pub fn clear_default(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update channel_numbers set is_default = 0 where workspace = ?1 and is_default = 1";
     tx.exec(sql, params![tenant]).map(|_| ())
 }
 
 /// Writes what changes of a number.
 pub fn save_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let (sql, values) = update!(
         "channel_numbers" set {
             display_name: &row.display_name,
@@ -304,6 +371,7 @@ pub fn pause_agents(
     until: Timestamp,
     announced: Option<Timestamp>,
 ) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update channel_numbers set ai_paused_until = ?3, ai_pause_announced = ?4
         where workspace = ?1 and id = ?2";
     tx.later(sql, params![tenant, id, until, announced])
@@ -329,6 +397,7 @@ pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<
 
 /// Releases a number; false when there is none.
 pub fn delete_number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
     Ok(tx.exec(sql, &[Value::from(tenant), Value::from(id)])? > 0)
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
 use crate::db::{DbError, Tx, any_of};
-use crate::params;
+use crate::{contacts, params};
 
 row! {
     /// The block of a campaign as stored.
@@ -86,6 +86,86 @@ row! {
 const BLOCK: &str = BlockRow::COLUMNS;
 const PERSON: &str = PersonRow::COLUMNS;
 
+/// Under which names this transaction knows blocks and people that were read for many.
+const KNOWN_BLOCK: &str = "campaign block ";
+const KNOWN_PERSON: &str = "campaign person ";
+
+fn block_of(tenant: Tenant, campaign: Id<Campaign>) -> String {
+    format!("{KNOWN_BLOCK}{tenant} {campaign}")
+}
+
+fn person_of(tenant: Tenant, message: Id<ChannelMessage>) -> String {
+    format!("{KNOWN_PERSON}{tenant} {message}")
+}
+
+fn unwritten(tenant: Tenant, contact: Id<Contact>) -> String {
+    format!("{KNOWN_PERSON}{tenant} none for {contact}")
+}
+
+/// Reads the blocks of these campaigns with one statement: [`get`] knows them until the transaction ends.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, campaigns: &[Id<Campaign>]) -> Result<(), DbError> {
+    if campaigns.is_empty() {
+        return Ok(());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, campaigns.iter().map(|id| (*id).into()));
+    let sql = format!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign in {list}");
+    for row in tx.all::<BlockRow>(&sql, &params)? {
+        tx.hold(block_of(tenant, row.campaign), Some(row));
+    }
+    Ok(())
+}
+
+/// Holds the people for whom these messages were against other writers, with one statement: [`of_message`] knows them
+/// until the transaction ends.
+pub fn hold_each(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    messages: &[Id<ChannelMessage>],
+) -> Result<Vec<PersonRow>, DbError> {
+    if messages.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, messages.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {PERSON} from channel_campaign_people where workspace = ?1 and message in {list} order by list_row /*pg for update*/"
+    );
+    let rows: Vec<PersonRow> = tx.all(&sql, &params)?;
+    for message in messages {
+        tx.hold(person_of(tenant, *message), None::<PersonRow>);
+    }
+    for row in &rows {
+        if let Some(message) = row.message {
+            tx.hold(person_of(tenant, message), Some(row.clone()));
+        }
+    }
+    Ok(rows)
+}
+
+/// Finds out with one statement to whom of these people campaigns have written since a moment: [`newest_to`] knows until
+/// the transaction ends for whom there is nothing to look for.
+pub fn read_ahead_written(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contacts: &[Id<Contact>],
+    since: Timestamp,
+) -> Result<(), DbError> {
+    if contacts.is_empty() {
+        return Ok(());
+    }
+    let mut params = params![tenant, since].to_vec();
+    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select distinct contact from channel_campaign_people where workspace = ?1 and at >= ?2 and contact in {list}"
+    );
+    let written: Vec<Id<Contact>> = tx.all(&sql, &params)?;
+    for contact in contacts.iter().filter(|contact| !written.contains(contact)) {
+        tx.hold(unwritten(tenant, *contact), ());
+    }
+    Ok(())
+}
+
 /// Adds the block of a new campaign.
 pub fn insert(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
     tx.later(BlockRow::INSERT, &row.values())
@@ -93,6 +173,11 @@ pub fn insert(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 
 /// The block of a campaign.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&block_of(tenant, campaign))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2");
     tx.one(sql, params![tenant, campaign])
 }
@@ -127,6 +212,7 @@ pub fn active(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BlockRow>, DbError>
 
 /// Writes a block that is held.
 pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_BLOCK);
     let (sql, values) = update!(
         "channel_campaigns" set {
             template: row.template,
@@ -158,12 +244,14 @@ pub fn list_set(
     campaign: Id<Campaign>,
     at: Timestamp,
 ) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_BLOCK);
     let sql = "update channel_campaigns set list_at = ?3 where workspace = ?1 and campaign = ?2";
     tx.later(sql, params![tenant, campaign, at])
 }
 
 /// A campaign hands nothing over any more.
 pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_BLOCK);
     let sql = "update channel_campaigns set next_at = null where workspace = ?1 and campaign = ?2";
     tx.later(sql, params![tenant, campaign])
 }
@@ -184,7 +272,8 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// Notes what became of a person. A person is noted once: a second note is an error of the store.
 pub fn note(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
-    tx.later(PersonRow::INSERT, &row.values())
+    tx.forget_all(KNOWN_PERSON);
+    tx.add(PersonRow::INSERT, &row.values())
 }
 
 /// The person whom a message was for, held until the transaction ends.
@@ -193,6 +282,11 @@ pub fn of_message(
     tenant: Tenant,
     message: Id<ChannelMessage>,
 ) -> Result<Option<PersonRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&person_of(tenant, message))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and message = ?2 /*pg for update*/"
     );
@@ -231,6 +325,11 @@ pub fn newest_to(
     contact: Id<Contact>,
     since: Timestamp,
 ) -> Result<Option<PersonRow>, DbError> {
+    if tx.knows_any()
+        && (tx.known::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
+    {
+        return Ok(None);
+    }
     let sql = formatcp!(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and contact = ?2 and at >= ?3
             and standing in ('sending', 'sent', 'delivery_unknown') order by at desc limit 1 /*pg for update*/"
@@ -250,11 +349,19 @@ pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
         }
         where "workspace = ?1 and list_row = ?2", row.workspace, row.list_row
     );
-    tx.later(sql, &values)
+    let otherwise = DbError::Retry("a person of a campaign went a moment ago".into());
+    tx.change(sql, &values, otherwise)?;
+    if tx.knows_any()
+        && let Some(message) = row.message
+    {
+        tx.hold(person_of(row.workspace, message), Some(row.clone()));
+    }
+    Ok(())
 }
 
 /// A person waits again.
 pub fn forget_person(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_PERSON);
     tx.later(
         "delete from channel_campaign_people where workspace = ?1 and list_row = ?2",
         params![tenant, list_row],

@@ -36,10 +36,47 @@ row! {
 
 const COLUMNS: &str = ConsentRow::COLUMNS;
 
+/// Under which name this transaction knows what a person allows, if it was read for many.
+fn name(tenant: Tenant, person: &str) -> String {
+    format!("consent {tenant} {person}")
+}
+
+fn forget(tx: &mut Tx<'_>, tenant: Tenant, person: &str) {
+    if tx.knows_any() {
+        tx.forget_held(&name(tenant, person));
+    }
+}
+
+/// Reads what is known by these hashes with one statement: [`of`] knows it until the transaction ends.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<(), DbError> {
+    if people.is_empty() {
+        return Ok(());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, people.iter().map(|person| person.as_str().into()));
+    let sql =
+        format!("select person, {COLUMNS} from channel_consents where workspace = ?1 and person in {list}");
+    let rows: Vec<(String, ConsentRow)> = tx.all(&sql, &params)?;
+    for person in people {
+        tx.hold(name(tenant, person), None::<ConsentRow>);
+    }
+    for (person, row) in rows {
+        tx.hold(name(tenant, &person), Some(row));
+    }
+    Ok(())
+}
+
 /// What is known by some hashes of the same person, put together: what stops outweighs what allows.
 pub fn of(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<ConsentRow, DbError> {
     if people.is_empty() {
         return Ok(ConsentRow::default());
+    }
+    if tx.knows_any() {
+        let known: Option<Vec<Option<ConsentRow>>> =
+            people.iter().map(|person| tx.known(&name(tenant, person))).collect();
+        if let Some(known) = known {
+            return Ok(known.into_iter().flatten().fold(ConsentRow::default(), joined));
+        }
     }
     let mut params = params![tenant].to_vec();
     let list = any_of(&mut params, people.iter().map(|person| person.as_str().into()));
@@ -73,6 +110,7 @@ fn joined(one: ConsentRow, other: ConsentRow) -> ConsentRow {
 
 fn ensure(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (workspace, person) do nothing", ConsentRow::INSERT);
+    forget(tx, tenant, person);
     tx.exec(SQL, &ConsentRow::default().values(tenant, person.to_owned(), now)).map(|_| ())
 }
 
@@ -92,6 +130,7 @@ pub fn stop(
 
 /// Allows messages again; `false` when they were not stopped.
 pub fn start(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<bool, DbError> {
+    forget(tx, tenant, person);
     let sql = "update channel_consents set stopped_at = null, stop_source = null, updated_at = ?3
         where workspace = ?1 and person = ?2 and stopped_at is not null";
     Ok(tx.exec(sql, params![tenant, person, now])? > 0)
@@ -144,6 +183,13 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> R
 
 /// Notes that an erased person has written of their own accord.
 pub fn came_back(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<Option<ConsentRow>>(&name(tenant, person))
+        && known.is_none_or(|row| row.erased_at.is_none())
+    {
+        return Ok(());
+    }
+    forget(tx, tenant, person);
     let sql = "update channel_consents set erased_at = null, updated_at = ?3
         where workspace = ?1 and person = ?2 and erased_at is not null";
     tx.later(sql, params![tenant, person, now])

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use crate::chats::ChatRow;
 use crate::db::row::{row, update};
 use crate::db::{DbError, Tx, Value, any_of};
-use crate::params;
+use crate::{contacts, params};
 
 row! {
     /// The channel's part of a chat.
@@ -105,6 +105,8 @@ pub struct Filter {
 
 /// Adds the channel's part of a chat; a person with an open chat on the number makes the transaction run again.
 pub fn insert(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
+    tx.hold(opened(row.contact), ());
     const SQL: &str = formatcp!("{} on conflict do nothing", ChannelChatRow::INSERT);
     if tx.exec(SQL, &row.values())? == 0 {
         return Err(DbError::Retry("a chat with this person was opened a moment ago".into()));
@@ -129,6 +131,7 @@ pub fn of_chats(tx: &mut Tx<'_>, tenant: Tenant, chats: &[Id<Chat>]) -> Result<V
 
 /// Saves what changes of the channel's part; the caller holds the chat.
 pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let (sql, values) = update!(
         "channel_chats" set {
             thread: row.thread,
@@ -151,10 +154,50 @@ pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
 
 /// Says that a chat is over.
 pub fn close(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.later(
         "update channel_chats set open = 0, helpdesk = 0 where workspace = ?1 and chat = ?2",
         params![tenant, chat],
     )
+}
+
+/// Under which names this transaction knows open chats that were read for many.
+const KNOWN: &str = "open chat ";
+/// With whom it has begun one itself.
+const OPENED: &str = "chat opened ";
+
+fn open_with(tenant: Tenant, number: Id<ChannelNumber>, contact: Id<Contact>) -> String {
+    format!("{KNOWN}{tenant} {number} {contact}")
+}
+
+fn opened(contact: Id<Contact>) -> String {
+    format!("{OPENED}{contact}")
+}
+
+/// Reads the open chats with these people on a number with one statement: [`open_chat`] knows them until the transaction
+/// ends, and with whom there is none.
+pub fn read_ahead(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: Id<ChannelNumber>,
+    contacts: &[Id<Contact>],
+) -> Result<(), DbError> {
+    if contacts.is_empty() {
+        return Ok(());
+    }
+    let mut params = params![tenant, number].to_vec();
+    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select contact, chat from channel_chats where workspace = ?1 and number = ?2 and contact in {list} and open = 1"
+    );
+    let rows: Vec<(Id<Contact>, Id<Chat>)> = tx.all(&sql, &params)?;
+    for contact in contacts {
+        tx.hold(open_with(tenant, number, *contact), None::<Id<Chat>>);
+    }
+    for (contact, chat) in rows {
+        tx.hold(open_with(tenant, number, contact), Some(chat));
+    }
+    Ok(())
 }
 
 /// The open chat with a person on a number.
@@ -164,6 +207,15 @@ pub fn open_chat(
     number: Id<ChannelNumber>,
     contact: Id<Contact>,
 ) -> Result<Option<Id<Chat>>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&open_with(tenant, number, contact))
+    {
+        return Ok(known);
+    }
+    // Nobody has a chat with somebody who was not there, but this transaction.
+    if contacts::is_fresh(tx, contact) && tx.known::<()>(&opened(contact)).is_none() {
+        return Ok(None);
+    }
     tx.one(
         "select chat from channel_chats where workspace = ?1 and number = ?2 and contact = ?3 and open = 1",
         params![tenant, number, contact],
@@ -354,6 +406,7 @@ pub fn board_columns(
 /// Gives the chats of one contact to another: the same person has shown the number. One that is open on a number on
 /// which the other has an open one, too, stays where it is and ends by itself.
 pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.exec(
         "update channel_chats set contact = ?3 where workspace = ?1 and contact = ?2 and (open = 0 or not exists \
          (select 1 from channel_chats c where c.workspace = ?1 and c.number = channel_chats.number and c.contact = ?3 and c.open = 1))",

@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -110,6 +110,23 @@ pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNotification>) -> Res
     let sql = "update channel_notifications set payload = null
         where workspace = ?1 and id = ?2 and payload is not null";
     Ok(tx.exec(sql, params![tenant, id])? > 0)
+}
+
+/// Marks items as worked with one statement; those that were not before.
+pub fn done_each(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<ChannelNotification>],
+) -> Result<Vec<Id<ChannelNotification>>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "update channel_notifications set payload = null where workspace = ?1 and id in {list} and payload is not null returning id"
+    );
+    tx.all(&sql, &params)
 }
 
 /// Lets an item that failed wait for its next try, and those behind it in its lane with it.

@@ -12,8 +12,8 @@ use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
-use crate::params;
+use crate::db::{Counter, DbError, Fold, Tx, Value, any_of};
+use crate::{contacts, params};
 
 row! {
     /// All messages between a business number and a person.
@@ -126,9 +126,98 @@ row! {
 const THREAD: &str = ThreadRow::COLUMNS;
 const MESSAGE: &str = MessageRow::COLUMNS;
 
+/// Under which names this transaction knows threads and messages that were read for many.
+const KNOWN_THREAD: &str = "thread ";
+const KNOWN_MESSAGE: &str = "message ";
+
+fn thread_between(tenant: Tenant, contact: Id<Contact>, phone_number_id: &str) -> String {
+    format!("{KNOWN_THREAD}{tenant} {contact} {phone_number_id}")
+}
+
+fn thread_named(tenant: Tenant, id: Id<ChannelThread>) -> String {
+    format!("{KNOWN_THREAD}{tenant} {id}")
+}
+
+fn know_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) {
+    tx.hold(thread_between(tenant, row.contact, &row.phone_number_id), Some(row.clone()));
+    tx.hold(thread_named(tenant, row.id), Some(row.clone()));
+}
+
+fn message_named(tenant: Tenant, id: Id<ChannelMessage>) -> String {
+    format!("{KNOWN_MESSAGE}{tenant} {id}")
+}
+
+fn message_at(tenant: Tenant, phone_number_id: &str, provider_id: &str) -> String {
+    format!("{KNOWN_MESSAGE}{tenant} at {phone_number_id} {provider_id}")
+}
+
+/// Holds the threads of these people and a number against other writers, with one statement: who asks for the thread of
+/// one of them knows it until the transaction ends, and that there is none.
+pub fn hold_threads(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contacts: &[Id<Contact>],
+    phone_number_id: &str,
+) -> Result<(), DbError> {
+    if contacts.is_empty() {
+        return Ok(());
+    }
+    let mut params = params![tenant, phone_number_id].to_vec();
+    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {THREAD} from channel_threads where workspace = ?1 and phone_number_id = ?2 and contact in {list} \
+         order by id /*pg for update*/"
+    );
+    let rows: Vec<ThreadRow> = tx.all(&sql, &params)?;
+    for contact in contacts {
+        tx.hold(thread_between(tenant, *contact, phone_number_id), None::<ThreadRow>);
+    }
+    rows.iter().for_each(|row| know_thread(tx, tenant, row));
+    Ok(())
+}
+
+/// Holds those of these threads that nobody else holds, with one statement, and says which. [`thread_by_id`] knows them
+/// until the transaction ends.
+pub fn hold_free_threads(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<ChannelThread>],
+) -> Result<Vec<Id<ChannelThread>>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {THREAD} from channel_threads where workspace = ?1 and id in {list} order by id /*pg for update skip locked*/"
+    );
+    let rows: Vec<ThreadRow> = tx.all(&sql, &params)?;
+    rows.iter().for_each(|row| know_thread(tx, tenant, row));
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
 /// The thread of a person and a number, held against other writers until the transaction ends; made if there is
 /// none.
 pub fn thread_for_update(tx: &mut Tx<'_>, tenant: Tenant, new: &ThreadRow) -> Result<ThreadRow, DbError> {
+    if tx.shared() && tx.knows_any() {
+        let known: Option<Option<ThreadRow>> =
+            tx.known(&thread_between(tenant, new.contact, &new.phone_number_id));
+        match known {
+            Some(Some(row)) => return Ok(row),
+            None if !contacts::is_fresh(tx, new.contact) => {}
+            // There is none: one that somebody else makes meanwhile lets the transaction run again.
+            Some(None) | None => {
+                const NEW: &str = formatcp!(
+                    "{} on conflict (workspace, contact, phone_number_id) do nothing",
+                    ThreadRow::INSERT
+                );
+                let otherwise = DbError::Retry("a thread was made a moment ago".into());
+                tx.add_new(NEW, &new.values(tenant), otherwise)?;
+                know_thread(tx, tenant, new);
+                return Ok(new.clone());
+            }
+        }
+    }
     const SQL: &str =
         formatcp!("{} on conflict (workspace, contact, phone_number_id) do nothing", ThreadRow::INSERT);
     tx.exec(SQL, &new.values(tenant))?;
@@ -146,6 +235,11 @@ pub fn thread_of(
     contact: Id<Contact>,
     phone_number_id: &str,
 ) -> Result<Option<ThreadRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&thread_between(tenant, contact, phone_number_id))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!(
         "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 and phone_number_id = ?3"
     );
@@ -158,6 +252,11 @@ pub fn thread_by_id(
     tenant: Tenant,
     id: Id<ChannelThread>,
 ) -> Result<Option<ThreadRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&thread_named(tenant, id))
+    {
+        return Ok(known);
+    }
     let sql =
         formatcp!("select {THREAD} from channel_threads where workspace = ?1 and id = ?2 /*pg for update*/");
     tx.one(sql, params![tenant, id])
@@ -166,17 +265,94 @@ pub fn thread_by_id(
 /// Writes what changes of a thread.
 pub fn save_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) -> Result<(), DbError> {
     let sql = "update channel_threads set received_at = ?3, last_at = ?4, used = ?5 where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, row.id, row.received_at, row.last_at, row.used])
+    let otherwise = DbError::Retry("a thread went a moment ago".into());
+    tx.change(sql, params![tenant, row.id, row.received_at, row.last_at, row.used], otherwise)?;
+    if tx.knows_any() {
+        know_thread(tx, tenant, row);
+    }
+    Ok(())
 }
 
-/// Adds a message; `false` when one with its provider's id is there.
+/// Adds a message; `false` when one with its provider's id is there. One that is the first with its id, as this
+/// transaction has seen, travels with others; if there is another one by then, the transaction runs again.
 pub fn insert(tx: &mut Tx<'_>, row: &MessageRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict do nothing", MessageRow::INSERT);
+    let Some(provider_id) = &row.provider_id else {
+        tx.add(MessageRow::INSERT, &row.values())?;
+        return Ok(true);
+    };
+    let at = message_at(row.workspace, &row.phone_number_id, provider_id);
+    if tx.shared() && matches!(tx.known::<Option<Id<ChannelMessage>>>(&at), Some(None)) {
+        let otherwise = DbError::Retry("the same message came a moment ago".into());
+        tx.add_new(SQL, &row.values(), otherwise)?;
+        know(tx, row);
+        return Ok(true);
+    }
     Ok(tx.exec(SQL, &row.values())? > 0)
+}
+
+fn know(tx: &mut Tx<'_>, row: &MessageRow) {
+    if let Some(provider_id) = &row.provider_id {
+        tx.hold(message_at(row.workspace, &row.phone_number_id, provider_id), Some(row.id));
+    }
+    tx.hold(message_named(row.workspace, row.id), Some(row.clone()));
+}
+
+/// Holds these messages against other writers, with one statement: [`get_for_update`] knows them until the transaction
+/// ends.
+pub fn hold_each(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<ChannelMessage>],
+) -> Result<Vec<MessageRow>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and id in {list} order by id /*pg for update*/"
+    );
+    let rows: Vec<MessageRow> = tx.all(&sql, &params)?;
+    rows.iter().for_each(|row| know(tx, row));
+    Ok(rows)
+}
+
+/// Holds the messages of a number with these ids at the provider against other writers, with one statement:
+/// [`at_provider_for_update`] knows them until the transaction ends, and which there are not.
+pub fn hold_each_at_provider(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    provider_ids: &[String],
+) -> Result<Vec<MessageRow>, DbError> {
+    if provider_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant, phone_number_id].to_vec();
+    let list = any_of(&mut params, provider_ids.iter().map(Value::from));
+    let sql = format!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id in {list} \
+         order by id /*pg for update*/"
+    );
+    let rows: Vec<MessageRow> = tx.all(&sql, &params)?;
+    for provider_id in provider_ids {
+        tx.hold(message_at(tenant, phone_number_id, provider_id), None::<Id<ChannelMessage>>);
+    }
+    rows.iter().for_each(|row| know(tx, row));
+    Ok(rows)
+}
+
+/// A message that this transaction knows.
+fn known_message(tx: &Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
+    if tx.knows_any() { tx.known(&message_named(tenant, id)) } else { None }
 }
 
 /// One message.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, tenant, id) {
+        return Ok(known);
+    }
     let sql = formatcp!("select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2");
     tx.one(sql, params![tenant, id])
 }
@@ -187,6 +363,9 @@ pub fn get_for_update(
     tenant: Tenant,
     id: Id<ChannelMessage>,
 ) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, tenant, id) {
+        return Ok(known);
+    }
     let sql = formatcp!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2 /*pg for update*/"
     );
@@ -200,6 +379,17 @@ pub fn at_provider_for_update(
     phone_number_id: &str,
     provider_id: &str,
 ) -> Result<Option<MessageRow>, DbError> {
+    if tx.knows_any() {
+        match tx.known::<Option<Id<ChannelMessage>>>(&message_at(tenant, phone_number_id, provider_id)) {
+            Some(None) => return Ok(None),
+            Some(Some(id)) => {
+                if let Some(known) = known_message(tx, tenant, id) {
+                    return Ok(known);
+                }
+            }
+            None => {}
+        }
+    }
     let sql = formatcp!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = ?3 /*pg for update*/"
     );
@@ -301,7 +491,12 @@ pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
         }
         where "workspace = ?1 and id = ?2", row.workspace, row.id
     );
-    tx.later(sql, &values)
+    let otherwise = DbError::Retry("a message went a moment ago".into());
+    tx.change(sql, &values, otherwise)?;
+    if tx.knows_any() {
+        know(tx, row);
+    }
+    Ok(())
 }
 
 /// Says to which chat a message belongs.
@@ -313,7 +508,12 @@ pub fn set_chat(
     agent: Id<Agent>,
 ) -> Result<(), DbError> {
     let sql = "update channel_messages set chat = ?3, agent = ?4 where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, id, chat, agent])
+    let otherwise = DbError::Retry("a message went a moment ago".into());
+    tx.change(sql, params![tenant, id, chat, agent], otherwise)?;
+    if let Some(Some(row)) = known_message(tx, tenant, id) {
+        know(tx, &MessageRow { chat: Some(chat), agent: Some(agent), ..row });
+    }
+    Ok(())
 }
 
 row! {
@@ -376,7 +576,8 @@ pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
-/// Says that a number has something to send at a moment, unless it has something earlier.
+/// Says that a number has something to send at a moment, unless it has something earlier. It is a counter of the
+/// transaction ([`Tx::count`]).
 pub fn wake_line(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -384,10 +585,22 @@ pub fn wake_line(
     at: Timestamp,
 ) -> Result<(), DbError> {
     let sql = "insert into channel_lines (workspace, phone_number_id, used, next_at) values (?1, ?2, 0, ?3)
-        on conflict (workspace, phone_number_id) do update
-        set next_at = case when channel_lines.next_at is null or channel_lines.next_at > excluded.next_at
-            then excluded.next_at else channel_lines.next_at end";
-    tx.later(sql, params![tenant, phone_number_id, at])
+        on conflict (workspace, phone_number_id) do update set next_at = excluded.next_at
+        where channel_lines.next_at is null or channel_lines.next_at > excluded.next_at";
+    tx.tally(
+        Counter::Line(tenant.bits(), place_of(phone_number_id)),
+        sql,
+        &[Fold::Same, Fold::Same, Fold::Least],
+        params![tenant, phone_number_id, at],
+        None,
+    )
+}
+
+/// The place of a number among the counters of a transaction (FNV-1a).
+fn place_of(phone_number_id: &str) -> u64 {
+    phone_number_id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Across workspaces: numbers that have something to send by `until`, longest waiting first.
@@ -535,7 +748,22 @@ pub fn reach_uncounted(
     person: &str,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    tx.later(REACH, params![tenant, account, person, now])?;
+    if tx.shared() {
+        // One statement notes many people, none of them twice.
+        let noted = format!("reached {tenant} {account} {person}");
+        if tx.known::<()>(&noted).is_some() {
+            return Ok(());
+        }
+        tx.hold(noted, ());
+        tx.add(REACH, params![tenant, account, person, now])?;
+        let uncounted = format!("uncounted {tenant} {account}");
+        if tx.known::<()>(&uncounted).is_some() {
+            return Ok(());
+        }
+        tx.hold(uncounted, ());
+    } else {
+        tx.later(REACH, params![tenant, account, person, now])?;
+    }
     let sql = "update channel_reach set people = -1 where workspace = ?1 and account = ?2 and people >= 0";
     tx.later(sql, params![tenant, account])
 }
@@ -566,6 +794,7 @@ pub fn take_media(
     again: Timestamp,
     most: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
+    tx.forget_all(KNOWN_MESSAGE);
     let sql = formatcp!(
         "update channel_messages set media_at = ?2, media_attempts = media_attempts + 1 where id in (
             select id from channel_messages where media_at <= ?1 order by media_at limit ?3 /*pg for update skip locked*/
@@ -599,6 +828,7 @@ pub fn of_contacts(
 
 /// Empties a message: what it says, whom it went to, and its media; the provider's ids hold numbers, too.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>, now: Timestamp) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_MESSAGE);
     let sql = "update channel_messages set words = null, content = null, media = null, media_object = null, media_bytes = null,
             media_at = null, customer = null, customer_user_id = null, customer_username = null, reply_to = null,
             provider_id = null,
@@ -621,11 +851,14 @@ pub fn made_before(
 
 /// Removes a message.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_MESSAGE);
     tx.later("delete from channel_messages where workspace = ?1 and id = ?2", params![tenant, id])
 }
 
 /// Gives what a person wrote and was sent under one contact to another: the same person has shown the number.
 pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+    tx.forget_all(KNOWN_THREAD);
+    tx.forget_all(KNOWN_MESSAGE);
     let threads: Vec<ThreadRow> = tx.all(
         formatcp!(
             "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 /*pg for update*/"

@@ -53,6 +53,7 @@ const COLUMNS: &str = TemplateRow::COLUMNS;
 
 /// Adds a template.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     tx.later(TemplateRow::INSERT, &row.values(tenant))
 }
 
@@ -86,8 +87,35 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
     Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
 }
 
+/// Under which names this transaction knows templates that were read for many.
+const KNOWN: &str = "template ";
+
+/// Reads a template by its id, or by its name and language: everybody who asks for it in the same way knows it until the
+/// transaction ends.
+pub fn read_ahead(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Option<Id<ChannelTemplate>>,
+    named: Option<(&str, &str)>,
+) -> Result<(), DbError> {
+    if let Some(id) = id {
+        let row = get(tx, tenant, id)?;
+        tx.hold(format!("{KNOWN}{tenant} {id}"), row);
+    }
+    if let Some((name, language)) = named {
+        let row = by_name(tx, tenant, name, language)?;
+        tx.hold(format!("{KNOWN}{tenant} {language} {name}"), row);
+    }
+    Ok(())
+}
+
 /// A template by its id.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {id}"))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2");
     tx.one(sql, params![tenant, id])
 }
@@ -111,6 +139,11 @@ pub fn by_name(
     name: &str,
     language: &str,
 ) -> Result<Option<TemplateRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {language} {name}"))
+    {
+        return Ok(known);
+    }
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and name = ?2 and language = ?3"
     );
@@ -131,6 +164,7 @@ pub fn at_provider_for_update(
 
 /// Writes what changes of a template.
 pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let (sql, values) = update!(
         "channel_templates" set {
             provider_id: &row.provider_id,
@@ -151,5 +185,6 @@ pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), Db
 
 /// Removes a template; `false` when there is none.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     Ok(tx.exec("delete from channel_templates where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
 }

@@ -56,8 +56,88 @@ row! {
 
 const COLUMNS: &str = ContactRow::COLUMNS;
 
+/// Under which names this transaction knows contacts that were read for many.
+const KNOWN: &str = "contact ";
+
+fn by_id(tenant: Tenant, id: Id<Contact>) -> String {
+    format!("{KNOWN}{tenant} {id}")
+}
+
+fn by_phone(tenant: Tenant, mode: Mode, phone: &str) -> String {
+    format!("{KNOWN}{tenant} {} {phone}", mode.as_str())
+}
+
+fn by_user(tenant: Tenant, mode: Mode, user: &str) -> String {
+    format!("{KNOWN}{tenant} {} @{user}", mode.as_str())
+}
+
+fn know(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) {
+    tx.hold(by_id(tenant, row.id), Some(row.clone()));
+    if let Some(phone) = &row.phone {
+        tx.hold(by_phone(tenant, row.mode, phone), Some(row.clone()));
+    }
+    if let Some(user) = &row.chatapp_user_id {
+        tx.hold(by_user(tenant, row.mode, user), Some(row.clone()));
+    }
+}
+
+/// Reads the contacts with these ids with one statement: [`get`] knows them until the transaction ends.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<Contact>]) -> Result<Vec<ContactRow>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!("select {COLUMNS} from contacts where workspace = ?1 and id in {list}");
+    let found: Vec<ContactRow> = tx.all(&sql, &params)?;
+    found.iter().for_each(|row| know(tx, tenant, row));
+    Ok(found)
+}
+
+/// Reads the contacts with these numbers (E.164) and these ids on the messaging channel with a statement each:
+/// [`find_by_phone`] and [`find_by_channel_user`] know until the transaction ends who has them, and that nobody has.
+pub fn read_ahead_by_address(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    phones: &[String],
+    users: &[String],
+) -> Result<Vec<ContactRow>, DbError> {
+    let mut found = Vec::new();
+    if !phones.is_empty() {
+        found = find_by_phones(tx, tenant, mode, phones)?;
+    }
+    if !users.is_empty() {
+        let mut params = vec![tenant.into(), mode.into()];
+        let list = any_of(&mut params, users.iter().map(Value::from));
+        let sql = format!(
+            "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id in {list}"
+        );
+        found.extend(tx.all::<ContactRow>(&sql, &params)?);
+    }
+    for phone in phones {
+        tx.hold(by_phone(tenant, mode, phone), None::<ContactRow>);
+    }
+    for user in users {
+        tx.hold(by_user(tenant, mode, user), None::<ContactRow>);
+    }
+    found.iter().for_each(|row| know(tx, tenant, row));
+    Ok(found)
+}
+
+/// Whether this transaction made a contact, so that nothing else can be about the person yet but what the transaction
+/// itself has written.
+pub fn is_fresh(tx: &Tx<'_>, id: Id<Contact>) -> bool {
+    tx.knows_any() && tx.known::<()>(&format!("fresh {id}")).is_some()
+}
+
 /// One contact, erased or not.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_id(tenant, id))
+    {
+        return Ok(known);
+    }
     tx.one(formatcp!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
@@ -127,6 +207,11 @@ pub fn find_by_phone(
     mode: Mode,
     phone: &str,
 ) -> Result<Option<ContactRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_phone(tenant, mode, phone))
+    {
+        return Ok(known);
+    }
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3"),
         params![tenant, mode, phone],
@@ -140,6 +225,11 @@ pub fn find_by_channel_user(
     mode: Mode,
     user: &str,
 ) -> Result<Option<ContactRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_user(tenant, mode, user))
+    {
+        return Ok(known);
+    }
     tx.one(
         formatcp!(
             "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id = ?3"
@@ -160,6 +250,7 @@ pub fn set_channel(
 ) -> Result<(), DbError> {
     let sql = "update contacts set phone = ?3, chatapp_user_id = ?4, chatapp_username = ?5, updated_at = ?6
         where workspace = ?1 and id = ?2 and erased_at is null";
+    tx.forget_all(KNOWN);
     tx.exec(sql, params![tenant, id, phone, user, username, now]).map(|_| ())
 }
 
@@ -189,9 +280,29 @@ pub fn references(
     tx.all(&format!("select id, external_ref from contacts where workspace = ?1 and id in {list}"), &params)
 }
 
-/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
+/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too). Where this
+/// transaction has seen with many others that the number or the id on the channel is free, the row travels with theirs;
+/// if it is taken by then, the transaction runs again.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict do nothing", ContactRow::INSERT);
+    if tx.shared() && row.external_ref.is_none() && tx.knows_any() {
+        let mut names = [
+            row.phone.as_deref().map(|phone| by_phone(tenant, row.mode, phone)),
+            row.chatapp_user_id.as_deref().map(|user| by_user(tenant, row.mode, user)),
+        ]
+        .into_iter()
+        .flatten()
+        .peekable();
+        let free = |name: String| matches!(tx.known::<Option<ContactRow>>(&name), Some(None));
+        if names.peek().is_some() && names.all(free) {
+            let otherwise = DbError::Retry("a contact was made a moment ago".into());
+            tx.add_new(SQL, &row.values(tenant, row.created_at), otherwise)?;
+            know(tx, tenant, row);
+            tx.hold(format!("fresh {}", row.id), ());
+            return Ok(true);
+        }
+    }
+    tx.forget_all(KNOWN);
     Ok(tx.exec(SQL, &row.values(tenant, row.created_at))? > 0)
 }
 
@@ -201,6 +312,7 @@ pub fn insert_all<'r>(
     tx: &mut Tx<'_>,
     rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>,
 ) -> Result<(), DbError> {
+    tx.forget_all(KNOWN);
     let rows = rows.into_iter().map(|(tenant, row)| row.values(tenant, row.created_at));
     tx.insert_new(ContactRow::INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
@@ -214,6 +326,7 @@ pub fn adopt_reference(
     reference: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let adopted = tx.exec(
         "update contacts set external_ref = ?4, updated_at = ?5 where workspace = ?1 and id = ?3 and mode = ?2 and external_ref is null \
          and not exists (select 1 from contacts c where c.workspace = ?1 and c.mode = ?2 and c.external_ref = ?4)",
@@ -224,14 +337,20 @@ pub fn adopt_reference(
 
 /// Remembers that the person was called or written to.
 pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
-    tx.later(
+    if is_fresh(tx, id) {
+        return Ok(());
+    }
+    let otherwise = DbError::Retry("a contact went a moment ago".into());
+    tx.change(
         "update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2",
         params![tenant, id, now],
+        otherwise,
     )
 }
 
 /// Writes what a client may change of a contact; `false` when it is gone or erased.
 pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow, now: Timestamp) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let (sql, values) = update!(
         "contacts" set {
             phone: row.phone.as_deref(),
@@ -251,6 +370,7 @@ pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow, now: Timestamp)
 
 /// Marks a contact opted out; `false` when it was already.
 pub fn opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 0 and erased_at is null";
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
 }
@@ -262,6 +382,7 @@ pub fn lift_opt_out(
     id: Id<Contact>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let sql = "update contacts set opt_out = 0, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 1 and erased_at is null";
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
 }
@@ -275,6 +396,7 @@ pub fn has_calls(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<boo
 
 /// Deletes a contact; `false` when it is not there.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     Ok(tx.exec(
         "delete from contacts where workspace = ?1 and id = ?2 and erased_at is null",
         params![tenant, id],
@@ -291,6 +413,7 @@ pub fn erase(
     result: &Json,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    tx.forget_all(KNOWN);
     let changed = tx.exec(
         "update contacts set external_ref = null, phone = null, name = null, email = null, company = null, attributes = '{}', variables = '{}', \
          preferred_language = '', timezone = '', consent = null, chatapp_user_id = null, chatapp_username = null, last_contact_at = null, \

@@ -33,6 +33,7 @@ pub fn add(
     reason: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    tx.forget_held(&name(tenant, hash));
     if contains(tx, tenant, hash)? {
         return Ok(false);
     }
@@ -60,8 +61,30 @@ pub fn add(
     Ok(added > 0)
 }
 
+/// Under which name this transaction knows whether a number is listed, if it was read for many.
+fn name(tenant: Tenant, hash: &str) -> String {
+    format!("do not call {tenant} {hash}")
+}
+
+/// Reads with one statement which of these numbers are listed: [`contains`] knows it until the transaction ends.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<(), DbError> {
+    if hashes.is_empty() {
+        return Ok(());
+    }
+    let listed = among(tx, tenant, hashes)?;
+    for hash in hashes {
+        tx.hold(name(tenant, hash), listed.contains(hash));
+    }
+    Ok(())
+}
+
 /// Whether a number is listed.
 pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known(&name(tenant, hash))
+    {
+        return Ok(known);
+    }
     Ok(!among(tx, tenant, &[hash])?.is_empty())
 }
 
@@ -85,6 +108,7 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<Option<EntryRo
 
 /// Takes a number off; `false` when it was not listed.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+    tx.forget_held(&name(tenant, hash));
     let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
     tx.exists(head, params![tenant])?;
     let gone = tx.one::<i64>(

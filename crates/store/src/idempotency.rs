@@ -104,29 +104,45 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Takes keys that are free, as this transaction has seen, and keeps the answers of their requests: status, body,
-/// and the person that it speaks about. If one is taken after all,
-/// the transaction runs again on a shared store.
-pub fn insert_done<'a>(
+/// A key that is taken, with what its request is answered.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// The key.
+    pub slot: Slot,
+    /// Whether the request is done. Otherwise it has an effect that cannot be undone, and this is the answer if nobody
+    /// has stored another one by `until`.
+    pub done: bool,
+    /// The end of the lease of the request.
+    pub until: Timestamp,
+    /// HTTP status.
+    pub status: u16,
+    /// Body.
+    pub body: String,
+    /// The person it speaks about, for erasure.
+    pub contact: String,
+}
+
+/// Takes keys that are free, as this transaction has seen. If one is taken after all, the transaction runs again on a
+/// shared store.
+pub fn insert_taken<'a>(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    lease_until: Timestamp,
-    rows: impl IntoIterator<Item = (&'a Slot, u16, &'a str, Option<&'a str>)>,
+    rows: impl IntoIterator<Item = &'a Taken>,
 ) -> Result<(), DbError> {
-    let values = |(slot, status, body, contact): (&'a Slot, u16, &'a str, Option<&'a str>)| {
+    let values = |Taken { slot, done, until, status, body, contact }: &'a Taken| {
         [
             Value::from(&slot.workspace),
             slot.mode.into(),
             slot.operation.into(),
             Value::from(&slot.key),
             Value::from(&slot.fingerprint),
-            "done".into(),
+            if *done { "done" } else { "held" }.into(),
             Value::from(&slot.holder),
-            lease_until.into(),
+            (*until).into(),
             now.into(),
-            i64::from(status).into(),
-            body.into(),
-            contact.into(),
+            i64::from(*status).into(),
+            body.as_str().into(),
+            contact.as_str().into(),
         ]
     };
     tx.insert_new(

@@ -17,11 +17,12 @@ use domain::time::{MINUTE, SECOND, Timestamp};
 use store::campaigns::CampaignRow;
 use store::campaigns::list::{self as lists, EntryRow};
 use store::channel_campaigns::{self, BlockRow, PersonRow};
-use store::{Tx, channel_messages};
+use store::{Tx, channel_accounts, channel_messages, channel_templates};
 use tokio::task::JoinSet;
 
 use super::{outcomes, people, stats};
-use crate::messages::{self, New, OptIn, Placed, Refusal};
+use crate::ahead;
+use crate::messages::{self, Decisions, New, OptIn, Placed, Refusal};
 use crate::numbers::{Number, Which, sending_number};
 
 /// Campaigns of one round, and people of one campaign in it.
@@ -80,9 +81,20 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
         }
         Window::Open { .. } => {}
     }
+    tx.ahead(|tx| {
+        // Each reads by itself: one that finds nothing must not end the others.
+        let _ = access::workspace(tx, tenant);
+        let _ = channel_accounts::read_ahead(tx, tenant);
+        let _ = channel_templates::read_ahead(tx, tenant, Some(block.template), None);
+        let _ = channel_campaigns::on_their_way(tx, tenant, id);
+    });
     if access::workspace(tx, tenant)?.suspended {
         block.next_at = Some(context.now.plus(LATER));
         return Ok(channel_campaigns::save(tx, &block)?);
+    }
+    if tx.shared() {
+        channel_accounts::read_ahead(tx, tenant)?;
+        channel_templates::read_ahead(tx, tenant, Some(block.template), None)?;
     }
     let (line, template) = match ready(tx, tenant, &block)? {
         Ok(ready) => ready,
@@ -117,8 +129,12 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     }
     let mapping = people::mapping(&block)?;
     let last = rows.len() as i64 <= count;
-    let mut sent = 0;
-    for row in rows.into_iter().take(usize::try_from(count).unwrap_or(0)) {
+    let (mut sent, mut decisions) = (0, Decisions::default());
+    let count_now = usize::try_from(count).unwrap_or(0);
+    let to: Vec<Recipient> =
+        rows.iter().take(count_now).filter_map(|row| Recipient::parse(row.phone.as_deref()?)).collect();
+    ahead::people(tx, &context, tenant, &line, &to)?;
+    for row in rows.into_iter().take(count_now) {
         let shared = Shared {
             campaign: &campaign,
             block: &block,
@@ -126,15 +142,20 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
             template: &template,
             mapping: &mapping,
         };
-        match hand_over(app, tx, &context, &shared, row)? {
+        match hand_over(app, tx, &context, &shared, row, &mut decisions)? {
             Handed::Sent => sent += 1,
             Handed::PassedOver => {}
-            Handed::Stop(reason) => return outcomes::pause(tx, &context, tenant, id, reason),
+            Handed::Stop(reason) => {
+                decisions.write(tx, &context, tenant)?;
+                return outcomes::pause(tx, &context, tenant, id, reason);
+            }
         }
     }
+    decisions.write(tx, &context, tenant)?;
     // Who is passed over takes no time of the pace.
     block.used = rate.give_back(used, count - sent);
-    block.next_at = Some(if count > sent && most > 0 { context.now } else { next.max(context.now.plus(1)) });
+    let several = context.now.plus(rate.several());
+    block.next_at = Some(if count > sent && most > 0 { context.now } else { next.max(several) });
     if most <= 0 {
         block.next_at = Some(context.now.plus(AGAIN));
     }
@@ -210,6 +231,7 @@ fn hand_over(
     context: &Context,
     shared: &Shared<'_>,
     mut entry: EntryRow,
+    decisions: &mut Decisions,
 ) -> Result<Handed, Failure> {
     let Shared { campaign, block, line, template, mapping } = *shared;
     let tenant = campaign.workspace;
@@ -260,7 +282,7 @@ fn hand_over(
                         at_once: false,
                         keep_refused: false,
                     };
-                    match messages::put(app, tx, tenant, &new)? {
+                    match messages::put_into(app, tx, tenant, &new, None, decisions)? {
                         Placed::Queued(message) => {
                             person.contact = Some(message.contact);
                             person.message = Some(message.id);

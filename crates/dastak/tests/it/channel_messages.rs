@@ -31,6 +31,10 @@ impl Desk {
         self.app.post(&self.workspace.live, PATH, body).await
     }
 
+    async fn keyed(&self, key: &str, body: &Value) -> Answer {
+        self.app.post_with(&self.workspace.live, PATH, &[("idempotency-key", key)], body).await
+    }
+
     async fn text(&self, words: &str) -> Answer {
         self.send(&json!({"to": ASHA, "text": words})).await
     }
@@ -568,6 +572,115 @@ async fn a_number_gives_each_slot_once_however_many_ask() {
     app.advance(10).await;
     let waits = app.get(&workspace.live, &format!("{PATH}?status=queued")).await.expect(200);
     assert_eq!(waits["data"], json!([]));
+}
+
+/// Requests that come at one moment share transactions on PostgreSQL; each is answered as if it were alone.
+#[tokio::test]
+async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    let person = |number: usize| format!("+9198123457{number:02}");
+    desk.hears(&person(0), "STOP").await;
+    desk.hears(&person(1), "Hi").await;
+    let confirmed = desk.fake.system.sent().len();
+    let to = |number: usize| {
+        let mut body = template("due");
+        body["to"] = json!(person(number));
+        body
+    };
+    let mut bodies: Vec<(Value, Option<String>)> = (0..20).map(|number| (to(number), None)).collect();
+    // Words may go to who has written, not to others; and what does not fit is nobody else's matter.
+    bodies.push((json!({"to": person(1), "text": "Hello"}), None));
+    bodies.push((json!({"to": person(30), "text": "Hello"}), None));
+    let mut wrong = to(31);
+    wrong["template"]["name"] = json!("nobodys");
+    bodies.push((wrong, None));
+    let mut empty = to(32);
+    empty["template"]["params"] = json!({"body": []});
+    bodies.push((empty, None));
+    // The same person three times, and the same request twice.
+    bodies.extend((0..3).map(|_| (to(40), None)));
+    bodies.extend((0..2).map(|_| (to(41), Some("once".to_owned()))));
+    bodies.push((to(42), Some("another".to_owned())));
+    let asked = bodies.iter().map(|(body, key)| async {
+        match key {
+            Some(key) => desk.keyed(key, body).await,
+            None => desk.send(body).await,
+        }
+    });
+    let told = futures_util::future::join_all(asked).await;
+    let statuses: Vec<u16> = told.iter().map(|answer| answer.status).collect();
+    let mut expected = vec![403];
+    expected.extend([201; 20]);
+    expected.extend([409, 400, 422, 201, 201, 201]);
+    assert_eq!(statuses[..27], expected[..]);
+    // Whichever of the two came second was told that the first is under way, or what came of it.
+    let keyed = &statuses[27..29];
+    assert!(keyed.contains(&201) && keyed.iter().all(|status| [201, 409].contains(status)), "{keyed:?}");
+    assert_eq!(statuses[29], 201);
+    for (key, number) in [("once", 41), ("another", 42)] {
+        let again = desk.keyed(key, &to(number)).await;
+        assert_eq!(again.expect(201)["data"]["to"], json!(person(number)), "the answer is kept");
+    }
+    // Four go out at once; the others are queued.
+    desk.app.advance(10).await;
+    let sent = desk.fake.system.sent();
+    let count = |number: usize| {
+        let to = person(number);
+        sent[confirmed..].iter().filter(|body| body["to"] == to.trim_start_matches('+')).count()
+    };
+    let counts: Vec<usize> = [0, 1, 2, 19, 30, 31, 32, 40, 41, 42].into_iter().map(count).collect();
+    assert_eq!(counts, [0, 2, 1, 1, 0, 0, 0, 3, 1, 1]);
+    let messages: std::collections::BTreeSet<&str> =
+        sent.iter().filter_map(|body| body["biz_opaque_callback_data"].as_str()).collect();
+    assert_eq!(messages.len(), sent.len(), "no message went out twice");
+    assert_eq!(desk.events("message.sent").await.len(), sent.len());
+    // Each decision is in the log once, those that refused, too.
+    let log = desk.app.get(&desk.workspace.live, "/v1/audit/verify").await.expect(200);
+    assert_eq!(log["data"]["verified"], true, "{log}");
+}
+
+/// Items that are worked in one transaction see what those before them did.
+#[tokio::test]
+async fn what_comes_in_one_notification_is_worked_in_its_order() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let id = made["providerMessageId"].as_str().unwrap();
+    let (now, new, other) = (desk.now(), "+919812345701", "+919812345702");
+    let contact = |of: &str| json!({"wa_id": of.trim_start_matches('+'), "profile": {"name": "Ravi"}});
+    let statuses: Vec<Value> =
+        ["delivered", "read", "sent"].iter().map(|word| cloud::status(id, word, now, ASHA)).collect();
+    let messages = json!([
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.a2", new, now, "Are you there?"),
+        // The same once more, and somebody else in between.
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.b1", other, now, "STOP"),
+        cloud::text("wamid.b2", other, now, "And one more"),
+        cloud::text("wamid.a3", new, now, "Hello?"),
+    ]);
+    let value =
+        json!({"contacts": [contact(new), contact(other)], "messages": messages, "statuses": statuses});
+    desk.told(value).await;
+    assert_eq!(desk.message(&made["messageId"]).await["status"], "read");
+    let received = desk.list("direction=inbound").await;
+    assert_eq!(received.len(), 5);
+    let of = |person: &str| received.iter().filter(|row| row["from"] == person).collect::<Vec<_>>();
+    let mut words: Vec<&str> = of(new).iter().map(|row| row["text"].as_str().unwrap()).collect();
+    words.reverse();
+    assert_eq!(words, ["Hi", "Are you there?", "Hello?"]);
+    assert_eq!(
+        of(new).iter().map(|row| &row["contactId"]).collect::<std::collections::HashSet<_>>().len(),
+        1
+    );
+    for (kind, count) in
+        [("message.received", 5), ("message.read", 1), ("message.delivered", 1), ("contact.opted_out", 1)]
+    {
+        assert_eq!(desk.events(kind).await.len(), count, "{kind}");
+    }
+    desk.send(&json!({"to": new, "text": "Yes"})).await.expect(201);
+    desk.send(&json!({"to": other, "text": "Yes"})).await.refused(403, "contact_opted_out");
 }
 
 #[tokio::test]

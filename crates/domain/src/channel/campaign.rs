@@ -291,6 +291,12 @@ impl Rate {
         (room, used, Timestamp((next.max(now) + 999).div_euclid(1_000)))
     }
 
+    /// After how many milliseconds, at least 1, several messages may go that are handed over at once: in half of the time
+    /// that a burst takes, so that none of it is lost.
+    pub fn several(self) -> i64 {
+        (self.burst / 2 * self.gap / 1_000).max(1)
+    }
+
     /// Gives back what was taken and not needed.
     pub fn give_back(self, used: i64, count: i64) -> i64 {
         used - count * self.gap

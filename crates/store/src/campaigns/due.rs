@@ -13,7 +13,7 @@ use domain::time::Timestamp;
 
 use super::CampaignRow;
 use super::blocks::Moves;
-use super::list::EntryRow;
+use super::list::{self, EntryRow};
 use super::progress::ProgressRow;
 use crate::db::row::update;
 use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, Tx, any_of};
@@ -147,6 +147,9 @@ pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Op
 /// the state that it leaves: the caller counts `moves` with the counters of the list ([`super::blocks::count`]).
 pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut Moves) -> Result<(), DbError> {
     moves.moved(row.position, before, row.standing.state);
+    if tx.knows_any() {
+        tx.forget_held(&list::name(row.workspace, row.id));
+    }
     let (sql, values) = update!(
         "campaign_rows" set {
             state: row.standing.state,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::blocks::{self, Moves};
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, column_of};
+use crate::db::{DbError, Tx, Value, any_of, column_of};
 use crate::params;
 
 row! {
@@ -131,6 +131,27 @@ pub fn insert_all(
     tx.insert_all(FreshRow::INTO, rows)
 }
 
+/// Under which names a transaction knows rows that were read for many.
+pub(super) const KNOWN: &str = "list row ";
+
+pub(super) fn name(tenant: Tenant, id: Id<ListRow>) -> String {
+    format!("{KNOWN}{tenant} {id}")
+}
+
+/// Reads these rows, of any lists, with one statement: [`get`] knows them until the transaction ends, or changes them.
+pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<ListRow>]) -> Result<(), DbError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!("select {COLUMNS} from campaign_rows where workspace = ?1 and id in {list}");
+    for row in tx.all::<EntryRow>(&sql, &params)? {
+        tx.hold(name(tenant, row.id), row);
+    }
+    Ok(())
+}
+
 /// One row of the list in force.
 pub fn get(
     tx: &mut Tx<'_>,
@@ -138,6 +159,11 @@ pub fn get(
     campaign: Id<Campaign>,
     id: Id<ListRow>,
 ) -> Result<Option<EntryRow>, DbError> {
+    if tx.knows_any()
+        && let Some(known) = tx.known::<EntryRow>(&name(tenant, id))
+    {
+        return Ok(Some(known).filter(|row| row.campaign == campaign));
+    }
     tx.one(
         formatcp!("select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and id = ?3"),
         params![tenant, campaign, id],

@@ -9,6 +9,7 @@
 mod behind;
 mod dialect;
 mod faults;
+mod known;
 mod migrate;
 mod online;
 mod postgres;
@@ -225,8 +226,10 @@ pub struct Tx<'a> {
     faults: Option<Arc<dyn Faults>>,
     again: bool,
     trace: Option<TraceContext>,
-    /// Rows that were read together and are locked, until they are asked for.
+    /// Rows that were read together, until they are asked for.
     held: HashMap<String, Box<dyn Any>>,
+    /// Whether reads only travel ahead: what they find is nothing to be kept.
+    looks: bool,
 }
 
 enum Session<'a> {
@@ -262,6 +265,9 @@ pub enum Counter {
     /// What calls of campaigns were charged. It changes the progress of a campaign, too, so it comes after the
     /// campaigns' figures.
     Charge,
+    /// When a business number of a workspace has something to send. Numbers with the same place follow each other as
+    /// they come.
+    Line(u128, u64),
 }
 
 /// Figures of a campaign, in the order in which transactions change them.
@@ -382,6 +388,7 @@ impl<'a> Tx<'a> {
             again: false,
             trace: None,
             held: HashMap::new(),
+            looks: false,
         }
     }
 }
@@ -424,6 +431,19 @@ impl Tx<'_> {
             Session::Sheet(sheet) => sheet.add(&faults::statement(self.faults.as_deref(), sql), params),
             Session::Postgres(tx) => tx.add(&faults::statement(self.faults.as_deref(), sql), params),
             Session::Sqlite(_) | Session::Behind(_) => self.later(sql, params),
+        }
+    }
+
+    /// Adds a row as [`Tx::add`] does, with a statement that ends with `on conflict … do nothing`. If the row is there
+    /// already, the transaction fails.
+    pub fn add_new(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => {
+                tx.add_new(&faults::statement(self.faults.as_deref(), sql), params, otherwise)
+            }
+            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => {
+                self.must(sql, params, Must { rows: 1, otherwise })
+            }
         }
     }
 
@@ -616,7 +636,9 @@ impl Tx<'_> {
     pub fn ahead(&mut self, look: impl FnOnce(&mut Self)) {
         let Session::Postgres(tx) = &mut self.session else { return };
         tx.look_ahead(true);
+        self.looks = true;
         look(self);
+        self.looks = false;
         if let Session::Postgres(tx) = &mut self.session {
             tx.look_ahead(false);
         }
@@ -651,21 +673,6 @@ impl Tx<'_> {
     /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
     pub fn again(&self) -> bool {
         self.again
-    }
-
-    /// Keeps a row that this transaction has read and locked until somebody asks for it by its id.
-    pub(crate) fn hold<T: Any>(&mut self, id: String, row: T) {
-        self.held.insert(id, Box::new(row));
-    }
-
-    /// A row that is held: the first who asks has it.
-    pub(crate) fn take_held<T: Any>(&mut self, id: &str) -> Option<T> {
-        self.held.remove(id)?.downcast().ok().map(|row| *row)
-    }
-
-    /// A row was changed: what was read of it before is void.
-    pub(crate) fn forget_held(&mut self, id: &str) {
-        self.held.remove(id);
     }
 
     /// Whether several nodes may share this store, so that what is remembered between transactions has to be

@@ -71,6 +71,42 @@ async fn a_change_that_finds_no_row_fails_them_all_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_never_comes_before_a_row_of_its_table_that_is_added_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    let add = "insert into scratch (n, note) values (?1, ?2)";
+    store
+        .tx(|tx| {
+            change(tx, 0, "old", "new")?;
+            // This one joins a statement that stands before changes; the next change is of it.
+            tx.add(add, params![4, "added"])?;
+            change(tx, 1, "old", "new")?;
+            tx.add(add, params![5, "added"])?;
+            change(tx, 5, "added", "changed")?;
+            change(tx, 4, "added", "changed")
+        })
+        .await
+        .expect("all rows are there when they are changed");
+    let notes: Vec<String> = rows(&url).await.into_iter().map(|(_, note)| note).collect();
+    assert_eq!(notes, ["new", "new", "old", "old", "changed", "changed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_rows_are_all_added_or_none_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    let add = |tx: &mut Tx<'_>, n: i64| {
+        let sql = "insert into scratch (n, note) values (?1, ?2) on conflict (n) do nothing";
+        tx.add_new(sql, params![n, "new"], gone())
+    };
+    store.tx(move |tx| (4..8).try_for_each(|n| add(tx, n))).await.expect("they are new");
+    assert_eq!(numbers(&url).await, [0, 1, 2, 3, 4, 5, 6, 7]);
+    let failed = store.tx(move |tx| [8, 7, 9].into_iter().try_for_each(|n| add(tx, n))).await;
+    assert_eq!(failed, Err(gone()));
+    assert_eq!(numbers(&url).await.len(), 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn changes_of_a_counter_are_folded_on_postgres() {
     let url = fresh_database().await;
     let store = scratch(&url, 2).await;

@@ -94,6 +94,12 @@ impl Queued {
         Self { statement, params, otherwise, more: None }
     }
 
+    /// Whether it adds rows to this table, of those that travel together.
+    fn adds_to(&self, table: &str) -> bool {
+        let into = self.more.as_ref().and_then(|more| more.sql.strip_prefix("insert into "));
+        into.and_then(|rest| rest.split(' ').next()) == Some(table)
+    }
+
     /// Whether it changes this row, named by its first two values, as one of its rows.
     fn names(&self, row: &[Value<'_>]) -> bool {
         let same = |known: &[Value<'_>]| known.iter().zip(row).take(NAME).all(|(one, other)| one == other);
@@ -394,7 +400,27 @@ impl PgTx {
             return self.must(sql, params, Must { rows: 1, otherwise });
         }
         self.one_write()?;
-        if self.join(sql, params, true) {
+        if self.join(sql, params, table_of_change(sql)) {
+            return Ok(());
+        }
+        let statement = self.prepare(sql, Some(1))?;
+        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        self.queue.push(Queued { more, ..Queued::new(statement, params, Some(otherwise)) });
+        Ok(())
+    }
+
+    /// Adds a row that is not there, or the transaction fails. Others of the same table travel in the same statement.
+    pub(in crate::db) fn add_new(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
+            return self.must(sql, params, Must { rows: 1, otherwise });
+        }
+        self.one_write()?;
+        if self.join(sql, params, None) {
             return Ok(());
         }
         let statement = self.prepare(sql, Some(1))?;
@@ -409,7 +435,7 @@ impl PgTx {
             return self.exec(sql, params).map(|_| ());
         }
         self.one_write()?;
-        if self.join(sql, params, false) {
+        if self.join(sql, params, None) {
             return Ok(());
         }
         let statement = self.prepare(sql, None)?;
@@ -419,11 +445,11 @@ impl PgTx {
     }
 
     /// Lets a row travel with others that are queued. Returns whether there were such. It comes earlier by that than other
-    /// changes and rows that are added, but never earlier than anything else that is queued, nor, if it is `named`, than
-    /// another change of the same row.
-    fn join(&mut self, sql: &str, params: &[Value<'_>], named: bool) -> bool {
+    /// changes and rows that are added, but never earlier than anything else that is queued. A change of a row of `table`
+    /// never comes before another change of the same row, nor before a row that is added to the table: it may be that row.
+    fn join(&mut self, sql: &str, params: &[Value<'_>], table: Option<&str>) -> bool {
         for queued in self.queue.iter_mut().rev() {
-            let same = named && queued.names(params);
+            let same = table.is_some_and(|table| queued.adds_to(table) || queued.names(params));
             let Some(more) = queued.more.as_mut().filter(|_| !same) else { return false };
             if more.sql == sql && more.rows.len() + 1 < TOGETHER {
                 more.rows.push(params.iter().cloned().map(Value::into_owned).collect());
@@ -529,12 +555,24 @@ impl PgTx {
     fn gather(&mut self, queued: &mut Queued) -> Result<(), DbError> {
         let Some(More { sql, rows }) = queued.more.take() else { return Ok(()) };
         let types = queued.statement.params().iter().map(tokio_postgres::types::Type::name);
-        let many = if sql.starts_with("update") { many_changes(&sql, types) } else { for_many(&sql, types) };
+        let changes = table_of_change(&sql).is_some();
+        let many = match (changes, queued.otherwise.is_some()) {
+            (true, _) => many_changes(&sql, types),
+            (false, false) => for_many(&sql, types),
+            (false, true) => for_many(&sql, types).map(|many| all_of(&many)),
+        };
         let many =
             many.ok_or_else(|| self.fail(DbError::Internal(format!("this is not for rows: {sql}"))))?;
-        let mut columns: Vec<Vec<Value<'static>>> =
-            std::mem::take(&mut queued.params).into_iter().map(|value| vec![value]).collect();
-        for row in rows {
+        let mut all = vec![std::mem::take(&mut queued.params)];
+        all.extend(rows);
+        if changes {
+            // Each row is there once, so their order is of no account but for this: two transactions that change the
+            // same rows take them in one order.
+            all.sort_by(|one, other| name_of(one).cmp(&name_of(other)));
+        }
+        let mut columns: Vec<Vec<Value<'static>>> = Vec::new();
+        columns.resize_with(all.first().map_or(0, Vec::len), || Vec::with_capacity(all.len()));
+        for row in all {
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
         queued.statement = self.prepare(&many, None)?;
@@ -644,6 +682,19 @@ impl PgTx {
     }
 }
 
+/// The table of a statement that changes rows.
+fn table_of_change(sql: &str) -> Option<&str> {
+    sql.strip_prefix("update ")?.split(' ').next()
+}
+
+/// The texts among the first values of a row, which name it.
+fn name_of<'v>(row: &'v [Value<'static>]) -> [Option<&'v str>; NAME] {
+    std::array::from_fn(|place| match row.get(place) {
+        Some(Value::Text(text)) => Some(&**text),
+        _ => None,
+    })
+}
+
 /// The statement that changes many rows, made of the one that changes one and the types of its parameters. It divides by
 /// zero when it changes fewer.
 fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<String> {
@@ -652,13 +703,18 @@ fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<S
         .enumerate()
         .map(|(place, name)| (format!("?{}::{name}[]", place + 1), format!("p{}", place + 1)))
         .unzip();
-    Some(format!(
-        "with done as ({} from unnest({}) as r ({}) where {} returning 1) select 1 / (count(*) = cardinality(?1))::int from done",
+    Some(all_of(&format!(
+        "{} from unnest({}) as r ({}) where {}",
         set.replace('?', "r.p"),
         lists.join(", "),
         names.join(", "),
         which.replace('?', "r.p"),
-    ))
+    )))
+}
+
+/// A statement for many rows that divides by zero when it adds or changes fewer.
+fn all_of(many: &str) -> String {
+    format!("with done as ({many} returning 1) select 1 / (count(*) = cardinality(?1))::int from done")
 }
 
 /// Whether a statement stores nothing, by its first word.

@@ -1,0 +1,240 @@
+//! What many messages rest on, read for all of them at once on a shared store. Each is then decided on as if it were
+//! alone, and finds what it asks for read already.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use app::{Context, Failure, contact_policy};
+use domain::channel::notification::{Person, ReceivedContent};
+use domain::channel::{Notification, Recipient};
+use domain::ids::{Campaign, ChannelMessage, ChannelTemplate, ChannelThread, Contact, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::DAY;
+use store::campaigns::list as lists;
+use store::channel_messages::MessageRow;
+use store::contacts::{self, ContactRow};
+use store::{
+    DbError, Tx, channel_accounts, channel_campaigns, channel_conversations, channel_messages,
+    channel_templates,
+};
+
+use crate::numbers::Number;
+
+/// Numbers and ids of people, each once.
+pub(crate) fn addresses<'a>(to: impl IntoIterator<Item = &'a Recipient>) -> (Vec<String>, Vec<String>) {
+    let (mut phones, mut users) = (BTreeSet::new(), BTreeSet::new());
+    for to in to {
+        match to {
+            Recipient::Phone(number) => phones.insert(number.to_string()),
+            Recipient::UserId(id) => users.insert(id.clone()),
+        };
+    }
+    (phones.into_iter().collect(), users.into_iter().collect())
+}
+
+/// Reads what messages of a number to these people rest on: who they are, how they stand, their threads (which are held
+/// from here on) and their open chats.
+pub(crate) fn people(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    to: &[Recipient],
+) -> Result<(), Failure> {
+    if !tx.shared() || to.is_empty() {
+        return Ok(());
+    }
+    let (phones, users) = addresses(to);
+    let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
+    standing(tx, context, tenant, number, &found, to)
+}
+
+/// The same for people who are known.
+pub(crate) fn standing(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    found: &[ContactRow],
+    to: &[Recipient],
+) -> Result<(), Failure> {
+    let ids: Vec<Id<Contact>> = found.iter().map(|contact| contact.id).collect();
+    contact_policy::read_ahead(tx, context, tenant, found, to, |tx| {
+        let _ = channel_messages::hold_threads(tx, tenant, &ids, &number.phone_number_id);
+        let _ = channel_conversations::read_ahead(tx, tenant, number.id, &ids);
+    })?;
+    channel_messages::hold_threads(tx, tenant, &ids, &number.phone_number_id)?;
+    Ok(channel_conversations::read_ahead(tx, tenant, number.id, &ids)?)
+}
+
+/// Reads what is asked again of messages that have waited, at their turn. Those whose thread somebody else holds at this
+/// moment are left out: their turn comes again in a moment.
+pub(crate) fn turns(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    due: Vec<MessageRow>,
+) -> Result<Vec<MessageRow>, Failure> {
+    if !tx.shared() || due.is_empty() {
+        return Ok(due);
+    }
+    let contacts: BTreeSet<Id<Contact>> = due.iter().map(|row| row.contact).collect();
+    let threads: BTreeSet<Id<ChannelThread>> = due.iter().map(|row| row.thread).collect();
+    let templates: BTreeSet<Id<ChannelTemplate>> =
+        due.iter().filter_map(|row| row.template.as_ref()?.get("id")?.as_str()?.parse().ok()).collect();
+    let contacts: Vec<_> = contacts.into_iter().collect();
+    let threads: Vec<_> = threads.into_iter().collect();
+    tx.ahead(|tx| {
+        let _ = channel_messages::hold_free_threads(tx, tenant, &threads);
+        let _ = contacts::read_ahead(tx, tenant, &contacts);
+        for template in &templates {
+            let _ = channel_templates::read_ahead(tx, tenant, Some(*template), None);
+        }
+    });
+    let free = channel_messages::hold_free_threads(tx, tenant, &threads)?;
+    let found = contacts::read_ahead(tx, tenant, &contacts)?;
+    for template in &templates {
+        channel_templates::read_ahead(tx, tenant, Some(*template), None)?;
+    }
+    let due: Vec<MessageRow> = due.into_iter().filter(|row| free.contains(&row.thread)).collect();
+    let to: Vec<Recipient> =
+        due.iter().filter_map(|row| Recipient::parse(&crate::messages::address(row)?)).collect();
+    contact_policy::read_ahead(tx, context, tenant, &found, &to, |_| {})?;
+    Ok(due)
+}
+
+/// How long a campaign's message may be ago for a reply to it.
+const REPLIES: i64 = 7 * DAY;
+
+/// What items of notifications name, by the provider's id of their number.
+#[derive(Default)]
+struct Names {
+    /// The provider's ids of messages.
+    messages: BTreeMap<String, BTreeSet<String>>,
+    /// Who has written.
+    people: BTreeMap<String, Vec<Recipient>>,
+    /// Messages that statuses name by our id, with the provider's.
+    ours: Vec<(String, Id<ChannelMessage>)>,
+}
+
+impl Names {
+    fn add(&mut self, number: &str, notification: &Notification) {
+        let messages = self.messages.entry(number.to_owned()).or_default();
+        match notification {
+            Notification::Message(received) => {
+                messages.insert(received.id.clone());
+                if let ReceivedContent::Edit { original, .. } | ReceivedContent::Revoke { original } =
+                    &received.what
+                {
+                    messages.insert(original.clone());
+                }
+                self.wrote(number, &received.from);
+            }
+            Notification::Echo(echo) => {
+                messages.insert(echo.id.clone());
+                self.wrote(number, &echo.to);
+            }
+            Notification::Status(update) => {
+                messages.insert(update.id.clone());
+                let ours = update.message.as_deref().and_then(|text| text.parse().ok());
+                self.ours.extend(ours.map(|ours| (update.id.clone(), ours)));
+            }
+            _ => {}
+        }
+    }
+
+    fn wrote(&mut self, number: &str, person: &Person) {
+        let people = self.people.entry(number.to_owned()).or_default();
+        people.extend(person.phone.map(Recipient::Phone));
+        people.extend(person.user_id.clone().map(Recipient::UserId));
+    }
+}
+
+/// Reads what items of notifications rest on: the messages that they name and the threads of those who have written (which
+/// are held from here on), who these people are and how they stand, their open chats, and what belongs to campaigns.
+pub(crate) fn notifications<'a>(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    items: impl Iterator<Item = (Option<&'a str>, &'a Notification)>,
+) -> Result<(), Failure> {
+    if !tx.shared() {
+        return Ok(());
+    }
+    let mut names = Names::default();
+    for (number, notification) in items {
+        if let Some(number) = number {
+            names.add(number, notification);
+        }
+    }
+    let messages: Vec<(String, Vec<String>)> = std::mem::take(&mut names.messages)
+        .into_iter()
+        .map(|(number, ids)| (number, ids.into_iter().collect()))
+        .collect();
+    let (phones, users) = addresses(names.people.values().flatten());
+    let read = |tx: &mut Tx<'_>| -> Result<_, DbError> {
+        let account = channel_accounts::read_ahead(tx, tenant);
+        let mut rows = Vec::new();
+        for (number, ids) in &messages {
+            rows.extend(channel_messages::hold_each_at_provider(tx, tenant, number, ids)?);
+        }
+        let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
+        account.map(|()| (rows, found))
+    };
+    tx.ahead(|tx| {
+        let _ = read(tx);
+    });
+    let (mut rows, found) = read(tx)?;
+    // Those whose id at the provider is not stored yet.
+    let known: BTreeSet<&str> = rows.iter().filter_map(|row| row.provider_id.as_deref()).collect();
+    let ours: Vec<Id<ChannelMessage>> =
+        names.ours.iter().filter(|(id, _)| !known.contains(id.as_str())).map(|(_, ours)| *ours).collect();
+    rows.extend(channel_messages::hold_each(tx, tenant, &ours)?);
+    follow(tx, tenant, &rows)?;
+    if found.is_empty() && names.people.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Id<Contact>> = found.iter().map(|contact| contact.id).collect();
+    let since = context.now.plus(-REPLIES);
+    for (number, people) in &names.people {
+        let Some(row) = channel_accounts::number_at_provider(tx, tenant, number)? else { continue };
+        let read = |tx: &mut Tx<'_>| {
+            channel_messages::hold_threads(tx, tenant, &ids, number)?;
+            channel_conversations::read_ahead(tx, tenant, row.id, &ids)?;
+            channel_campaigns::read_ahead_written(tx, tenant, &ids, since)
+        };
+        contact_policy::read_ahead(tx, context, tenant, &found, people, |tx| drop(read(tx)))?;
+        read(tx)?;
+    }
+    Ok(())
+}
+
+/// Reads whom messages that go on are for, and what belongs to campaigns.
+fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Failure> {
+    let people: BTreeSet<Id<Contact>> = rows.iter().map(|row| row.contact).collect();
+    let campaigns: BTreeSet<Id<Campaign>> = rows.iter().filter_map(|row| row.campaign).collect();
+    let people: Vec<_> = people.into_iter().collect();
+    let campaigns: Vec<_> = campaigns.into_iter().collect();
+    let written: Vec<Id<ChannelMessage>> =
+        rows.iter().filter(|row| row.campaign.is_some()).map(|row| row.id).collect();
+    tx.ahead(|tx| {
+        let _ = channel_campaigns::hold_each(tx, tenant, &written);
+        let _ = contacts::read_ahead(tx, tenant, &people);
+        let _ = channel_campaigns::read_ahead(tx, tenant, &campaigns);
+    });
+    let written = channel_campaigns::hold_each(tx, tenant, &written)?;
+    contacts::read_ahead(tx, tenant, &people)?;
+    channel_campaigns::read_ahead(tx, tenant, &campaigns)?;
+    let list_rows: Vec<_> = written.iter().map(|person| person.list_row).collect();
+    Ok(lists::read_ahead(tx, tenant, &list_rows)?)
+}
+
+/// Reads what outcomes of messages rest on: the messages and the people of campaigns, which are held from here on, and
+/// what goes with both.
+pub(crate) fn outcomes(tx: &mut Tx<'_>, tenant: Tenant, sent: &[&MessageRow]) -> Result<(), Failure> {
+    if !tx.shared() {
+        return Ok(());
+    }
+    let messages: Vec<Id<ChannelMessage>> = sent.iter().map(|row| row.id).collect();
+    let rows = channel_messages::hold_each(tx, tenant, &messages)?;
+    follow(tx, tenant, &rows)
+}

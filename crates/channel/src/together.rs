@@ -1,0 +1,148 @@
+//! Messages of requests that are taken together. On a shared store requests of one workspace that wait at the same moment
+//! share a transaction: what they rest on is read for all of them at once, their rows
+//! travel with one statement for each table, and the decision log is held once, while the transaction commits. Each is
+//! decided on by the same rules as one by itself. What is not simple – a key that was used before, two messages to one
+//! person – is done by itself, and so is everything when the shared transaction fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use app::gather::Gathers;
+use app::{App, Failure, idempotency};
+use domain::channel::Recipient;
+use domain::channel::template::TemplateRef;
+use domain::tenant::{Mode, Tenant};
+use store::{Tx, channel_accounts, channel_templates, contacts};
+
+use crate::messages::{self, Decisions};
+use crate::numbers::Number;
+use crate::requests::{self, Intent, Request, Wanted};
+use crate::{ahead, requests::template_ref};
+
+/// Requests of a workspace that share a transaction at most.
+const TOGETHER: usize = 64;
+/// Transactions at once: while one commits, the next is filled.
+const TURNS: usize = 2;
+
+/// What becomes of a request.
+pub(crate) enum Fate {
+    /// It is decided.
+    Decided(Result<Intent, Failure>),
+    /// It needs a transaction of its own.
+    Alone,
+}
+
+/// Where requests wait.
+type Desks = Gathers<Arc<Request>, Fate>;
+
+/// Takes the message of a request together with others that wait.
+pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) -> Fate {
+    let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(tenant);
+    let fate = desk.ask(request, |requests| work(app, tenant, requests)).await;
+    fate.unwrap_or_else(|| Fate::Decided(Err(Failure::internal("messages were not taken to the end"))))
+}
+
+async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Vec<Fate> {
+    let (count, keeper) = (requests.len(), app.clone());
+    match app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await {
+        Ok(fates) => fates,
+        // The store is away, or nobody knows what it did.
+        Err(failure) if failure.of_store => (0..count).map(|_| Fate::Decided(Err(failure.clone()))).collect(),
+        // One of them is to blame, perhaps.
+        Err(_) => (0..count).map(|_| Fate::Alone).collect(),
+    }
+}
+
+/// A refusal of one request; a failure of the store or a defect is one of the whole transaction.
+fn refusal(failure: Failure) -> Result<Failure, Failure> {
+    let of_all = failure.of_store || failure.cause.is_some();
+    if of_all { Err(failure) } else { Ok(failure) }
+}
+
+/// Reads the templates that are named, each as it is named.
+fn read_templates(tx: &mut Tx<'_>, tenant: Tenant, named: &BTreeSet<Named>) -> Result<(), Failure> {
+    for named in named {
+        let (id, name) = match named {
+            Named::Id(id) => (Some(*id), None),
+            Named::Name(name, language) => (None, Some((name.as_str(), language.as_str()))),
+        };
+        channel_templates::read_ahead(tx, tenant, id, name)?;
+    }
+    Ok(())
+}
+
+/// How a request names a template.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    Id(domain::ids::Id<domain::ids::ChannelTemplate>),
+    Name(String, String),
+}
+
+impl Named {
+    fn of(request: &Request) -> Option<Self> {
+        let Wanted::Template(wanted) = &request.wanted else { return None };
+        Some(match template_ref(wanted).ok()? {
+            TemplateRef::Id(id) => Self::Id(id),
+            TemplateRef::Name { name, language } => Self::Name(name, language),
+        })
+    }
+}
+
+fn take_all(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    requests: &[Arc<Request>],
+) -> Result<Vec<Fate>, Failure> {
+    let context = app.context();
+    let to: Vec<Recipient> = requests.iter().map(|request| request.to.clone()).collect();
+    let (phones, users) = ahead::addresses(&to);
+    let named: BTreeSet<Named> = requests.iter().filter_map(|request| Named::of(request)).collect();
+    tx.ahead(|tx| {
+        // Each reads by itself: one that finds nothing must not end the others.
+        let _ = idempotency::used(tx, requests.iter().map(|request| &request.once));
+        let _ = channel_accounts::read_ahead(tx, tenant);
+        let _ = read_templates(tx, tenant, &named);
+        let _ = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users);
+    });
+    let mut keys = idempotency::used(tx, requests.iter().map(|request| &request.once))?;
+    channel_accounts::read_ahead(tx, tenant)?;
+    read_templates(tx, tenant, &named)?;
+    let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
+    let mut numbers: BTreeMap<String, Number> = BTreeMap::new();
+    let mut senders = Vec::with_capacity(requests.len());
+    for request in requests {
+        let number = request.number(tx, tenant);
+        if let Ok(number) = &number {
+            numbers.entry(number.phone_number_id.clone()).or_insert_with(|| number.clone());
+        }
+        senders.push(number);
+    }
+    for number in numbers.values() {
+        ahead::standing(tx, &context, tenant, number, &found, &to)?;
+    }
+    let mut fates: Vec<Fate> = requests.iter().map(|_| Fate::Alone).collect();
+    let (mut met, mut decisions, mut taken) = (BTreeSet::new(), Decisions::default(), Vec::new());
+    for ((request, number), fate) in requests.iter().zip(senders).zip(&mut fates) {
+        let key_is_free = request.once.key().is_none_or(|key| keys.insert(key.to_owned()));
+        if !key_is_free || !met.insert(request.to.text()) {
+            continue;
+        }
+        let new = match number.and_then(|number| request.message(tx, tenant, number)) {
+            Ok(new) => new,
+            Err(failure) => {
+                *fate = Fate::Decided(Err(refusal(failure)?));
+                continue;
+            }
+        };
+        let placed = tx.traced(request.trace, |tx| {
+            messages::put_into(app, tx, tenant, &new, request.slot.as_ref(), &mut decisions)
+        })?;
+        let (intent, key) = requests::intended(tx, context.now, &request.once, placed)?;
+        taken.extend(key);
+        *fate = Fate::Decided(Ok(intent));
+    }
+    idempotency::take_new(tx, context.now, &taken)?;
+    decisions.write(tx, &context, tenant)?;
+    Ok(fates)
+}
