@@ -393,7 +393,11 @@ impl Clock {
                 return;
             }
             if now >= stuck {
-                tracing::error!(busy, outside, "work that the manual clock counts has not settled in a minute");
+                tracing::error!(
+                    busy,
+                    outside,
+                    "work that the manual clock counts has not settled in a minute"
+                );
                 return;
             }
             let until = if busy > 0 { stuck } else { *grace_ends.get_or_insert(now + self.0.outside_grace) };

@@ -72,7 +72,9 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 /// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
 /// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
 /// accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 10] = [
+const TASKS_ELSEWHERE: [&str; 12] = [
+    "app/calls/heard.rs",
+    "app/calls/intents.rs",
     "app/calls/together.rs",
     "app/nudges/together.rs",
     "app/limits/rates.rs",
@@ -308,7 +310,9 @@ fn everything_that_is_worked_together_is_known() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("use crate::gather::Gather")) {
+            } else if std::fs::read_to_string(&path)
+                .is_ok_and(|text| text.contains("use crate::gather::Gather"))
+            {
                 let place = path.strip_prefix(&crates).expect("a path below").display().to_string();
                 found.push(place.replacen("/src/", "/", 1));
             }

@@ -251,6 +251,8 @@ pub struct Must {
 /// take such rows ([`Tx::count`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
+    /// The wallet of a workspace. Others hold it before they change counters, so it comes first.
+    Wallet(u128),
     /// The queue of a workspace's nudges of one mode, live or test.
     Queue(u128, bool),
     /// The cards in a column of a board: the id of the column.
@@ -259,9 +261,6 @@ pub enum Counter {
     Hour(u128, i64, i64),
     /// A figure of a campaign: its id, and which one.
     Campaign(u128, Figure),
-    /// What calls of campaigns were charged. It changes the progress of a campaign, too, so it comes after the
-    /// campaigns' figures.
-    Charge,
 }
 
 /// Figures of a campaign, in the order in which transactions change them.
@@ -427,6 +426,19 @@ impl Tx<'_> {
         }
     }
 
+    /// Adds a row that must be new, with a statement `insert into … values (…) on conflict … do nothing`; if there is one
+    /// already, the transaction fails. It travels as by [`Tx::add`].
+    pub fn add_new(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => {
+                tx.add_new(&faults::statement(self.faults.as_deref(), sql), params, otherwise)
+            }
+            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => {
+                self.must(sql, params, Must { rows: 1, otherwise })
+            }
+        }
+    }
+
     /// Runs a statement that must change so many rows; if it does not, the transaction fails. If it fails with
     /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. It is
     /// deferred as by [`Tx::later`].
@@ -486,6 +498,26 @@ impl Tx<'_> {
             }
             (_, Some(must)) => self.must(sql, params, must),
             (_, None) => self.later(sql, params),
+        }
+    }
+
+    /// On a shared store, changes a counter like [`Tx::count`] with a statement (`with … select 1 / (…)::int`) that divides by
+    /// zero unless it did what it should; then the transaction fails with `otherwise`.
+    pub fn count_checked(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => {
+                tx.count_checked(counter, &faults::statement(self.faults.as_deref(), sql), params, otherwise)
+            }
+            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Sqlite(_) | Session::Behind(_) => {
+                Err(DbError::Internal("counters are checked so on a shared store only".into()))
+            }
         }
     }
 
@@ -622,6 +654,31 @@ impl Tx<'_> {
         }
     }
 
+    /// Lets reads that many pieces of work need be made before the first of them begins. On PostgreSQL `look` runs as if
+    /// every read found nothing; then all that it read travels in one turn, and reads with the same text are one
+    /// statement. When the closure reads the same with the same parameters, the answer is there, also after it has
+    /// written: so `look` reads only what no other of these pieces of work changes by another way. A read that locks rows
+    /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
+    /// asked. What `look` returns is of no account. A closure that runs [`again`](Tx::again) foresees nothing, and on
+    /// SQLite, where a read is a call, `look` does not run.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn foresee(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
+        if self.again {
+            return Ok(());
+        }
+        let Session::Postgres(tx) = &mut self.session else { return Ok(()) };
+        if !tx.foresee() {
+            return Ok(());
+        }
+        look(self);
+        match &mut self.session {
+            Session::Postgres(tx) => tx.foreseen(),
+            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => Ok(()),
+        }
+    }
+
     /// Makes sure that the number of a subject of `generations` is this one when the transaction is committed;
     /// otherwise it runs [`again`](Tx::again). On an embedded store, whose only node hears of each change, there is
     /// nothing to do.
@@ -661,6 +718,11 @@ impl Tx<'_> {
     /// A row that is held: the first who asks has it.
     pub(crate) fn take_held<T: Any>(&mut self, id: &str) -> Option<T> {
         self.held.remove(id)?.downcast().ok().map(|row| *row)
+    }
+
+    /// Something that is held, for as long as nobody takes it.
+    pub(crate) fn held<T: Any>(&self, id: &str) -> Option<&T> {
+        self.held.get(id)?.downcast_ref()
     }
 
     /// A row was changed: what was read of it before is void.

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
 use super::super::{Counter, DbError, Fold, Must, Row, Value, dialect};
+use super::foresight::{Foresight, for_many_reads};
 use super::group::{Sheet, for_many};
 use super::server::Server;
 use crate::generations::COMPARE;
@@ -149,6 +150,8 @@ pub(in crate::db) struct PgTx {
     ahead: Vec<Ahead>,
     /// What those that have travelled brought back. A write makes it void.
     seen: Vec<(Ahead, Vec<PgRow>)>,
+    /// Reads that were made before anything else.
+    foresight: Foresight,
     /// The first error; nothing runs after it.
     error: Option<DbError>,
     /// A second statement came where one was expected.
@@ -188,6 +191,7 @@ impl PgTx {
             looks_ahead: false,
             ahead: Vec::new(),
             seen: Vec::new(),
+            foresight: Foresight::default(),
             error: None,
             wants_more: false,
             late: false,
@@ -350,9 +354,45 @@ impl PgTx {
         self.looks_ahead = on && self.frame.is_transaction();
     }
 
+    /// Until it is told otherwise, reads are only noted, and find nothing. Returns whether that makes sense here.
+    pub(in crate::db) fn foresee(&mut self) -> bool {
+        self.foresight.on = self.frame.is_transaction();
+        self.foresight.on
+    }
+
+    /// Makes the reads that were noted, those with the same text with one statement, and keeps what they find.
+    pub(in crate::db) fn foreseen(&mut self) -> Result<(), DbError> {
+        self.foresight.on = false;
+        let wanted = self.foresight.wanted();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.one_more()?;
+        let mut reads = Vec::with_capacity(wanted.len());
+        for wanted in &wanted {
+            let one = self.prepare(&wanted.sql, None)?;
+            let sql = for_many_reads(&wanted.sql, one.params().iter().map(tokio_postgres::types::Type::name));
+            reads.push(Ahead { statement: self.prepare(&sql, None)?, params: wanted.columns(), sql });
+        }
+        let queue = self.queued()?;
+        let Some((first, others)) = reads.split_first() else { return Ok(()) };
+        let (found, others) =
+            match self.send(&queue, Last::Rows(first.statement.clone(), &first.params), others) {
+                Ok((_, found, others)) => (found, others),
+                Err((_, broken)) => {
+                    let why = self.why(broken, &queue);
+                    return Err(self.fail(why));
+                }
+            };
+        for (wanted, found) in wanted.into_iter().zip(std::iter::once(found).chain(others)) {
+            self.foresight.learn(wanted, found);
+        }
+        Ok(())
+    }
+
     /// A write comes: what was seen may be different afterwards.
     fn one_write(&mut self) -> Result<(), DbError> {
-        if self.looks_ahead {
+        if self.looks_ahead || self.foresight.on {
             return Err(DbError::Retry("nothing is written while somebody only looks ahead".into()));
         }
         self.seen.clear();
@@ -395,6 +435,26 @@ impl PgTx {
         }
         self.one_write()?;
         if self.join(sql, params, true) {
+            return Ok(());
+        }
+        let statement = self.prepare(sql, Some(1))?;
+        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        self.queue.push(Queued { more, ..Queued::new(statement, params, Some(otherwise)) });
+        Ok(())
+    }
+
+    /// Adds a row that must be new, with a statement that does nothing in a conflict; otherwise the transaction fails.
+    pub(in crate::db) fn add_new(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        if !self.frame.is_transaction() {
+            return self.must(sql, params, Must { rows: 1, otherwise });
+        }
+        self.one_write()?;
+        if self.join(sql, params, false) {
             return Ok(());
         }
         let statement = self.prepare(sql, Some(1))?;
@@ -464,6 +524,21 @@ impl PgTx {
         Ok(())
     }
 
+    /// Changes a counter right before the commit with a statement that divides by zero unless it did what it should.
+    pub(in crate::db) fn count_checked(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        self.one_write()?;
+        let statement = self.prepare(sql, None)?;
+        let change = Queued::new(statement, params, Some(otherwise));
+        self.counters.push(Counted { counter, sql: sql.to_owned(), change });
+        Ok(())
+    }
+
     /// Adds the rows of closures that share this transaction, as one statement for each table.
     pub(in crate::db) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
         self.one_more()?;
@@ -529,7 +604,11 @@ impl PgTx {
     fn gather(&mut self, queued: &mut Queued) -> Result<(), DbError> {
         let Some(More { sql, rows }) = queued.more.take() else { return Ok(()) };
         let types = queued.statement.params().iter().map(tokio_postgres::types::Type::name);
-        let many = if sql.starts_with("update") { many_changes(&sql, types) } else { for_many(&sql, types) };
+        let many = if sql.starts_with("update") {
+            many_changes(&sql, types)
+        } else {
+            for_many(&sql, types).map(|many| if queued.otherwise.is_some() { each_of(&many) } else { many })
+        };
         let many =
             many.ok_or_else(|| self.fail(DbError::Internal(format!("this is not for rows: {sql}"))))?;
         let mut columns: Vec<Vec<Value<'static>>> =
@@ -560,6 +639,11 @@ impl PgTx {
     ) -> Result<(), DbError> {
         if !only_reads(sql) {
             self.one_write()?;
+        } else if self.foresight.on {
+            self.foresight.want(sql, params);
+            return Ok(());
+        } else if let (Some(rows), None) = (self.foresight.answer(sql, params), &self.error) {
+            return rows.iter().map(Row::numbered).try_for_each(visit);
         } else if let (Some(place), None) =
             (self.seen.iter().position(|(ahead, _)| ahead.is(sql, params)), &self.error)
         {
@@ -621,6 +705,7 @@ impl PgTx {
         self.expected.clear();
         self.ahead.clear();
         self.seen.clear();
+        self.foresight.clear();
         if self.begun && self.frame.is_transaction() && !self.late && !self.client.is_closed() {
             self.tell("rollback");
         }
@@ -652,13 +737,18 @@ fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<S
         .enumerate()
         .map(|(place, name)| (format!("?{}::{name}[]", place + 1), format!("p{}", place + 1)))
         .unzip();
-    Some(format!(
-        "with done as ({} from unnest({}) as r ({}) where {} returning 1) select 1 / (count(*) = cardinality(?1))::int from done",
+    Some(each_of(&format!(
+        "{} from unnest({}) as r ({}) where {}",
         set.replace('?', "r.p"),
         lists.join(", "),
         names.join(", "),
         which.replace('?', "r.p"),
-    ))
+    )))
+}
+
+/// A statement for many rows, which divides by zero when it does not change as many.
+fn each_of(many: &str) -> String {
+    format!("with done as ({many} returning 1) select 1 / (count(*) = cardinality(?1))::int from done")
 }
 
 /// Whether a statement stores nothing, by its first word.
