@@ -303,7 +303,8 @@ fn after_call(
             place(tx, env, &board, &mut card, call, row.as_ref(), words.as_ref(), step)?;
         }
     }
-    Ok(if new { boards::insert_card(tx, &card)? } else { boards::save_card(tx, &card, before)? })
+    let stored = if new { boards::insert_card(tx, &card) } else { boards::save_card(tx, &card, before) };
+    Ok(stored?)
 }
 
 /// Whether the sorting waits for the analysis. An opt-out does not.
