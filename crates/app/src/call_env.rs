@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{Carrier as Kind, Config};
-use domain::call::{Fact, Network};
-use domain::ids::{Call, Id};
+use domain::call::{Fact, Network, Progress};
+use domain::ids::{Campaign, Id};
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::Tx;
-use store::calls::{self, CallRow, LATEST_DIAL};
+use store::calls::{self, CallRow, LATEST_DIAL, Said};
 
 use super::events::{self, NewEvent};
 use super::{Context, Failure};
@@ -71,9 +71,14 @@ impl ReservedLines {
 /// after [`Fact::NotPlaced`] it is gone from the store.
 pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
 
-/// What keeps account of what calls cost. It is called in the transaction of every charge, with the call whose
-/// first or second leg was charged and the amount in minor units.
-pub type ChargeHook = fn(&mut Tx<'_>, Tenant, Id<Call>, i64) -> Result<(), Failure>;
+/// Reads what a [`Follower`] of the same room will want when this fact is applied to this call, which has got so far then.
+/// It runs before many facts are applied together (`Tx::foresee`): it finds nothing, writes nothing, and goes on to the
+/// next read whatever the one before came to.
+pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
+
+/// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for
+/// its first or a second leg, with the amount in minor units.
+pub type ChargeHook = fn(&mut Tx<'_>, Tenant, Id<Campaign>, i64) -> Result<(), Failure>;
 
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
@@ -91,6 +96,8 @@ pub struct Env {
     pub node: Arc<str>,
     /// What goes on from a call's facts.
     pub followers: &'static [Follower],
+    /// What they will read.
+    pub foresees: &'static [Foreseer],
     /// What keeps account of charges.
     pub charges: &'static [ChargeHook],
     /// Lines that the one transaction of this environment has reserved.
@@ -99,7 +106,12 @@ pub struct Env {
 
 /// Stores the call as it is now.
 pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
-    calls::save(tx, row)?;
+    save_said(tx, row, None)
+}
+
+/// The same with what was said in it.
+pub(crate) fn save_said(tx: &mut Tx<'_>, row: &mut CallRow, said: Option<&Said>) -> Result<(), Failure> {
+    calls::save_said(tx, row, said)?;
     row.version += 1;
     Ok(())
 }

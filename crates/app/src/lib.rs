@@ -123,6 +123,8 @@ pub mod topics {
 pub struct Hooks {
     /// What goes on from the facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
+    /// What these will read, asked for beforehand when many facts are applied together.
+    pub foresees: &'static [call_env::Foreseer],
     /// What keeps account of what calls cost.
     pub charges: &'static [call_env::ChargeHook],
     /// What rooms above hold about a person, erased in this order.
@@ -248,6 +250,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,
+            foresees: self.hooks.foresees,
             charges: self.hooks.charges,
             lines: Arc::default(),
         }

@@ -83,16 +83,22 @@ pub fn post(
 }
 
 /// Charges what calls owe that leave their lines (amounts above 0 with their references), gives back the lines and what was
-/// held for them, and writes the events that this owes.
+/// held for them, and writes the events that this owes. `full` is the wallet, seen without a lock, if it stays at [`floor`]
+/// or above: then nothing is owed, and the wallet is changed with the commit.
 pub(crate) fn settle(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     (held, lines): (i64, i64),
     charges: Vec<(i64, String)>,
+    full: Option<&WalletState>,
 ) -> Result<(), Failure> {
     let named = |(amount, reference)| (context.ids.make::<WalletTransaction>(), amount, reference);
     let settlement = Settlement { held, lines, charges: charges.into_iter().map(named).collect() };
+    if let Some(seen) = full {
+        let seen = (seen, floor(seen));
+        return Ok(wallet::settle_at_commit(tx, tenant, "call_charge", &settlement, seen, context.now)?);
+    }
     let Some(mut state) = wallet::settle(tx, tenant, "call_charge", &settlement, context.now)? else {
         return Ok(());
     };
@@ -104,6 +110,12 @@ pub(crate) fn settle(
         state.low_level = warn_when_low(tx, context, tenant, &state)?;
     }
     Ok(())
+}
+
+/// The smallest balance of which nobody has to be warned.
+pub(crate) fn floor(state: &WalletState) -> i64 {
+    let (_, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
+    threshold.max(state.cost_per_minute).max(0)
 }
 
 /// Sends `wallet.low`, once per level until topped up. Returns the level that was told last.

@@ -5,7 +5,7 @@
 use app::call_env::Env;
 use app::{Context, Failure};
 use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
-use domain::call::{Direction, Fact, Stage};
+use domain::call::{Direction, Fact, Progress, Stage};
 use domain::chat::EndCause;
 use domain::ids::{Contact, Id};
 use domain::ports::{Choice, Chosen};
@@ -13,8 +13,8 @@ use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::boards::{self, CardRow, Entrance, RowOfCall, WholeBoard, WordsOfCall};
-use store::calls::CallRow;
+use store::boards::{self, CardRow, Entrance, RowOfCall, WholeBoard};
+use store::calls::{self, CallRow, Found};
 use store::chats::ChatRow;
 
 use crate::board::{Owner, ensure, part_of_one, thousandths};
@@ -39,6 +39,31 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
         Stage::Ended if call.nudge.is_some() && !reached(call) => Ok(()),
         Stage::Ended => after_call(tx, env, call, owner, contact, Step::Ended),
         Stage::Ringing | Stage::InProgress | Stage::Blocked => Ok(()),
+    }
+}
+
+/// Reads what [`call_fact`] will want.
+pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+    let Some((owner, contact)) = on_board(call) else { return };
+    let (tenant, name) = (call.workspace, owner.text());
+    match after.status.stage() {
+        Stage::Ringing if fact == Fact::Ringing && call.campaign.is_some() => {
+            let _ = boards::entrance(tx, tenant, &name, contact, call.id);
+        }
+        Stage::Ended if fact != Fact::NotPlaced && (call.nudge.is_none() || was_reached(after)) => {
+            let _ = boards::of_owner(tx, tenant, &name);
+            let _ = boards::card_on(tx, tenant, &name, contact);
+            match owner {
+                Owner::Campaign(_) => {
+                    let _ = boards::depth_of_row(tx, tenant, call.id);
+                }
+                Owner::Agent(_) => {
+                    let _ = boards::entrance(tx, tenant, &name, contact, call.id);
+                }
+            }
+            let _ = call.nudge.map(|nudge| boards::is_own_nudge(tx, tenant, nudge));
+        }
+        Stage::Ringing | Stage::InProgress | Stage::Ended | Stage::Blocked => {}
     }
 }
 
@@ -90,18 +115,32 @@ fn enter(
     owner: Owner,
     contact: Id<Contact>,
 ) -> Result<(), Failure> {
+    if let Some(card) = newcomer(tx, env, call, owner, contact)? {
+        boards::insert_card(tx, &card)?;
+    }
+    Ok(())
+}
+
+/// The card of the person of a call who comes onto the board now; `None` when it is there already or was erased. The
+/// caller stores it.
+fn newcomer(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    owner: Owner,
+    contact: Id<Contact>,
+) -> Result<Option<CardRow>, Failure> {
     let (tenant, name) = (call.workspace, owner.text());
     let mut entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
     if entrance.is_none() && ensure(tx, &env.context, tenant, owner)?.is_some() {
         entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
     }
-    let Some(entrance) = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none()) else {
-        return Ok(());
-    };
-    let card = fresh(&env.context, tenant, contact, entrance);
-    let card = CardRow { last_call: Some(call.id), last_call_at: Some(call.started_at), ..card };
-    boards::insert_card(tx, &card)?;
-    Ok(())
+    let entrance = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none());
+    Ok(entrance.map(|entrance| CardRow {
+        last_call: Some(call.id),
+        last_call_at: Some(call.started_at),
+        ..fresh(&env.context, tenant, contact, entrance)
+    }))
 }
 
 /// The card of somebody who comes onto a board.
@@ -213,8 +252,12 @@ enum Step<'a> {
 
 /// Whether a person answered: not a machine, and not a call that was cut before the agent was there.
 fn reached(call: &CallRow) -> bool {
-    let cause = call.progress.end_cause.as_deref();
-    call.progress.answered_at.is_some() && !matches!(cause, Some("voicemail" | "not_connected"))
+    was_reached(&call.progress)
+}
+
+fn was_reached(progress: &Progress) -> bool {
+    let cause = progress.end_cause.as_deref();
+    progress.answered_at.is_some() && !matches!(cause, Some("voicemail" | "not_connected"))
 }
 
 /// Brings a card up to date with a call that is over.
@@ -228,18 +271,22 @@ fn after_call(
 ) -> Result<(), Failure> {
     let tenant = call.workspace;
     let Some(board) = ensure(tx, &env.context, tenant, owner)? else { return Ok(()) };
-    let mut found = boards::card_of(tx, tenant, board.board.id, contact)?;
-    if found.is_none() {
+    let name = owner.text();
+    let found = match boards::card_on(tx, tenant, &name, contact)? {
+        Some(card) => Some((card, false)),
         // It never rang.
-        enter(tx, env, call, owner, contact)?;
-        found = boards::card_of(tx, tenant, board.board.id, contact)?;
-    }
-    let Some(mut card) = found else { return Ok(()) };
+        None => match newcomer(tx, env, call, owner, contact)? {
+            Some(card) => Some((card, true)),
+            // It came onto the board a moment ago, or its person was erased.
+            None => boards::card_on(tx, tenant, &name, contact)?.map(|card| (card, false)),
+        },
+    };
+    let Some((mut card, new)) = found else { return Ok(()) };
     let row = match owner {
         Owner::Campaign(_) => boards::row_of_call(tx, tenant, call.id)?,
         Owner::Agent(_) => None,
     };
-    let words = if reached(call) { boards::words_of_call(tx, tenant, call.id)? } else { None };
+    let words = if reached(call) { calls::found(tx, tenant, call.id)? } else { None };
     let before = (card.column, card.reached);
     card.reached |= reached(call);
     if card.last_call_at.is_none_or(|at| at <= call.started_at) {
@@ -256,11 +303,12 @@ fn after_call(
             place(tx, env, &board, &mut card, call, row.as_ref(), words.as_ref(), step)?;
         }
     }
-    Ok(boards::save_card(tx, &card, before)?)
+    let stored = if new { boards::insert_card(tx, &card) } else { boards::save_card(tx, &card, before) };
+    Ok(stored?)
 }
 
 /// Whether the sorting waits for the analysis. An opt-out does not.
-fn waits(step: Step<'_>, call: &CallRow, words: Option<&WordsOfCall>) -> bool {
+fn waits(step: Step<'_>, call: &CallRow, words: Option<&Found>) -> bool {
     matches!(step, Step::Ended)
         && !call.progress.opted_out
         && words.is_some_and(|words| words.analysis.as_deref() == Some("pending"))
@@ -275,7 +323,7 @@ fn place(
     card: &mut CardRow,
     call: &CallRow,
     row: Option<&RowOfCall>,
-    words: Option<&WordsOfCall>,
+    words: Option<&Found>,
     step: Step<'_>,
 ) -> Result<(), Failure> {
     let columns = rules_of(board)?;
@@ -355,7 +403,7 @@ fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
 }
 
 /// What rules compare (docs/contract/boards.md#rules).
-fn values(call: &CallRow, words: Option<&WordsOfCall>) -> Map<String, Value> {
+fn values(call: &CallRow, words: Option<&Found>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(call.outcome));
     values.insert("endCause".into(), json!(call.progress.end_cause));

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use app::calls::Env;
 use app::{Failure, topics};
-use domain::call::Fact;
+use domain::call::{Fact, Progress};
 use domain::campaign::Tally;
 use domain::campaign::row::{Ending, Event, Retries, step};
-use domain::ids::{Call, Id};
+use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 use store::Tx;
 use store::calls::CallRow;
 use store::campaigns::blocks::Moves;
+use store::campaigns::list::EntryRow;
 use store::campaigns::progress::{Calls, Delta};
 use store::campaigns::{self, due, runs};
 
@@ -54,7 +55,12 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     let mut moves = Moves::default();
     let mut held = HashMap::new();
     count_held(&mut held, &before, &decided.next);
-    due::save_row(tx, &with(row, &decided.next), before.standing.state, &mut moves)?;
+    let row = with(row, &decided.next);
+    due::save_row(tx, &row, before.standing.state, &mut moves)?;
+    if tx.shared() {
+        // Another fact of the call may follow in this transaction, and its board asks for the row.
+        due::hold_row(tx, EntryRow { version: row.version + 1, ..row });
+    }
     let rows = Tally::moved(before.standing, decided.next.standing);
     let delta = Delta { list, rows, calls, last_call_at: None };
     store_counts(tx, tenant, campaign, &delta, (&held, &moves))?;
@@ -65,7 +71,16 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     Ok(())
 }
 
-/// Called in the transaction of every charge: adds it to what the campaign of the call has cost.
-pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, amount: i64) -> Result<(), Failure> {
-    Ok(due::charge(tx, tenant, call, amount)?)
+/// Reads what [`call_fact`] will want.
+pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+    let Some(campaign) = call.campaign else { return };
+    let _ = due::row_of_call(tx, call.workspace, call.id);
+    if fact != Fact::NotPlaced && Ending::of(after).is_some() {
+        let _ = campaigns::get(tx, call.workspace, campaign);
+    }
+}
+
+/// Called in the transaction of every charge of a call of a campaign: adds it to what the campaign has cost.
+pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, amount: i64) -> Result<(), Failure> {
+    Ok(due::charge(tx, tenant, campaign, amount)?)
 }

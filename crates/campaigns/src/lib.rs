@@ -16,7 +16,7 @@ pub mod run;
 pub mod runs;
 pub mod summary;
 
-pub use facts::{call_fact, charge};
+pub use facts::{call_fact, charge, foresee};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};

@@ -293,6 +293,7 @@ const HOOKS: Hooks = Hooks {
         boards::call_fact,
         integrations::pushes::after_call_fact,
     ],
+    foresees: &[campaigns::foresee, boards::foresee, integrations::pushes::foresee],
     charges: &[campaigns::charge],
     erasures: &[
         campaigns::erasure::erase,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use app::after_call::record_push;
 use app::call_env::Env;
 use app::{Failure, topics};
-use domain::call::{Direction, Fact, Status};
+use domain::call::{Direction, Fact, Progress, Status};
 use domain::integration::{ANALYSIS_PATIENCE, LEASE, PUSHES_KEPT, PushedCalls, push_retry_in};
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -70,6 +70,17 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         tx.wake(topics::PUSHES);
     }
     Ok(())
+}
+
+/// Reads what [`after_call_fact`] will want.
+pub fn foresee(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+    let status = after.status;
+    if call.mode == Mode::Test || status.is_live() || status == Status::Blocked || fact == Fact::NotPlaced {
+        return;
+    }
+    if let Ok(phone) = Phone::normalize(person(call)) {
+        let _ = pushes::wanted(tx, call.workspace, &env.context.keyring.hash_phone(&phone));
+    }
 }
 
 /// How an attempt went.

@@ -10,8 +10,8 @@ use domain::time::Timestamp;
 
 use serde_json::Value as Json;
 
-use crate::calls::Content;
-use crate::db::row::{row, update};
+use crate::calls::forget_found;
+use crate::db::row::row;
 use crate::db::{DbError, Tx, Value};
 use crate::params;
 
@@ -143,21 +143,6 @@ pub fn doer(
     )
 }
 
-/// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the
-/// person is not erased.
-pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {
-    let (sql, values) = update!(
-        "calls" set {
-            turns: content.turns.as_ref(),
-            latency: content.latency.as_ref(),
-            analysis: content.analysis.as_deref(),
-            full_status: content.full_status.as_deref(),
-        }
-        where "workspace = ?1 and id = ?2", tenant, id
-    );
-    tx.later(sql, &values)
-}
-
 /// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`).
 /// Outcome and sentiment are the row's own.
 pub fn save_analysis(
@@ -168,6 +153,7 @@ pub fn save_analysis(
     at: Timestamp,
     found: Option<(Option<&str>, &Json)>,
 ) -> Result<(), DbError> {
+    forget_found(tx, id);
     if let Some((summary, extracted)) = found {
         tx.later(
             "update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2",

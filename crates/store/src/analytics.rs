@@ -3,7 +3,8 @@
 //! was read.
 //!
 //! Changes are counted beside the hours. Calls of an hour end at the same moment, and a row that all of them count in is
-//! held by each until its commit; on PostgreSQL they therefore count in one of [`SHARDS`] rows, right before the commit.
+//! held by each until its commit; on PostgreSQL each transaction therefore counts in one of [`SHARDS`] rows, right before its
+//! commit.
 
 use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
@@ -43,7 +44,7 @@ pub(crate) fn touch(
     started_at: Timestamp,
     changed_at: Timestamp,
 ) -> Result<(), DbError> {
-    let shard = if tx.shared() { (call.bits() % SHARDS) as i64 } else { 0 };
+    let shard = if tx.shared() { shard(tx, call) } else { 0 };
     let hour = hour_of(started_at);
     tx.tally(
         Counter::Hour(tenant.bits(), hour, shard),
@@ -54,6 +55,19 @@ pub(crate) fn touch(
         params![tenant, hour, shard, changed_at, 1],
         None,
     )
+}
+
+/// The row in which this transaction counts: the same for all calls that it changes, so that each hour is one statement.
+fn shard(tx: &mut Tx<'_>, call: Id<Call>) -> i64 {
+    const HELD: &str = "row of hours";
+    match tx.held::<i64>(HELD) {
+        Some(shard) => *shard,
+        None => {
+            let shard = (call.bits() % SHARDS) as i64;
+            tx.hold(HELD.to_owned(), shard);
+            shard
+        }
+    }
 }
 
 /// The hours of a workspace in which calls began, in order.

@@ -18,6 +18,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
+use crate::campaigns::due::held_row;
 use crate::db::row::{row, update};
 use crate::db::{Counter, DbError, Fold, Must, Tx, Value, any_of};
 use crate::params;
@@ -359,6 +360,21 @@ pub fn card_of(
     tx.one(SQL, params![tenant, board, contact])
 }
 
+/// The card of a person on the board of `owner`, locked until the transaction ends.
+pub fn card_on(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    owner: &str,
+    contact: Id<Contact>,
+) -> Result<Option<CardRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from boards b join board_cards k on k.board = b.id and k.workspace = b.workspace \
+         where b.workspace = ?1 and b.owner = ?2 and k.contact = ?3 /*pg for update of k*/",
+        CardRow::SELECT
+    );
+    tx.one(SQL, params![tenant, owner, contact])
+}
+
 /// A column was deleted at this very moment: the transaction runs again and sees it.
 fn moved_away() -> DbError {
     DbError::Retry("a column of a board was deleted a moment ago".into())
@@ -445,14 +461,13 @@ pub fn row_of_chat(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Op
     tx.one(SQL, params![tenant, chat])
 }
 
-/// Adds a card, unless the person has one on this board. Returns whether it was added.
-pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<bool, DbError> {
+/// Adds the card of a person who has none on this board, as this transaction has seen. If there is one after all, the
+/// transaction runs again on a shared store.
+pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (board, contact) do nothing", CardRow::INSERT);
-    if tx.exec(SQL, &row.values())? == 0 {
-        return Ok(false);
-    }
-    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))?;
-    Ok(true)
+    let otherwise = DbError::Retry("a person has just come onto a board".into());
+    tx.add_new(SQL, &row.values(), otherwise)?;
+    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))
 }
 
 /// Changes the counters of a column by so many cards, and so many whose person has answered.
@@ -494,7 +509,8 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
         } and "version = version + 1"
         where "workspace = ?1 and id = ?2", row.workspace, row.id
     );
-    tx.later(sql, &values)?;
+    let otherwise = DbError::Internal("a card was dropped although somebody held it".into());
+    tx.change(sql, &values, otherwise)?;
     let (from, had_reached) = before;
     if from == row.column && had_reached == row.reached {
         return Ok(());
@@ -540,7 +556,19 @@ pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Op
         "select {} from campaign_rows r left join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2",
         RowOfCall::COLUMNS
     );
-    tx.one(SQL, params![tenant, call])
+    let known = held_row(tx, tenant, call).map(|row| (row.name.clone(), row.standing.state, row.look_at));
+    match known {
+        Some((name, state, look_at)) => {
+            Ok(Some(RowOfCall { name, state, look_at, depth: depth_of_row(tx, tenant, call)? }))
+        }
+        None => tx.one(SQL, params![tenant, call]),
+    }
+}
+
+/// How many automations put the row of the calling list there that a call was dialled for; `None` when no automation did.
+pub fn depth_of_row(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<i64>, DbError> {
+    let sql = "select o.depth from campaign_rows r join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2";
+    tx.one(sql, params![tenant, call])
 }
 
 /// Remembers that an automation added a row to a calling list.
@@ -555,30 +583,6 @@ pub fn add_origin(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>, depth:
 pub fn is_own_nudge(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<Nudge>) -> Result<bool, DbError> {
     let sql = "select id from nudges where workspace = ?1 and id = ?2 and api_key = ''";
     Ok(tx.one::<Id<Nudge>>(sql, params![tenant, nudge])?.is_some())
-}
-
-row! {
-    /// What was found in a call.
-    #[derive(Debug, Clone)]
-    pub struct WordsOfCall {
-        /// Captured fields.
-        extracted: Option<Json>,
-        /// A few sentences.
-        summary: Option<String>,
-        /// How far its analysis has got.
-        analysis: Option<String>,
-    }
-}
-
-/// What was found in a call.
-pub fn words_of_call(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    call: Id<Call>,
-) -> Result<Option<WordsOfCall>, DbError> {
-    const SQL: &str =
-        formatcp!("select {} from calls where workspace = ?1 and id = ?2", WordsOfCall::COLUMNS);
-    tx.one(SQL, params![tenant, call])
 }
 
 /// Figures of a campaign's board, from the counters of its columns (docs/contract/boards.md#funnel).

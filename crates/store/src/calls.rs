@@ -201,12 +201,34 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.id, row.started_at, latest)
 }
 
+/// What a conversation leaves behind when it ends.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// List of `{role, text}`.
+    pub transcript: Json,
+    /// Captured fields.
+    pub extracted: Json,
+    /// List of [`domain::call::TimedTurn`].
+    pub turns: Option<Json>,
+    /// List of [`domain::call::TurnLatency`].
+    pub latency: Option<Json>,
+    /// `pending` if it is to be analysed.
+    pub analysis: Option<&'static str>,
+    /// `pending` if the transcript with times is to be made.
+    pub full_status: Option<&'static str>,
+}
+
 /// Writes what changes in the life of a call that the caller holds; the transaction fails if it was changed since it was
 /// read. Until the call is over, or its end is asked for, the columns that say so keep their first values:
 /// they are left out, and with them the indexes that name them.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
+    save_said(tx, row, None)
+}
+
+/// The same for a call that ends, with what was said in it. The caller knows that the person is not erased.
+pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<(), DbError> {
     let progress = &row.progress;
-    let ([live, talking, over], values) = update!(
+    let ([live, talking, over, spoken], values) = update!(
         "calls" set {
             status: progress.status,
             outcome: row.outcome.as_deref(),
@@ -227,35 +249,26 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
             hang_up_at: row.hang_up_at,
             line: row.line.then_some(1),
             wish: row.upkeep.wish,
+            transcript: said.map(|said| &said.transcript),
+            extracted: said.map(|said| &said.extracted),
+            turns: said.and_then(|said| said.turns.as_ref()),
+            latency: said.and_then(|said| said.latency.as_ref()),
+            analysis: said.and_then(|said| said.analysis),
+            full_status: said.and_then(|said| said.full_status),
         } and "version = version + 1"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version;
-        up to once_holder, grow_at, wish
+        up to once_holder, grow_at, wish, full_status
     );
     let is_live = row.progress.status.is_live() && row.hang_up_at.is_none();
     let (sql, count) = match row.upkeep.grow_at {
+        _ if said.is_some() => spoken,
         None if is_live => live,
         Some(_) if is_live => talking,
         _ => over,
     };
     let otherwise = DbError::Internal("a call was changed by somebody who did not hold it".into());
     tx.change(sql, &values[..count], otherwise)?;
-    tx.forget_held(&row.id.to_string());
     touch_hour(tx, row)
-}
-
-/// Writes what was said and found, unless the person or the number was erased meanwhile.
-pub fn save_content(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Call>,
-    transcript: &Json,
-    extracted: &Json,
-) -> Result<(), DbError> {
-    tx.later(
-        "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and '[erased]' not in (to_number, from_number) and not exists \
-         (select 1 from contacts where contacts.id = calls.contact and contacts.workspace = ?1 and contacts.erased_at is not null)",
-        params![tenant, id, transcript, extracted],
-    )
 }
 
 /// Drops a call that was never dialled.
@@ -281,29 +294,8 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<Call
     tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// Locks these calls against other writers until the transaction ends, in the order of their ids, and reads them with one
-/// statement: the next [`get_for_update`] of each has it.
-pub fn hold_each(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<Call>]) -> Result<(), DbError> {
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
-    let sql = format!(
-        "select {COLUMNS} from calls where workspace = ?1 and id in {list} order by id /*pg for update*/"
-    );
-    let rows: Vec<CallRow> = tx.all(&sql, &params)?;
-    for row in rows {
-        tx.hold(row.id.to_string(), row);
-    }
-    Ok(())
-}
-
 /// One call, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    if let Some(held) = tx.take_held::<CallRow>(&id.to_string()) {
-        return Ok(Some(held).filter(|row| row.workspace == tenant));
-    }
     tx.one(
         formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],
@@ -314,6 +306,48 @@ pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<O
 pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
     const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Content::COLUMNS);
     Ok(tx.one(SQL, params![tenant, id])?.unwrap_or_default())
+}
+
+row! {
+    /// What was found in a call.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    pub struct Found {
+        /// Captured fields.
+        extracted: Option<Json>,
+        /// A few sentences.
+        summary: Option<String>,
+        /// How far its analysis has got.
+        analysis: Option<String>,
+    }
+}
+
+fn found_key(id: Id<Call>) -> String {
+    format!("found in {id}")
+}
+
+/// What was found in a call.
+pub fn found(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<Found>, DbError> {
+    const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Found::COLUMNS);
+    match tx.held::<Found>(&found_key(id)) {
+        Some(found) => Ok(Some(found.clone())),
+        None => tx.one(SQL, params![tenant, id]),
+    }
+}
+
+/// Keeps what was found in a call that ends now, or that nothing was, for the next who ask [`found`] in this transaction.
+/// Whoever changes it later calls [`forget_found`].
+pub fn hold_found(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) {
+    let found = Found {
+        extracted: said.map(|said| said.extracted.clone()),
+        summary: None,
+        analysis: said.and_then(|said| said.analysis.map(str::to_owned)),
+    };
+    tx.hold(found_key(row.id), found);
+}
+
+/// Something else was found in a call.
+pub(crate) fn forget_found(tx: &mut Tx<'_>, id: Id<Call>) {
+    tx.forget_held(&found_key(id));
 }
 
 /// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
@@ -370,6 +404,26 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, 
         "select {COLUMNS} from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2 /*pg for update skip locked*/"
     );
     tx.all(sql, params![now, limit])
+}
+
+/// Across workspaces: which calls are due, those that wait longest first.
+pub fn due_ids(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Tenant, Id<Call>)>, DbError> {
+    let sql = "select workspace, id from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2";
+    tx.all(sql, params![now, limit])
+}
+
+/// Puts off the look at a call that is due, and that nobody else has looked at meanwhile.
+pub fn set_aside(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update calls set next_step_at = ?4 where workspace = ?1 and id = ?2 and next_step_at <= ?3",
+        params![tenant, id, now, until],
+    )
 }
 
 /// Says that this node still holds a call on a real line, until the next time. What was asked of the call

@@ -153,6 +153,13 @@ pub fn get_for_update(
     )
 }
 
+/// When a person was erased; `None` without that, and for a contact that there is not.
+pub fn erased_at(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx
+        .one("select erased_at from contacts where workspace = ?1 and id = ?2", params![tenant, id])?
+        .flatten())
+}
+
 /// Which contacts a reader sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visible {

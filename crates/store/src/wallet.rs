@@ -7,7 +7,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{Counter, DbError, Fold, Tx, Value};
 use crate::params;
 
 row! {
@@ -152,6 +152,47 @@ pub fn settle(
     Ok(Some(state))
 }
 
+/// The same on a shared store, with the commit, so that the workspace is held only while that is under way. It rests on a
+/// wallet as it was `seen` without a lock: when its price or threshold is another one by then, or less than `floor` would be
+/// left, the transaction runs again.
+pub fn settle_at_commit(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    kind: &str,
+    settlement: &Settlement,
+    (seen, floor): (&WalletState, i64),
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let Settlement { held, lines, charges } = settlement;
+    let counter = Counter::Wallet(tenant.bits());
+    if charges.is_empty() {
+        let folds = [Fold::Same, Fold::Sum, Fold::Sum];
+        return tx.tally(counter, RELEASE, &folds, params![tenant, *held, *lines], None);
+    }
+    let sum = charges.iter().fold(0i64, |sum, (_, amount, _)| sum.saturating_add(*amount));
+    let list = |of: fn(&(Id<WalletTransaction>, i64, String)) -> Value<'static>| {
+        Value::Many(charges.iter().map(of).collect())
+    };
+    let sql = "with paid as (update workspaces set balance = balance - cast(?2 as bigint),          ledger_seq = ledger_seq + cast(?3 as bigint), reserved = reserved - cast(?4 as bigint), lines = lines - cast(?5 as bigint)          where id = ?1 and balance - cast(?2 as bigint) >= cast(?6 as bigint) and cost_per_minute = cast(?7 as bigint)          and low_balance is not distinct from cast(?8 as bigint) returning balance, ledger_seq),          added as (insert into wallet_entries (workspace, seq, id, kind, amount, balance_after, reference, created_at)          select ?1, paid.ledger_seq - cast(?3 as bigint) + r.n, r.id, ?9, - r.amount,          cast(paid.balance + cast(?2 as bigint) - sum(r.amount) over (order by r.n) as bigint), r.reference, cast(?10 as bigint)          from paid, unnest(cast(?11 as text[]), cast(?12 as bigint[]), cast(?13 as text[])) with ordinality as r (id, amount, reference, n)          returning 1) select 1 / (count(*) = cast(?3 as bigint))::int from added";
+    let values = [
+        tenant.into(),
+        sum.into(),
+        (charges.len() as i64).into(),
+        (*held).into(),
+        (*lines).into(),
+        floor.into(),
+        seen.cost_per_minute.into(),
+        seen.low_balance.into(),
+        kind.into(),
+        now.into(),
+        list(|(id, ..)| (*id).into()),
+        list(|(_, amount, _)| (*amount).into()),
+        list(|(.., reference)| reference.clone().into()),
+    ];
+    let otherwise = DbError::Retry("a wallet has changed since it was seen".into());
+    tx.count_checked(counter, sql, &values, otherwise)
+}
+
 /// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
 /// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.
@@ -166,11 +207,10 @@ pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<
 
 /// Gives back the lines of calls that leave them, and what was held for them.
 pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {
-    tx.later(
-        "update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - cast(?3 as bigint) where id = ?1",
-        params![tenant, amount, lines],
-    )
+    tx.later(RELEASE, params![tenant, amount, lines])
 }
+
+const RELEASE: &str = "update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - cast(?3 as bigint) where id = ?1";
 
 /// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all
 /// other holds; how many. Usually it covers all, and that is one conditional statement.

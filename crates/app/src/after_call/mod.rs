@@ -30,8 +30,7 @@ use domain::ports::{LanguageModel, ObjectStore};
 use runtime::crypto::read_or_create;
 use runtime::ids::Ids;
 use serde_json::{Value, json};
-use store::after_calls;
-use store::calls::{self, CallRow, Content};
+use store::calls::{CallRow, Said};
 use store::{Tx, workspaces};
 
 use super::call_env::{Env, emit};
@@ -68,8 +67,8 @@ impl Ports {
     }
 }
 
-/// Stores what a conversation left behind and writes down the steps that it owes. `call` is held by the
-/// caller, is over, and is saved after this: its outcome is set here. Nothing is kept of a person who was
+/// Says what a conversation left behind, and writes down the steps that it owes. `call` is held by the
+/// caller, is over, and is saved after this with what was said: its outcome is set here. Nothing is kept of a person who was
 /// erased meanwhile, and nothing but the recording's removal is owed by a call that nobody answered.
 ///
 /// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome
@@ -77,7 +76,12 @@ impl Ports {
 ///
 /// # Errors
 /// Those of the store.
-pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report) -> Result<(), Failure> {
+pub fn concluded(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &mut CallRow,
+    report: Report,
+) -> Result<Option<Said>, Failure> {
     call.outcome = after::outcome_at_end(&call.progress, &report);
     let answered = call.progress.answered_at.is_some();
     let workspace = workspaces::get(tx, call.workspace)?
@@ -89,28 +93,21 @@ pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report)
         tx.wake(topics::AFTER_CALLS);
     }
     if !person || (report.turns.is_empty() && report.extracted.is_empty()) {
-        return Ok(());
+        return Ok(None);
     }
     let machine = call.progress.end_cause.as_deref() == Some("voicemail");
     let analyse = after::talked(&report) && !machine;
     let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
     let transcript: Vec<Value> =
         report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
-    calls::save_content(
-        tx,
-        call.workspace,
-        call.id,
-        &Value::Array(transcript),
-        &Value::Object(report.extracted),
-    )?;
-    let content = Content {
+    let said = Said {
+        transcript: Value::Array(transcript),
+        extracted: Value::Object(report.extracted),
         turns: Some(json!(report.turns)),
         latency: Some(json!(report.latency)),
-        analysis: analyse.then(|| "pending".to_owned()),
-        full_status: full.then(|| "pending".to_owned()),
-        ..Content::default()
+        analysis: analyse.then_some("pending"),
+        full_status: full.then_some("pending"),
     };
-    after_calls::save_times(tx, call.workspace, call.id, &content)?;
     emit(tx, env, call, "transcript.ready")?;
     if analyse {
         owe(tx, &env.context, call, AfterCallStep::Analysis)?;
@@ -120,5 +117,5 @@ pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report)
     if full {
         owe(tx, &env.context, call, AfterCallStep::FullTranscript)?;
     }
-    Ok(())
+    Ok(Some(said))
 }

@@ -5,11 +5,12 @@ use domain::conversation::placeholder_with;
 use domain::phone::Phone;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::calls::{self, CallRow};
+use store::calls::{self, CallRow, Said};
+use store::erasure::ERASED;
 use store::{Tx, agents, contacts};
 
 use super::{agent, holds, legs};
-use crate::call_env::{Env, emit, emit_with, save};
+use crate::call_env::{Env, emit, emit_with, save_said};
 use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
@@ -36,13 +37,11 @@ pub fn apply_with(
     report: Option<Report>,
 ) -> Result<CallRow, Failure> {
     let (row, bill) = apply_owing(tx, env, call, fact, at, report)?;
-    if let Some(bill) = bill {
-        holds::pay(tx, env, bill)?;
-    }
+    holds::pay_all(tx, env, bill.into_iter().collect())?;
     Ok(row)
 }
 
-/// The same, but what the call owes is left to be paid ([`holds::pay`]) by the caller, at the end of this transaction.
+/// The same, but what the call owes is left to be paid ([`holds::pay_all`]) by the caller, at the end of this transaction.
 pub(super) fn apply_owing(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -56,14 +55,18 @@ pub(super) fn apply_owing(
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
     let answered = progress.status == Status::InProgress && call.progress.status != Status::InProgress;
     let mut row = CallRow { progress, ..call };
-    let (mut captured, mut bill) = (false, None);
+    let (mut said, mut captured, mut bill) = (None, false, None);
     if answered {
         holds::begin(tx, &mut row);
     }
     if over {
-        captured = match report {
-            Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
-            None => conclude(tx, env, &mut row)?,
+        said = match report {
+            Some(report) => after_call::concluded(tx, env, &mut row, report)?,
+            None => {
+                let said = conclude(tx, env, &mut row)?;
+                captured = said.is_some();
+                said.filter(|said| !said.transcript.is_null())
+            }
         };
         legs::close_all(tx, env, &row, fact)?;
         bill = holds::close(&mut row, fact);
@@ -76,7 +79,10 @@ pub(super) fn apply_owing(
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
         calls::remove(tx, row.workspace, row.id)?;
     } else {
-        save(tx, &mut row)?;
+        save_said(tx, &mut row, said.as_ref())?;
+        if over {
+            calls::hold_found(tx, &row, said.as_ref());
+        }
     }
     if opted_out {
         opt_out(tx, env, &row)?;
@@ -124,12 +130,12 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
 }
 
 /// What a conversation of a network that is a table leaves behind: the agent's published flow played with set
-/// answers.
-fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failure> {
+/// answers. `None` when nobody talked; nothing is in it when the person was erased meanwhile.
+fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said>, Failure> {
     let talked = row.progress.status == Status::Completed
         && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
     if row.network.is_none() || !talked {
-        return Ok(false);
+        return Ok(None);
     }
     let agent = match row.agent {
         Some(id) => agents::get(tx, row.workspace, id)?,
@@ -159,14 +165,16 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failu
         transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
     }
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
-    calls::save_content(
-        tx,
-        row.workspace,
-        row.id,
-        &Value::Array(transcript),
-        &Value::Object(played.extracted),
-    )?;
-    Ok(true)
+    let erased = [&row.to_number, &row.from_number].into_iter().any(|number| number == ERASED)
+        || match row.contact {
+            Some(id) => contacts::erased_at(tx, row.workspace, id)?.is_some(),
+            None => false,
+        };
+    if erased {
+        return Ok(Some(Said::default()));
+    }
+    let (transcript, extracted) = (Value::Array(transcript), Value::Object(played.extracted));
+    Ok(Some(Said { transcript, extracted, ..Said::default() }))
 }
 
 /// The callee asked not to be called again: the number goes on the do-not-call list, and who was called

@@ -1,27 +1,29 @@
 //! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
 //! was not stored.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::call::{Fact, Status, script};
-use domain::ids::{Id, Nudge};
+use domain::call::{Fact, Stage, Status, script, step};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialStatus};
-use domain::tenant::Tenant;
-use domain::time::Timestamp;
+use domain::time::{MINUTE, Timestamp};
 use futures_util::future::join_all;
+use store::Tx;
 use store::calls::{self, CallRow};
-use store::{Tx, nudges};
 
 use super::apply::{apply_owing, next_look};
+use super::foresee::{Coming, foresee};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
 use super::{Env, holds};
 use crate::call_env::save;
 use crate::{App, Failure, published_flows};
 
-/// Calls looked at in one transaction.
+/// Calls looked at in one transaction, on an embedded store and on a shared one, where a transaction costs turns on the wire.
 const BATCH: i64 = 100;
+const SHARED_BATCH: i64 = 250;
+
+/// How long a call rests that could not be looked at because of a defect, milliseconds.
+const SET_ASIDE: i64 = MINUTE;
 
 /// Looks at due calls, one batch in each of `lanes` transactions at once, and returns whether there may be more. Any node
 /// may do so at any time: the rows are held while they change. Until `patient` no call is lost: after an outage of the
@@ -47,24 +49,33 @@ pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Re
     }
 }
 
-/// One batch: whether it was full, and the placements whose outcome was not stored.
-async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<CallRow>), Failure> {
+/// What came of a batch: whether it was full, and the placements whose outcome was not stored.
+type Worked = (bool, Vec<CallRow>);
+
+/// One batch, in one transaction. If that fails because of one of its calls, each is looked at by itself.
+async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<Worked, Failure> {
+    let most = if app.store.shared() { SHARED_BATCH } else { BATCH };
+    let batch = published_flows::of_due(app, app.clock.now(), most).await?;
+    match work_together(app, patient, batch).await {
+        Err(failure) if !failure.of_store => {
+            failure.log("due calls could not be looked at together");
+            work_singly(app, patient, batch).await
+        }
+        worked => worked,
+    }
+}
+
+async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Result<Worked, Failure> {
     let env = app.call_env();
-    let batch = published_flows::of_due(app, env.context.now, BATCH).await?;
     app.store
         .tx(move |tx| {
             let due = calls::due(tx, env.context.now, batch)?;
             let full = due.len() as i64 >= batch;
-            hold_nudges(tx, &due)?;
+            let coming: Vec<Coming<'_>> = due.iter().flat_map(|call| coming(&env, call, patient)).collect();
+            foresee(tx, &env, true, &coming)?;
             let (mut orphans, mut bills) = (Vec::new(), Vec::new());
-            for mut call in due {
-                if call.progress.status == Status::Queued {
-                    call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
-                    save(tx, &mut call)?;
-                    orphans.push(call);
-                } else {
-                    play(tx, &env, call, patient, &mut bills)?;
-                }
+            for call in due {
+                orphans.extend(look_at(tx, &env, call, patient, &mut bills)?);
             }
             holds::pay_all(tx, &env, bills)?;
             Ok::<_, Failure>((full, orphans))
@@ -72,29 +83,93 @@ async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<(bool, Vec<
         .await
 }
 
-/// On a shared store, reads the nudges whose attempts these calls are with one statement for each workspace.
-pub(super) fn hold_nudges<'a>(
-    tx: &mut Tx<'_>,
-    calls: impl IntoIterator<Item = &'a CallRow>,
-) -> Result<(), Failure> {
-    if !tx.shared() {
-        return Ok(());
-    }
-    let mut of_workspace: BTreeMap<Tenant, Vec<Id<Nudge>>> = BTreeMap::new();
-    for call in calls {
-        if let Some(nudge) = call.nudge {
-            of_workspace.entry(call.workspace).or_default().push(nudge);
+/// The same with a transaction for each call. One that fails rests for a while.
+async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Result<Worked, Failure> {
+    let now = app.clock.now();
+    let due = app.store.read(move |tx| calls::due_ids(tx, now, batch)).await?;
+    let full = due.len() as i64 >= batch;
+    let mut orphans = Vec::new();
+    for (tenant, id) in due {
+        let env = app.call_env();
+        let worked = app.store.tx(move |tx| {
+            let still = calls::get_for_update(tx, tenant, id)?
+                .filter(|call| call.next_step_at.is_some_and(|due| due <= env.context.now));
+            let mut bills = Vec::new();
+            let orphan = match still {
+                Some(call) => look_at(tx, &env, call, patient, &mut bills)?,
+                None => None,
+            };
+            holds::pay_all(tx, &env, bills)?;
+            Ok::<_, Failure>(orphan)
+        });
+        match worked.await {
+            Ok(orphan) => orphans.extend(orphan),
+            Err(failure) if failure.of_store => return Err(failure),
+            Err(failure) => {
+                failure.log_about(id, "a due call could not be looked at");
+                let until = now.plus(SET_ASIDE);
+                app.store.tx(move |tx| calls::set_aside(tx, tenant, id, now, until)).await?;
+            }
         }
     }
-    for (tenant, ids) in of_workspace {
-        nudges::hold_each(tx, tenant, &ids)?;
+    Ok((full, orphans))
+}
+
+/// Looks at one due call; gives it back if it is a placement whose outcome was not stored.
+fn look_at(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut call: CallRow,
+    patient: Option<Timestamp>,
+    bills: &mut Vec<holds::Bill>,
+) -> Result<Option<CallRow>, Failure> {
+    if call.progress.status == Status::Queued {
+        call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
+        save(tx, &mut call)?;
+        return Ok(Some(call));
     }
-    Ok(())
+    play(tx, env, call, patient, bills)?;
+    Ok(None)
 }
 
 /// When the next call is due.
 pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(calls::next_due).await?)
+}
+
+/// The fact that comes next of a call which is due, and when it happened. `None`: the node that holds the call is given
+/// time to say what becomes of it.
+fn next(call: &CallRow, due: Timestamp, env: &Env, patient: Option<Timestamp>) -> Option<(Fact, Timestamp)> {
+    match (call.hang_up_at.zip(call.wish()), next_fact(call)) {
+        (Some((asked, wish)), _) => Some((Fact::Ended(wish.cause()), asked)),
+        (None, Some(fact)) => Some((fact, due)),
+        (None, None) if patient.is_some_and(|until| env.context.now < until) => None,
+        (None, None) => Some((Fact::Lost, env.context.now)),
+    }
+}
+
+/// The facts that a look at this call will apply.
+fn coming<'c>(env: &Env, call: &'c CallRow, patient: Option<Timestamp>) -> Vec<Coming<'c>> {
+    let (mut all, mut progress, mut at) = (Vec::new(), call.progress.clone(), call.script_step);
+    let Some(due) = call.next_step_at.filter(|_| progress.status != Status::Queued) else { return all };
+    let Some((mut fact, mut when)) = next(call, due, env, patient) else { return all };
+    let later = |place: i64| {
+        let steps = script(call.network?, Phone::normalize(&call.to_number).ok()?);
+        let step = steps.get(usize::try_from(place).ok()?)?;
+        let due = call.started_at.plus(step.after_ms);
+        (due <= env.context.now).then_some((step.fact, due))
+    };
+    while let Some((after, _)) = step(&progress, fact, when) {
+        let over = after.status.stage() == Stage::Ended;
+        progress = after.clone();
+        all.push(Coming { call, fact, after });
+        at += 1;
+        match later(at).filter(|_| !over) {
+            Some(next) => (fact, when) = next,
+            None => break,
+        }
+    }
+    all
 }
 
 /// Plays every step of one call that is due, each at its own time. What it owes in the end is added to `bills`.
@@ -107,15 +182,10 @@ fn play(
 ) -> Result<(), Failure> {
     while let Some(due) = call.next_step_at.filter(|due| *due <= env.context.now) {
         let version = call.version;
-        let (fact, at) = match (call.hang_up_at.zip(call.wish()), next_fact(&call)) {
-            (Some((asked, wish)), _) => (Fact::Ended(wish.cause()), asked),
-            (None, Some(fact)) => (fact, due),
-            (None, None) if patient.is_some_and(|until| env.context.now < until) => {
-                call.next_step_at = patient;
-                save(tx, &mut call)?;
-                break;
-            }
-            (None, None) => (Fact::Lost, env.context.now),
+        let Some((fact, at)) = next(&call, due, env, patient) else {
+            call.next_step_at = patient;
+            save(tx, &mut call)?;
+            break;
         };
         call.script_step += 1;
         let (after, bill) = apply_owing(tx, env, call, fact, at, None)?;

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use domain::call::{Fact, Wish};
-use domain::ids::{Call, Id};
+use domain::ids::{Call, Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
 use domain::wallet::{grows_at, minutes_needed, started_minutes};
 use store::call_legs::{self, Growing};
 use store::calls::CallRow;
+use store::wallet::WalletState;
 use store::{Tx, call_wishes, wallet as wallets};
 
 use super::Env;
@@ -47,7 +48,7 @@ pub(super) fn first_growth(
 pub(super) fn close(row: &mut CallRow, fact: Fact) -> Option<Bill> {
     let bill = Bill {
         tenant: row.workspace,
-        call: row.id,
+        campaign: row.campaign,
         reference: row.id.to_string(),
         price: row.price,
         minutes: row.upkeep.minutes,
@@ -62,8 +63,8 @@ pub(super) fn close(row: &mut CallRow, fact: Fact) -> Option<Bill> {
 /// What a leg on a line owes at its end.
 pub(super) struct Bill {
     pub tenant: Tenant,
-    /// Its call.
-    pub call: Id<Call>,
+    /// The campaign of its call.
+    pub campaign: Option<Id<Campaign>>,
     /// How the ledger names it.
     pub reference: String,
     pub price: i64,
@@ -81,54 +82,86 @@ impl Bill {
         let started = started_minutes(self.talk_ms);
         if self.lost || self.price <= 0 { 0 } else { (started - self.minutes).clamp(0, MOST_AT_END) }
     }
+
+    /// What is charged when so many more minutes are held.
+    fn charge(&self, more: i64) -> i64 {
+        started_minutes(self.talk_ms).min(self.minutes + more).saturating_mul(self.price)
+    }
 }
 
 /// Charges every started minute that is held or can be held now, and gives back the line and the rest of what was
-/// held.
+/// held, so that the transaction can take them for another leg.
 pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: Bill) -> Result<(), Failure> {
-    pay_all(tx, env, vec![bill])
+    pay_together(tx, env, vec![bill], None)
 }
 
-/// The same for many: each workspace's wallet is changed once, and they are always taken in the same order. The last thing
+/// The same for many at the end of a transaction: each workspace's wallet is changed once, and they are always taken in the same order. The last thing
 /// that a transaction does: the payment holds the workspaces.
 pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
     let mut of_workspace: BTreeMap<Tenant, Vec<Bill>> = BTreeMap::new();
     for bill in bills {
         of_workspace.entry(bill.tenant).or_default().push(bill);
     }
+    if tx.shared() && !tx.again() {
+        let mut full = Vec::with_capacity(of_workspace.len());
+        for (tenant, bills) in &of_workspace {
+            full.extend(stays_full(tx, *tenant, bills)?);
+        }
+        // All of them or none: wallets that are taken now and those that are taken with the commit are not in one order.
+        if full.len() == of_workspace.len() {
+            for (bills, full) in of_workspace.into_values().zip(full) {
+                pay_together(tx, env, bills, Some(&full))?;
+            }
+            return Ok(());
+        }
+    }
     for bills in of_workspace.into_values() {
         // What one gives back may be what another still has to hold: then each is paid by itself.
         if bills.iter().any(|bill| bill.missing() > 0) {
             for bill in bills {
-                pay_together(tx, env, vec![bill])?;
+                pay_together(tx, env, vec![bill], None)?;
             }
         } else {
-            pay_together(tx, env, bills)?;
+            pay_together(tx, env, bills, None)?;
         }
     }
     Ok(())
 }
 
-/// Bills of one workspace.
-fn pay_together(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
+/// The wallet of a workspace, if it covers these bills out of what they hold and is far from low afterwards.
+fn stays_full(tx: &mut Tx<'_>, tenant: Tenant, bills: &[Bill]) -> Result<Option<WalletState>, Failure> {
+    if bills.iter().any(|bill| bill.missing() > 0) {
+        return Ok(None);
+    }
+    let owed = bills.iter().fold(0i64, |sum, bill| sum.saturating_add(bill.charge(0)));
+    Ok(wallets::state(tx, tenant)?.filter(|state| state.balance.saturating_sub(owed) >= wallet::floor(state)))
+}
+
+/// Bills of one workspace; `full` is its wallet if that stays full.
+fn pay_together(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    bills: Vec<Bill>,
+    full: Option<&WalletState>,
+) -> Result<(), Failure> {
     let Some(tenant) = bills.first().map(|bill| bill.tenant) else { return Ok(()) };
     let (mut released, lines) = (0i64, bills.len() as i64);
     let (mut charges, mut charged) = (Vec::new(), Vec::new());
     for bill in bills {
         let missing = usize::try_from(bill.missing()).unwrap_or(0);
-        let more = if missing > 0 { wallets::grow(tx, tenant, &vec![bill.price; missing])? } else { 0 };
-        let held = bill.minutes + more as i64;
-        released = released.saturating_add(bill.price.saturating_mul(held));
-        let charge = started_minutes(bill.talk_ms).min(held).saturating_mul(bill.price);
+        let more =
+            if missing > 0 { wallets::grow(tx, tenant, &vec![bill.price; missing])? as i64 } else { 0 };
+        released = released.saturating_add(bill.price.saturating_mul(bill.minutes + more));
+        let charge = bill.charge(more);
         if charge > 0 {
+            charged.extend(bill.campaign.map(|campaign| (campaign, charge)));
             charges.push((charge, bill.reference));
-            charged.push((bill.call, charge));
         }
     }
-    wallet::settle(tx, &env.context, tenant, (released, lines), charges)?;
-    for (call, charge) in charged {
+    wallet::settle(tx, &env.context, tenant, (released, lines), charges, full)?;
+    for (campaign, charge) in charged {
         for hook in env.charges {
-            hook(tx, tenant, call, charge)?;
+            hook(tx, tenant, campaign, charge)?;
         }
     }
     Ok(())

@@ -67,6 +67,8 @@ pub struct Known {
     /// called them.
     people: HashMap<(Tenant, Phone), Person>,
     judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
+    /// Whether no two calls are for one person.
+    different_people: bool,
     /// A call of each hour whose figures have changed.
     hours: BTreeMap<(Tenant, i64), Arc<CallRow>>,
     /// Written down, but not to the store yet ([`Known::write`]); of the calls, those before `stored` are.
@@ -77,6 +79,17 @@ pub struct Known {
 }
 
 impl Known {
+    /// For a transaction that calls no number and no reference twice.
+    pub(super) fn of_different_people() -> Self {
+        Self { different_people: true, ..Self::default() }
+    }
+
+    /// Makes sure that the store can be asked about a person: it must know of what this transaction has placed for the
+    /// same one.
+    pub(super) fn before_person(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if self.different_people { Ok(()) } else { self.write(tx) }
+    }
+
     /// The workspace, held against other writers when the call is live.
     pub fn workspace(
         &mut self,

@@ -236,8 +236,10 @@ pub async fn report_leg(
                     }
                     Ok(call_legs::save(tx, &leg)?)
                 }
-                LegFact::Ended(cause) => close(tx, &env, leg, cause, at, false),
-                LegFact::NotDialled if leg.answered_at.is_some() => close(tx, &env, leg, "error", at, false),
+                LegFact::Ended(cause) => close(tx, &env, &row, leg, cause, at, false),
+                LegFact::NotDialled if leg.answered_at.is_some() => {
+                    close(tx, &env, &row, leg, "error", at, false)
+                }
                 LegFact::NotDialled => undo(tx, &leg),
             }
         })
@@ -254,7 +256,7 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
         .into_iter()
         .filter(|leg| leg.ended_at.is_none())
     {
-        close(tx, env, leg, "call_over", at, fact == Fact::Lost)?;
+        close(tx, env, row, leg, "call_over", at, fact == Fact::Lost)?;
     }
     Ok(())
 }
@@ -290,10 +292,10 @@ pub(super) fn play(
         {
             leg.answered_at = Some(ended.plus(-TOGETHER).max(row.progress.answered_at.unwrap_or(ended)));
             leg.answer = Some(1);
-            close(tx, env, leg, "hangup", ended, false)?;
+            close(tx, env, row, leg, "hangup", ended, false)?;
             return Ok(Some(number.clone()));
         } else {
-            close(tx, env, leg, "no_answer", ended, false)?;
+            close(tx, env, row, leg, "no_answer", ended, false)?;
         }
     }
     Ok(None)
@@ -308,9 +310,11 @@ fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     Ok(call_legs::remove(tx, leg)?)
 }
 
+/// Ends a leg of this call.
 fn close(
     tx: &mut Tx<'_>,
     env: &Env,
+    call: &CallRow,
     mut leg: LegRow,
     cause: &str,
     at: Timestamp,
@@ -329,7 +333,7 @@ fn close(
             env,
             holds::Bill {
                 tenant: leg.workspace,
-                call: leg.call,
+                campaign: call.campaign,
                 reference,
                 price: leg.price,
                 minutes: leg.minutes,

@@ -21,10 +21,11 @@ use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
 
 use super::apply::apply_owing;
+use super::intents::{Ask, Intent, intend};
 use super::together::store_it;
-use super::{Env, Known, Order, Prepared, Refused, check_metadata, contact, holds, prepare};
+use super::{Env, Known, Order, Prepared, Refused, check_metadata, contact, holds};
 use crate::call_env::LEASE_MARGIN;
-use crate::idempotency::{Answer, Claim, Once};
+use crate::idempotency::{Answer, Once};
 use crate::{App, Failure, topics};
 
 /// How long a dial may take before the carrier is asked what became of it.
@@ -32,16 +33,6 @@ pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
 /// Pauses between two tries to store what the carrier answered.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// What the first transaction of a request came to.
-enum Intent {
-    /// An earlier request placed it.
-    Given(Answer),
-    /// A gate refused it; the refusal is stored.
-    Refused(Failure),
-    /// It is written down and can be dialled.
-    Dial(Arc<CallRow>, Vec<Warning>),
-}
 
 /// `POST /v1/calls`.
 pub async fn place(
@@ -58,42 +49,12 @@ pub async fn place(
         let message = "this node is being drained; another one places calls";
         return Err(Failure { retry_after: Some(1), ..Failure::new(codes::UNAVAILABLE, message) });
     }
-    let env = app.call_env();
-    let order = Order { once: once.key_and_holder(), ..Order::of(body) };
-    let key = once.clone();
-    let intent = app
-        .store
-        .tx(move |tx| {
-            if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
-                return Ok::<_, Failure>(Intent::Given(answer));
-            }
-            let mut known = Known::default();
-            let prepared = prepare(tx, &env, &mut known, tenant, mode, order.clone())?;
-            match prepared.refused() {
-                Some(Refused::Blocked(gate)) => {
-                    let call = block(tx, &env, &mut known, &prepared, gate)?;
-                    known.finish(tx, &env.context)?;
-                    once.free(tx)?;
-                    let mut failure = Failure::from(Refused::Blocked(gate));
-                    if let Some(Value::Object(meta)) = &mut failure.meta {
-                        meta.insert("callId".into(), json!(call.id));
-                    }
-                    Ok(Intent::Refused(failure))
-                }
-                Some(refused) => Err(refused.into()),
-                None => {
-                    let call = place_intent(tx, &env, &mut known, &prepared)?;
-                    known.finish(tx, &env.context)?;
-                    once.hold(tx)?;
-                    Ok(Intent::Dial(call, prepared.warnings))
-                }
-            }
-        })
-        .await?;
+    let order = Order { once: once.key_and_holder(), trace: runtime::traces::current(), ..Order::of(body) };
+    let intent = intend(app, Ask { tenant, mode, once: once.clone(), order }).await?;
     match intent {
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
-        Intent::Dial(call, warnings) => dial_counted(app, call, Some((key, warnings))).await,
+        Intent::Dial(call, warnings) => dial_counted(app, call, Some((once, warnings))).await,
     }
 }
 
@@ -304,13 +265,18 @@ fn settle(
             Ok(Ok(row))
         }
         Err(error) => {
-            let fact = match error {
-                DialError::ProviderErrorBeforeRing => Fact::NotPlaced,
-                DialError::Uncertain => Fact::Uncertain,
-            };
-            bills.extend(apply_owing(tx, env, row, fact, now, None)?.1);
+            bills.extend(apply_owing(tx, env, row, fact_of(outcome), now, None)?.1);
             Ok(Err(*error))
         }
+    }
+}
+
+/// What an outcome says of the call.
+pub(super) fn fact_of(outcome: &Result<String, DialError>) -> Fact {
+    match outcome {
+        Ok(_) => Fact::Ringing,
+        Err(DialError::ProviderErrorBeforeRing) => Fact::NotPlaced,
+        Err(DialError::Uncertain) => Fact::Uncertain,
     }
 }
 

@@ -219,8 +219,7 @@ pub fn prepare(
         .filter(|_| mode == Mode::Live && order.external_ref.is_none())
         .and_then(|to| known.take_person(tenant, to));
     if person.is_none() {
-        // The store is asked about the person: it must know of what this transaction has placed.
-        known.write(tx)?;
+        known.before_person(tx)?;
     }
     let who = match (&mut person, to) {
         (Some(person), Some(to)) => Who::of(person.contact.take(), to),

@@ -1,35 +1,15 @@
 //! What the node that holds a call on a real line says of it.
 
-use domain::call::{Fact, Report, Wish};
+use domain::call::Wish;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
 use store::call_wishes;
-use store::calls::{self, CallRow};
+use store::calls;
 
-use super::apply::apply_with;
 use crate::call_env::emit_with;
 use crate::{App, Failure};
-
-/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
-/// call afterwards; `None` when it is gone.
-pub async fn report(
-    app: &App,
-    tenant: Tenant,
-    id: Id<Call>,
-    fact: Fact,
-    at: Timestamp,
-    left: Option<Report>,
-) -> Result<Option<CallRow>, Failure> {
-    let env = app.call_env();
-    app.store
-        .tx(move |tx| match calls::get_for_update(tx, tenant, id)? {
-            Some(row) => apply_with(tx, &env, row, fact, at, left.clone()).map(Some),
-            None => Ok(None),
-        })
-        .await
-}
 
 /// Emits `call.transferred`: a person who answered has taken the call over
 /// (docs/contract/calls.md#transfers).

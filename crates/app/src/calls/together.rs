@@ -1,16 +1,13 @@
 //! Outcomes of dials that are stored together. On a shared store those that wait at the same moment share a transaction: the
 //! calls, their nudges and the wallets are held once for all of them.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::ids::{Call, Id};
-use domain::tenant::Tenant;
-use store::calls::{self, CallRow};
+use store::calls::CallRow;
 
-use super::due::hold_nudges;
+use super::foresee::{Coming, foresee};
 use super::holds;
-use super::place::{Heard, Request, Settled, store_once, store_outcome_of};
+use super::place::{Heard, Request, Settled, fact_of, store_once, store_outcome_of};
 use crate::gather::Gather;
 use crate::{App, Failure};
 
@@ -18,19 +15,28 @@ use crate::{App, Failure};
 const TOGETHER: usize = 64;
 const TURNS: usize = 2;
 
+/// What is to be stored, with the request that waits for the answer.
+type Piece = (Arc<CallRow>, Heard, Arc<Request>);
 /// Outcomes that wait to be stored; an answer is missing when one is to be stored by itself.
-type Outcomes = Gather<(Arc<CallRow>, Heard), Option<Result<Settled, Failure>>>;
+type Outcomes = Gather<Piece, Option<Result<Settled, Failure>>>;
+/// Those for which requests wait: they do not stand behind the outcomes of thousands of due dials.
+struct Asked(Outcomes);
 
-/// Stores an outcome: on a shared store together with others that wait, if no request waits for the answer.
+/// Stores an outcome, on a shared store together with others that wait.
 pub(super) async fn store_it(
     app: &App,
     call: Arc<CallRow>,
     heard: Heard,
     request: Arc<Request>,
 ) -> Result<Settled, Failure> {
-    if request.is_none() && app.store.shared() {
-        let desk = app.kept.of(|| Outcomes::new(TOGETHER, TURNS));
-        let stored = desk.ask((call.clone(), heard.clone()), |pieces| store_together(app, pieces)).await;
+    if app.store.shared() {
+        let piece = (call.clone(), heard.clone(), request.clone());
+        let work = |pieces| store_together(app, pieces);
+        let stored = if request.is_some() {
+            app.kept.of(|| Asked(Outcomes::new(TOGETHER, TURNS))).0.ask(piece, work).await
+        } else {
+            app.kept.of(|| Outcomes::new(TOGETHER, TURNS)).ask(piece, work).await
+        };
         if let Some(Some(settled)) = stored {
             return settled;
         }
@@ -38,23 +44,17 @@ pub(super) async fn store_it(
     store_once(app, call, heard, request).await
 }
 
-async fn store_together(
-    app: &App,
-    pieces: Vec<(Arc<CallRow>, Heard)>,
-) -> Vec<Option<Result<Settled, Failure>>> {
+async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Option<Result<Settled, Failure>>> {
     let (count, env) = (pieces.len(), app.call_env());
     let stored = app.store.tx(move |tx| {
-        let mut of_workspace: BTreeMap<Tenant, Vec<Id<Call>>> = BTreeMap::new();
-        for (call, _) in &pieces {
-            of_workspace.entry(call.workspace).or_default().push(call.id);
-        }
-        for (tenant, ids) in of_workspace {
-            calls::hold_each(tx, tenant, &ids)?;
-        }
-        hold_nudges(tx, pieces.iter().map(|(call, _)| &**call))?;
+        let coming: Vec<Coming<'_>> = pieces
+            .iter()
+            .filter_map(|(call, (outcome, _), _)| Coming::of(call, fact_of(outcome), &env))
+            .collect();
+        foresee(tx, &env, false, &coming)?;
         let (mut settled, mut bills) = (Vec::with_capacity(pieces.len()), Vec::new());
-        for (call, heard) in &pieces {
-            settled.push(store_outcome_of(tx, &env, call, heard, &None, &mut bills)?);
+        for (call, heard, request) in &pieces {
+            settled.push(store_outcome_of(tx, &env, call, heard, request, &mut bills)?);
         }
         holds::pay_all(tx, &env, bills)?;
         Ok::<_, Failure>(settled)

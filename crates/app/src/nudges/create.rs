@@ -359,7 +359,7 @@ pub(super) fn tell(
     note(tx, &env.context, row, None, Why { event: "created", checks: window.to_string() }, changes)?;
     for action in &admitted.actions {
         match action {
-            Action::Emit(notice) => emit(tx, &env.context, row, *notice)?,
+            Action::Emit(notice) => emit(tx, &env.context, row, *notice, None)?,
             Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
         }
     }

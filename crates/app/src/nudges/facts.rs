@@ -6,7 +6,7 @@ use store::Tx;
 use store::calls::CallRow;
 use store::nudges;
 
-use super::{Changes, Why, settle};
+use super::{Changes, Why, settle_after};
 use crate::calls::Env;
 use crate::{Failure, topics};
 
@@ -61,7 +61,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let (tenant, mode) = (row.workspace, row.mode);
     let mut changes = Changes::none();
-    let row = settle(tx, &env.context, row, decided, Why::of(name), &mut changes)?;
+    let row = settle_after(tx, &env.context, row, decided, (Why::of(name), Some(call)), &mut changes)?;
     if tx.shared() {
         // Another fact of the call may follow in this transaction.
         nudges::hold(tx, row);

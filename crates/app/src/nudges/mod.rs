@@ -20,6 +20,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
+use store::calls::CallRow;
 use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
 use store::{ROWS, Tx, calls};
 
@@ -81,21 +82,26 @@ fn attempt(
     call: Id<Call>,
 ) -> Result<Option<NudgeAttempt>, Failure> {
     tx.ahead(|tx| {
-        let _ = calls::content(tx, tenant, call);
+        let _ = calls::found(tx, tenant, call);
     });
     let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
-    let content = calls::content(tx, tenant, call)?;
-    Ok(Some(NudgeAttempt {
+    attempt_of(tx, &row).map(Some)
+}
+
+/// The dial that this call is.
+fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
+    let found = calls::found(tx, row.workspace, row.id)?.unwrap_or_default();
+    Ok(NudgeAttempt {
         call_id: row.id,
         started_at: row.started_at,
         answered_at: row.progress.answered_at,
         ended_at: row.progress.ended_at,
-        end_cause: row.progress.end_cause,
+        end_cause: row.progress.end_cause.clone(),
         duration_seconds: row.progress.talk_ms.map(talk_seconds),
-        outcome: row.outcome,
-        summary: content.summary,
-        extracted: Some(content.extracted.unwrap_or_else(|| json!({}))),
-    }))
+        outcome: row.outcome.clone(),
+        summary: found.summary,
+        extracted: Some(found.extracted.unwrap_or_else(|| json!({}))),
+    })
 }
 
 /// What asked for a decision, and what was seen.
@@ -183,9 +189,21 @@ fn wipe(row: &mut NudgeRow) {
 fn settle(
     tx: &mut Tx<'_>,
     context: &Context,
-    mut row: NudgeRow,
+    row: NudgeRow,
     step: Transition,
     why: Why,
+    changes: &mut Changes,
+) -> Result<NudgeRow, Failure> {
+    settle_after(tx, context, row, step, (why, None), changes)
+}
+
+/// The same after a fact of this call, as it is now.
+fn settle_after(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    mut row: NudgeRow,
+    step: Transition,
+    (why, call): (Why, Option<&CallRow>),
     changes: &mut Changes,
 ) -> Result<NudgeRow, Failure> {
     let stored = row.before();
@@ -199,7 +217,7 @@ fn settle(
     note(tx, context, &row, Some(&before), why, changes)?;
     for action in step.actions {
         match action {
-            Action::Emit(notice) => emit(tx, context, &row, notice)?,
+            Action::Emit(notice) => emit(tx, context, &row, notice, call)?,
             // The dialler dials after its commit; the queue knows when to look; the fact of the call that
             // said so has served the list.
             Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
@@ -278,11 +296,22 @@ fn decision(before: Option<&Nudge>, state: &Nudge) -> &'static str {
     }
 }
 
-/// Writes an event about the nudge as it is now. Those that end a dial carry it.
-fn emit(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, notice: Notice) -> Result<(), Failure> {
+/// Writes an event about the nudge as it is now. Those that end a dial carry it; `known` is the call, if it is at hand.
+fn emit(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: &NudgeRow,
+    notice: Notice,
+    known: Option<&CallRow>,
+) -> Result<(), Failure> {
     let mut data = serde_json::to_value(view(row)).map_err(|why| Failure::internal(why.to_string()))?;
     let carried = match (notice, row.call) {
-        (Notice::AttemptEnded | Notice::Finished, Some(call)) => attempt(tx, row.workspace, row.mode, call)?,
+        (Notice::AttemptEnded | Notice::Finished, Some(call)) => {
+            match known.filter(|known| known.id == call && known.workspace == row.workspace) {
+                Some(known) => Some(attempt_of(tx, known)?),
+                None => attempt(tx, row.workspace, row.mode, call)?,
+            }
+        }
         _ => None,
     };
     if let Some(mut attempt) = carried {

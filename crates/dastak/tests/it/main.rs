@@ -50,6 +50,7 @@ mod dialler;
 mod do_not_call;
 mod documents;
 mod embeddings;
+mod ends;
 mod erasure;
 mod erasure_by_number;
 mod fakes;

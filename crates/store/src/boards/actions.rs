@@ -55,6 +55,10 @@ row! {
 /// Adds the actions of a move.
 pub fn insert_actions(tx: &mut Tx<'_>, tenant: Tenant, rows: &[ActionRow]) -> Result<(), DbError> {
     debug_assert!(rows.iter().all(|row| row.workspace == tenant));
+    if tx.shared() {
+        // Those of many cards travel together.
+        return rows.iter().try_for_each(|row| tx.add(ActionRow::INSERT, &row.values()));
+    }
     tx.insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
 }
 

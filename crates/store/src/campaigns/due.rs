@@ -132,8 +132,27 @@ pub fn any_due(
     )
 }
 
+fn row_key(call: Id<Call>) -> String {
+    format!("row of {call}")
+}
+
+/// Keeps a row that was just saved for the next who ask for the row of its call in this transaction, which has locked it.
+pub fn hold_row(tx: &mut Tx<'_>, row: EntryRow) {
+    if let Some(call) = row.call {
+        tx.hold(row_key(call), row);
+    }
+}
+
+/// A row that is kept so.
+pub(crate) fn held_row<'t>(tx: &'t Tx<'_>, tenant: Tenant, call: Id<Call>) -> Option<&'t EntryRow> {
+    tx.held::<EntryRow>(&row_key(call)).filter(|row| row.workspace == tenant)
+}
+
 /// The row whose current or last call this is, locked until the transaction ends.
 pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<EntryRow>, DbError> {
+    if let Some(held) = tx.take_held::<EntryRow>(&row_key(call)) {
+        return Ok(Some(held).filter(|row| row.workspace == tenant));
+    }
     tx.one(
         formatcp!(
             "select {} from campaign_rows where workspace = ?1 and call = ?2 and call is not null /*pg for update*/",
@@ -282,13 +301,13 @@ pub fn count_dials(
     )
 }
 
-/// Adds what a call was charged to its campaign, if it has one. It is a counter of the transaction ([`Tx::count`]).
-pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, amount: i64) -> Result<(), DbError> {
-    tx.count(
-        Counter::Charge,
-        "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 \
-         and campaign = (select campaign from calls where workspace = ?1 and id = ?2)",
-        params![tenant, call, amount],
+/// Adds what a call of a campaign was charged. It is a counter of the transaction ([`Tx::tally`]).
+pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, amount: i64) -> Result<(), DbError> {
+    tx.tally(
+        Counter::Campaign(campaign.bits(), Figure::Progress),
+        "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 and campaign = ?2",
+        &[Fold::Same, Fold::Same, Fold::Sum],
+        params![tenant, campaign, amount],
         None,
     )
 }

@@ -18,6 +18,11 @@ impl Tx<'_> {
         self.held.remove(id)?.downcast().ok().map(|row| *row)
     }
 
+    /// Something that is held, for as long as nobody takes it.
+    pub(crate) fn held<T: Any>(&self, id: &str) -> Option<&T> {
+        self.held.get(id)?.downcast_ref()
+    }
+
     /// A row was changed: what was read of it before is void.
     pub(crate) fn forget_held(&mut self, id: &str) {
         self.held.remove(id);

@@ -254,6 +254,8 @@ pub struct Must {
 /// take such rows ([`Tx::count`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
+    /// The wallet of a workspace. Others hold it before they change counters, so it comes first.
+    Wallet(u128),
     /// The queue of a workspace's nudges of one mode, live or test.
     Queue(u128, bool),
     /// The cards in a column of a board: the id of the column.
@@ -262,9 +264,6 @@ pub enum Counter {
     Hour(u128, i64, i64),
     /// A figure of a campaign: its id, and which one.
     Campaign(u128, Figure),
-    /// What calls of campaigns were charged. It changes the progress of a campaign, too, so it comes after the
-    /// campaigns' figures.
-    Charge,
     /// When a business number of a workspace has something to send. Numbers with the same place follow each other as
     /// they come.
     Line(u128, u64),
@@ -434,8 +433,8 @@ impl Tx<'_> {
         }
     }
 
-    /// Adds a row as [`Tx::add`] does, with a statement that ends with `on conflict … do nothing`. If the row is there
-    /// already, the transaction fails.
+    /// Adds a row that must be new, with a statement `insert into … values (…) on conflict … do nothing`; if there is one
+    /// already, the transaction fails. It travels as by [`Tx::add`].
     pub fn add_new(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
         match &mut self.session {
             Session::Postgres(tx) => {
@@ -506,6 +505,26 @@ impl Tx<'_> {
             }
             (_, Some(must)) => self.must(sql, params, must),
             (_, None) => self.later(sql, params),
+        }
+    }
+
+    /// On a shared store, changes a counter like [`Tx::count`] with a statement (`with … select 1 / (…)::int`) that divides by
+    /// zero unless it did what it should; then the transaction fails with `otherwise`.
+    pub fn count_checked(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Postgres(tx) => {
+                tx.count_checked(counter, &faults::statement(self.faults.as_deref(), sql), params, otherwise)
+            }
+            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Sqlite(_) | Session::Behind(_) => {
+                Err(DbError::Internal("counters are checked so on a shared store only".into()))
+            }
         }
     }
 
@@ -641,6 +660,33 @@ impl Tx<'_> {
         self.looks = false;
         if let Session::Postgres(tx) = &mut self.session {
             tx.look_ahead(false);
+        }
+    }
+
+    /// Lets reads that many pieces of work need be made before the first of them begins. On PostgreSQL `look` runs as if
+    /// every read found nothing; then all that it read travels in one turn, and reads with the same text are one
+    /// statement. When the closure reads the same with the same parameters, the answer is there, also after it has
+    /// written: so `look` reads only what no other of these pieces of work changes by another way. A read that locks rows
+    /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
+    /// asked. What `look` returns is of no account. A closure that runs [`again`](Tx::again) foresees nothing, and on
+    /// SQLite, where a read is a call, `look` does not run.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn foresee(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
+        if self.again {
+            return Ok(());
+        }
+        let Session::Postgres(tx) = &mut self.session else { return Ok(()) };
+        if !tx.foresee() {
+            return Ok(());
+        }
+        self.looks = true;
+        look(self);
+        self.looks = false;
+        match &mut self.session {
+            Session::Postgres(tx) => tx.foreseen(),
+            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => Ok(()),
         }
     }
 

@@ -8,6 +8,8 @@ use super::value::{Column, Field};
 pub struct Row<'a> {
     source: Source<'a>,
     next: usize,
+    /// Columns at the end that are for the engine.
+    hidden: usize,
 }
 
 enum Source<'a> {
@@ -26,11 +28,16 @@ pub trait FromRow: Sized {
 
 impl<'a> Row<'a> {
     pub(super) fn sqlite(row: &'a rusqlite::Row<'a>) -> Self {
-        Self { source: Source::Sqlite(row), next: 0 }
+        Self { source: Source::Sqlite(row), next: 0, hidden: 0 }
     }
 
     pub(super) fn postgres(row: &'a tokio_postgres::Row) -> Self {
-        Self { source: Source::Postgres(row), next: 0 }
+        Self { source: Source::Postgres(row), next: 0, hidden: 0 }
+    }
+
+    /// A row whose last column is for the engine.
+    pub(super) fn numbered(row: &'a tokio_postgres::Row) -> Self {
+        Self { source: Source::Postgres(row), next: 0, hidden: 1 }
     }
 
     /// Reads what comes next.
@@ -44,7 +51,7 @@ impl<'a> Row<'a> {
     /// Reads a whole row.
     pub(super) fn whole<T: FromRow>(mut self) -> Result<T, DbError> {
         let read = self.read()?;
-        debug_assert_eq!(self.next, self.width(), "a row has columns that nobody reads");
+        debug_assert_eq!(self.next + self.hidden, self.width(), "a row has columns that nobody reads");
         Ok(read)
     }
 

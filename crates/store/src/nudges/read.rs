@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use super::NudgeRow;
-use crate::db::{DbError, FromRow, Row, Tx, Value, any_of, column_of};
+use crate::db::{DbError, FromRow, Row, Tx, Value, column_of};
 use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
@@ -26,24 +26,6 @@ pub fn get(
 /// One nudge in either mode.
 pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id])
-}
-
-/// Locks these nudges against other writers until the transaction ends, in the order of their ids, and reads them with one
-/// statement: the next [`get_for_update`] of each has it.
-pub fn hold_each(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<NudgeKind>]) -> Result<(), DbError> {
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
-    let sql = format!(
-        "select {COLUMNS} from nudges where workspace = ?1 and id in {list} order by id /*pg for update*/"
-    );
-    let rows: Vec<Box<NudgeRow>> = tx.all(&sql, &params)?;
-    for row in rows {
-        tx.hold(row.id.to_string(), row);
-    }
-    Ok(())
 }
 
 /// Keeps a nudge that was just saved for the next [`get_for_update`] of this transaction, which has locked it.

@@ -130,3 +130,76 @@ async fn changes_of_a_counter_are_folded_on_postgres() {
     let expected = [(10, "-2 7 4".to_owned()), (20, "-2 1 1".to_owned())];
     assert_eq!(rows(&url).await, expected);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_that_are_foreseen_are_answered_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    const LOCKED: &str = "select n, note from scratch where n = ?1 /*pg for update*/";
+    const SEEN: &str = "select note from scratch where n >= ?1 order by n";
+    let note = |tx: &mut Tx<'_>, n: i64| tx.one::<(i64, String)>(LOCKED, params![n]);
+    store
+        .tx(move |tx| {
+            tx.foresee(|tx| {
+                for n in [3, 1, 9, 1] {
+                    assert_eq!(note(tx, n), Ok(None), "nothing is found yet");
+                    assert_eq!(tx.all::<String>(SEEN, params![n]), Ok(vec![]));
+                }
+                assert!(change(tx, 0, "old", "new").is_err(), "and nothing can be written");
+            })?;
+            let old = |n| Ok(Some((n, "old".to_owned())));
+            assert_eq!(note(tx, 3), old(3));
+            change(tx, 1, "old", "new")?;
+            change(tx, 3, "old", "new")?;
+            // As it was when it was foreseen; the second who asks finds what is there now.
+            assert_eq!(note(tx, 1), old(1));
+            assert_eq!(note(tx, 1), Ok(Some((1, "new".to_owned()))));
+            // What locks nothing stays as it was, except what was not there.
+            for _ in 0..2 {
+                assert_eq!(tx.all::<String>(SEEN, params![1])?, ["old", "old", "old"]);
+            }
+            tx.add("insert into scratch (n, note) values (?1, ?2)", params![9, "added"])?;
+            assert_eq!(note(tx, 9), Ok(None));
+            assert_eq!(note(tx, 9), Ok(Some((9, "added".to_owned()))));
+            // Nobody foresaw this one.
+            assert_eq!(note(tx, 0), old(0));
+            Ok::<_, DbError>(())
+        })
+        .await
+        .expect("what was foreseen");
+    assert_eq!(numbers(&url).await, [0, 1, 2, 3, 9]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_must_be_new_are_added_together_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    let add = |numbers: [i64; 3]| {
+        store.tx(move |tx| {
+            let sql = "insert into scratch (n, note) values (?1, ?2) on conflict (n) do nothing";
+            numbers.iter().try_for_each(|n| tx.add_new(sql, params![*n, "new"], gone()))
+        })
+    };
+    assert_eq!(add([4, 5, 6]).await, Ok(()));
+    assert_eq!(add([7, 3, 8]).await, Err(gone()), "one is there already");
+    assert_eq!(add([7, 8, 7]).await, Err(gone()), "one comes twice");
+    assert_eq!(numbers(&url).await, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_counter_that_checks_itself_fails_the_commit_on_postgres() {
+    let url = fresh_database().await;
+    let store = filled(&url).await;
+    let count = |expected: i64| {
+        store.tx(move |tx| {
+            tx.add("insert into scratch (n, note) values (?1, ?2)", params![10 + expected, "new"])?;
+            let sql = "with done as (update scratch set note = 'counted' where n < cast(?1 as bigint) and note = 'old' returning 1) \
+                       select 1 / (count(*) = cast(?2 as bigint))::int from done";
+            tx.count_checked(Counter::Wallet(1), sql, params![2, expected], gone())
+        })
+    };
+    assert_eq!(count(3).await, Err(gone()));
+    assert_eq!(count(2).await, Ok(()));
+    let expected = ["counted", "counted", "old", "old", "new"];
+    assert!(rows(&url).await.iter().map(|(_, note)| &**note).eq(expected));
+}

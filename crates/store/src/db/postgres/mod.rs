@@ -1,6 +1,7 @@
 //! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a
 //! conflict, and one connection for the wake-ups between nodes.
 
+mod foresight;
 mod group;
 mod lobby;
 mod probes;

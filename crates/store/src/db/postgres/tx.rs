@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as PgRow, Statement};
 
 use super::super::{Counter, DbError, Fold, Must, Row, Value, dialect};
+use super::foresight::{Foresight, for_many_reads};
 use super::group::{Sheet, for_many};
 use super::server::Server;
 use crate::generations::COMPARE;
@@ -155,6 +156,8 @@ pub(in crate::db) struct PgTx {
     ahead: Vec<Ahead>,
     /// What those that have travelled brought back. A write makes it void.
     seen: Vec<(Ahead, Vec<PgRow>)>,
+    /// Reads that were made before anything else.
+    foresight: Foresight,
     /// The first error; nothing runs after it.
     error: Option<DbError>,
     /// A second statement came where one was expected.
@@ -194,6 +197,7 @@ impl PgTx {
             looks_ahead: false,
             ahead: Vec::new(),
             seen: Vec::new(),
+            foresight: Foresight::default(),
             error: None,
             wants_more: false,
             late: false,
@@ -356,9 +360,45 @@ impl PgTx {
         self.looks_ahead = on && self.frame.is_transaction();
     }
 
+    /// Until it is told otherwise, reads are only noted, and find nothing. Returns whether that makes sense here.
+    pub(in crate::db) fn foresee(&mut self) -> bool {
+        self.foresight.on = self.frame.is_transaction();
+        self.foresight.on
+    }
+
+    /// Makes the reads that were noted, those with the same text with one statement, and keeps what they find.
+    pub(in crate::db) fn foreseen(&mut self) -> Result<(), DbError> {
+        self.foresight.on = false;
+        let wanted = self.foresight.wanted();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.one_more()?;
+        let mut reads = Vec::with_capacity(wanted.len());
+        for wanted in &wanted {
+            let one = self.prepare(&wanted.sql, None)?;
+            let sql = for_many_reads(&wanted.sql, one.params().iter().map(tokio_postgres::types::Type::name));
+            reads.push(Ahead { statement: self.prepare(&sql, None)?, params: wanted.columns(), sql });
+        }
+        let queue = self.queued()?;
+        let Some((first, others)) = reads.split_first() else { return Ok(()) };
+        let (found, others) =
+            match self.send(&queue, Last::Rows(first.statement.clone(), &first.params), others) {
+                Ok((_, found, others)) => (found, others),
+                Err((_, broken)) => {
+                    let why = self.why(broken, &queue);
+                    return Err(self.fail(why));
+                }
+            };
+        for (wanted, found) in wanted.into_iter().zip(std::iter::once(found).chain(others)) {
+            self.foresight.learn(wanted, found);
+        }
+        Ok(())
+    }
+
     /// A write comes: what was seen may be different afterwards.
     fn one_write(&mut self) -> Result<(), DbError> {
-        if self.looks_ahead {
+        if self.looks_ahead || self.foresight.on {
             return Err(DbError::Retry("nothing is written while somebody only looks ahead".into()));
         }
         self.seen.clear();
@@ -490,6 +530,21 @@ impl PgTx {
         Ok(())
     }
 
+    /// Changes a counter right before the commit with a statement that divides by zero unless it did what it should.
+    pub(in crate::db) fn count_checked(
+        &mut self,
+        counter: Counter,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+    ) -> Result<(), DbError> {
+        self.one_write()?;
+        let statement = self.prepare(sql, None)?;
+        let change = Queued::new(statement, params, Some(otherwise));
+        self.counters.push(Counted { counter, sql: sql.to_owned(), change });
+        Ok(())
+    }
+
     /// Adds the rows of closures that share this transaction, as one statement for each table.
     pub(in crate::db) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
         self.one_more()?;
@@ -598,6 +653,11 @@ impl PgTx {
     ) -> Result<(), DbError> {
         if !only_reads(sql) {
             self.one_write()?;
+        } else if self.foresight.on {
+            self.foresight.want(sql, params);
+            return Ok(());
+        } else if let (Some(rows), None) = (self.foresight.answer(sql, params), &self.error) {
+            return rows.iter().map(Row::numbered).try_for_each(visit);
         } else if let (Some(place), None) =
             (self.seen.iter().position(|(ahead, _)| ahead.is(sql, params)), &self.error)
         {
@@ -659,6 +719,7 @@ impl PgTx {
         self.expected.clear();
         self.ahead.clear();
         self.seen.clear();
+        self.foresight.clear();
         if self.begun && self.frame.is_transaction() && !self.late && !self.client.is_closed() {
             self.tell("rollback");
         }

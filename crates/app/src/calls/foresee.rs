@@ -1,0 +1,77 @@
+//! What the facts of many calls need of the store is read before the first of them is applied: on a shared store a few
+//! statements and one turn for all of them (`Tx::foresee`). [`apply`](super::apply) and what goes on from it then find their
+//! answers there.
+
+use domain::call::{Fact, Progress, Stage, step};
+use store::calls::{self, CallRow};
+use store::{Tx, agents, contacts, nudges, scheduled_calls, wallet, workspaces};
+
+use super::Env;
+use crate::Failure;
+
+/// A fact that is about to be applied.
+pub(super) struct Coming<'c> {
+    /// The call, as far as it is known: its ids are what counts.
+    pub call: &'c CallRow,
+    /// The fact.
+    pub fact: Fact,
+    /// How far the call has got then.
+    pub after: Progress,
+}
+
+impl<'c> Coming<'c> {
+    /// A fact of a call that stands as it is given; `None` when it changes nothing.
+    pub fn of(call: &'c CallRow, fact: Fact, env: &Env) -> Option<Self> {
+        let (after, _) = step(&call.progress, fact, env.context.now)?;
+        Some(Self { call, fact, after })
+    }
+}
+
+/// Reads together what these facts need. `held` says that the calls are locked already. The transaction has not written
+/// anything yet.
+pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'_>]) -> Result<(), Failure> {
+    tx.foresee(|tx| {
+        for one in coming {
+            look(tx, env, held, one);
+        }
+    })?;
+    Ok(())
+}
+
+/// Asks for everything; what it is told now is of no account.
+fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &Coming<'_>) {
+    let tenant = call.workspace;
+    if !held {
+        let _ = calls::get_for_update(tx, tenant, call.id);
+    }
+    if let Some(id) = call.scheduled_call {
+        let _ = scheduled_calls::get_for_update(tx, tenant, id);
+    }
+    if let Some(id) = call.nudge {
+        let _ = nudges::get_for_update(tx, tenant, id);
+    }
+    if after.status.stage() == Stage::Ended {
+        if call.line {
+            let _ = wallet::state(tx, tenant);
+        }
+        match call.network {
+            // Its conversation is played at the end.
+            Some(_) if after.answered_at.is_some() => {
+                let _ = call.agent.map(|id| agents::get(tx, tenant, id));
+                let _ = call.contact.map(|id| contacts::erased_at(tx, tenant, id));
+            }
+            Some(_) => {}
+            // Its node tells what was said.
+            None if *fact != Fact::Lost => {
+                let _ = workspaces::get(tx, tenant);
+                if after.answered_at.is_some() {
+                    let _ = call.contact.map(|id| contacts::get_for_update(tx, tenant, id));
+                }
+            }
+            None => {}
+        }
+    }
+    for foresee in env.foresees {
+        foresee(tx, env, call, after, *fact);
+    }
+}
