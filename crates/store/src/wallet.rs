@@ -173,7 +173,15 @@ pub fn settle_at_commit(
     let list = |of: fn(&(Id<WalletTransaction>, i64, String)) -> Value<'static>| {
         Value::Many(charges.iter().map(of).collect())
     };
-    let sql = "with paid as (update workspaces set balance = balance - cast(?2 as bigint),          ledger_seq = ledger_seq + cast(?3 as bigint), reserved = reserved - cast(?4 as bigint), lines = lines - cast(?5 as bigint)          where id = ?1 and balance - cast(?2 as bigint) >= cast(?6 as bigint) and cost_per_minute = cast(?7 as bigint)          and low_balance is not distinct from cast(?8 as bigint) returning balance, ledger_seq),          added as (insert into wallet_entries (workspace, seq, id, kind, amount, balance_after, reference, created_at)          select ?1, paid.ledger_seq - cast(?3 as bigint) + r.n, r.id, ?9, - r.amount,          cast(paid.balance + cast(?2 as bigint) - sum(r.amount) over (order by r.n) as bigint), r.reference, cast(?10 as bigint)          from paid, unnest(cast(?11 as text[]), cast(?12 as bigint[]), cast(?13 as text[])) with ordinality as r (id, amount, reference, n)          returning 1) select 1 / (count(*) = cast(?3 as bigint))::int from added";
+    let sql = "with paid as (update workspaces set balance = balance - cast(?2 as bigint), \
+         ledger_seq = ledger_seq + cast(?3 as bigint), reserved = reserved - cast(?4 as bigint), lines = lines - cast(?5 as bigint) \
+         where id = ?1 and balance - cast(?2 as bigint) >= cast(?6 as bigint) and cost_per_minute = cast(?7 as bigint) \
+         and low_balance is not distinct from cast(?8 as bigint) returning balance, ledger_seq), \
+         added as (insert into wallet_entries (workspace, seq, id, kind, amount, balance_after, reference, created_at) \
+         select ?1, paid.ledger_seq - cast(?3 as bigint) + r.n, r.id, ?9, - r.amount, \
+         cast(paid.balance + cast(?2 as bigint) - sum(r.amount) over (order by r.n) as bigint), r.reference, cast(?10 as bigint) \
+         from paid, unnest(cast(?11 as text[]), cast(?12 as bigint[]), cast(?13 as text[])) with ordinality as r (id, amount, reference, n) \
+         returning 1) select 1 / (count(*) = cast(?3 as bigint))::int from added";
     let values = [
         tenant.into(),
         sum.into(),

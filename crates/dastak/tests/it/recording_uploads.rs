@@ -24,8 +24,16 @@ const HEAD: usize = 44;
 
 /// The bucket as the service reaches it.
 pub fn reach(bucket: &Bucket) -> Arc<dyn ObjectStore> {
+    reach_within(bucket, Duration::from_secs(60))
+}
+
+/// How long the service waits for a bucket that says nothing.
+fn patience(fault: Option<Fault>) -> Duration {
+    Duration::from_secs(if matches!(fault, Some(Fault::Silent)) { 3 } else { 60 })
+}
+
+fn reach_within(bucket: &Bucket, wait: Duration) -> Arc<dyn ObjectStore> {
     let net = providers::http::Net::new(Vec::new()).unwrap();
-    let wait = Duration::from_secs(3);
     let store =
         providers::storage::S3::new(&net, &bucket.url, REGION, "bucket", ACCESS_KEY, SECRET, wait).unwrap();
     Arc::new(store)
@@ -33,7 +41,11 @@ pub fn reach(bucket: &Bucket) -> Arc<dyn ObjectStore> {
 
 /// A workspace whose recordings go to a bucket.
 pub async fn over(bucket: &Bucket) -> Held {
-    let objects = reach(bucket);
+    over_within(bucket, patience(None)).await
+}
+
+async fn over_within(bucket: &Bucket, wait: Duration) -> Held {
+    let objects = reach_within(bucket, wait);
     let app = TestApp::start_ports(Arc::new(Line), |_| (), |ports| ports.objects = objects).await;
     Held::open_in(app, Arc::default()).await
 }
@@ -270,7 +282,7 @@ async fn what_the_bucket_does_wrong_is_made_good() {
     for (operation, fault) in cases {
         let case = format!("{operation}: {fault:?}");
         let bucket = Bucket::start().await;
-        let held = over(&bucket).await;
+        let held = over_within(&bucket, patience(Some(fault))).await;
         let mut recorded = Recorded::begin(&held).await;
         bucket.fail(operation, 1, fault);
         recorded.grow(22 * STEP + 1);
@@ -306,7 +318,7 @@ async fn an_erased_person_leaves_nothing_in_the_bucket() {
     // While everything lies there, and while something is on its way.
     for fault in [None, Some(Fault::Silent), Some(Fault::Lost)] {
         let bucket = Bucket::start().await;
-        let held = over(&bucket).await;
+        let held = over_within(&bucket, patience(fault)).await;
         let mut recorded = Recorded::begin(&held).await;
         recorded.grow(21 * STEP);
         until(&held, "it goes", async || pieces(&bucket) == 21 && bucket.uploads().len() == 1).await;
