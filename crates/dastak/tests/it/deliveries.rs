@@ -564,7 +564,7 @@ async fn weeks_come_and_go_on_postgres() {
     let kept = app.app().store.read(|tx| tx.one::<i64>("select count(*) from events", &[])).await.unwrap();
     // It depends on the day of the week whether a fifth one is there.
     let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
-    let there = (1..=26).filter(|weeks| week_of(now.plus(-weeks * store::weeks::WEEK)) >= oldest).count();
+    let there = (1..=26_i64).filter(|weeks| week_of(now.plus(-weeks * store::weeks::WEEK)) >= oldest).count();
     assert!(kept.is_some_and(|rows| rows >= there as i64), "{kept:?}, {there}");
 }
 

@@ -102,7 +102,7 @@ async fn parts_become_one_object() {
     // The same part again replaces it.
     let first = add(1, part(1, SMALLEST_PART)).await.unwrap().unwrap();
     let listed = soon(parts.begun(key)).await.unwrap();
-    assert_eq!(listed, [upload.clone()], "until it is complete it is listed");
+    assert_eq!(listed, std::slice::from_ref(&upload), "until it is complete it is listed");
     assert_eq!(soon(parts.begun("recordings/rec_01")).await, Ok(vec![]), "by its whole key only");
     assert_eq!(soon(store.get(key)).await, Ok(None), "nothing can be read before");
     let end = async |tags: &[String]| soon(parts.complete(key, &upload, tags)).await;
