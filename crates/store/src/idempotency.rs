@@ -122,8 +122,8 @@ pub struct Taken {
     pub contact: String,
 }
 
-/// Takes keys that are free, as this transaction has seen. If one is taken after all, the transaction runs again on a
-/// shared store.
+/// Across workspaces: takes keys that are free, each in the workspace of its slot, as this transaction has seen. If one is
+/// taken after all, the transaction runs again on a shared store.
 pub fn insert_taken<'a>(
     tx: &mut Tx<'_>,
     now: Timestamp,
