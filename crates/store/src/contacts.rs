@@ -125,8 +125,8 @@ pub fn read_ahead_by_address(
     Ok(found)
 }
 
-/// Across workspaces: whether this transaction made a contact, so that nothing else can be about the person yet but what the transaction
-/// itself has written.
+/// Across workspaces: whether this transaction made a contact, so that nothing else can be about the person yet but what
+/// the transaction itself has written.
 pub fn is_fresh(tx: &Tx<'_>, id: Id<Contact>) -> bool {
     tx.knows_any() && tx.known::<()>(&format!("fresh {id}")).is_some()
 }
