@@ -33,6 +33,14 @@ impl Failure {
         Self::new(error, error.meaning)
     }
 
+    /// A refusal of one of the requests that share a transaction.
+    ///
+    /// # Errors
+    /// A failure of the store or a defect: it is one of the whole transaction.
+    pub fn of_one(self) -> Result<Self, Self> {
+        if self.of_store || self.cause.is_some() { Err(self) } else { Ok(self) }
+    }
+
     /// Adds details for programs.
     pub fn with_meta(mut self, meta: Value) -> Self {
         self.meta = Some(meta);

@@ -8,6 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::tenant::Tenant;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::Failure;
+
+/// What came of a piece of work; `None` when it needs a transaction of its own.
+pub type Shared<A> = Option<Result<A, Failure>>;
+
+/// What came of `count` pieces of work that shared a transaction, one answer for each.
+pub fn share_out<A>(count: usize, stored: Result<Vec<Shared<A>>, Failure>) -> Vec<Shared<A>> {
+    match stored {
+        Ok(answers) => answers,
+        // The store is away, or it is not known what it did.
+        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
+        // Perhaps one of them is to blame.
+        Err(_) => (0..count).map(|_| None).collect(),
+    }
+}
+
 /// What waits, with the one who wants to hear of it.
 type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 
@@ -16,8 +32,8 @@ pub struct Gather<T, A> {
     waiting: Mutex<Waiting<T, A>>,
     /// Who works pieces, its own and others'.
     first: Semaphore,
-    /// Those who do so beside it, once enough pieces wait: otherwise whoever comes first would work its piece alone, beside
-    /// somebody who is about to work many.
+    /// Those who work beside it, once enough pieces wait. Without that bound the first piece that comes would be worked
+    /// alone, and many more pieces right after it.
     more: Semaphore,
     enough: usize,
     /// Pieces that are worked together at most.

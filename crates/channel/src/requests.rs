@@ -28,7 +28,7 @@ use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
 use crate::numbers::{Number, Which, sending_number};
 use crate::send::{self, Delivered};
 use crate::slots::Slot;
-use crate::together::{self, Fate};
+use crate::together;
 use crate::{people, providers, slots, templates, view};
 
 /// What the first transaction of a request came to.
@@ -164,7 +164,7 @@ async fn go(app: &Arc<App>, tenant: Tenant, request: Request) -> Result<Answer, 
 async fn take(app: &Arc<App>, tenant: Tenant, request: &Arc<Request>) -> Result<Intent, Failure> {
     if app.store.shared()
         && request.is_simple()
-        && let Fate::Decided(intent) = together::take(app, tenant, request.clone()).await
+        && let Some(intent) = together::take(app, tenant, request.clone()).await
     {
         return intent;
     }

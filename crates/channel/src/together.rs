@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use app::gather::Gathers;
+use app::gather::{Gathers, Shared, share_out};
 use app::{App, Failure, idempotency};
 use domain::channel::Recipient;
 use domain::channel::template::TemplateRef;
@@ -24,39 +24,19 @@ const TOGETHER: usize = 64;
 /// Transactions at once: while one commits, the next is filled.
 const TURNS: usize = 2;
 
-/// What becomes of a request.
-pub(crate) enum Fate {
-    /// It is decided.
-    Decided(Result<Intent, Failure>),
-    /// It needs a transaction of its own.
-    Alone,
-}
-
 /// Where requests wait.
-type Desks = Gathers<Arc<Request>, Fate>;
+type Desks = Gathers<Arc<Request>, Shared<Intent>>;
 
 /// Takes the message of a request together with others that wait.
-pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) -> Fate {
+pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) -> Shared<Intent> {
     let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(tenant);
-    let fate = desk.ask(request, |requests| work(app, tenant, requests)).await;
-    fate.unwrap_or_else(|| Fate::Decided(Err(Failure::internal("messages were not taken to the end"))))
+    let taken = desk.ask(request, |requests| work(app, tenant, requests)).await;
+    taken.unwrap_or_else(|| Some(Err(Failure::internal("messages were not taken to the end"))))
 }
 
-async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Vec<Fate> {
+async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Vec<Shared<Intent>> {
     let (count, keeper) = (requests.len(), app.clone());
-    match app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await {
-        Ok(fates) => fates,
-        // The store is away, or nobody knows what it did.
-        Err(failure) if failure.of_store => (0..count).map(|_| Fate::Decided(Err(failure.clone()))).collect(),
-        // One of them is to blame, perhaps.
-        Err(_) => (0..count).map(|_| Fate::Alone).collect(),
-    }
-}
-
-/// A refusal of one request; a failure of the store or a defect is one of the whole transaction.
-fn refusal(failure: Failure) -> Result<Failure, Failure> {
-    let of_all = failure.of_store || failure.cause.is_some();
-    if of_all { Err(failure) } else { Ok(failure) }
+    share_out(count, app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await)
 }
 
 /// Reads the templates that are named, each as it is named.
@@ -93,7 +73,7 @@ fn take_all(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     requests: &[Arc<Request>],
-) -> Result<Vec<Fate>, Failure> {
+) -> Result<Vec<Shared<Intent>>, Failure> {
     let context = app.context();
     let to: Vec<Recipient> = requests.iter().map(|request| request.to.clone()).collect();
     let (phones, users) = ahead::addresses(&to);
@@ -121,9 +101,9 @@ fn take_all(
     for number in numbers.values() {
         ahead::standing(tx, &context, tenant, number, &found, &to)?;
     }
-    let mut fates: Vec<Fate> = requests.iter().map(|_| Fate::Alone).collect();
+    let mut intents: Vec<Shared<Intent>> = requests.iter().map(|_| None).collect();
     let (mut met, mut decisions, mut taken) = (BTreeSet::new(), Decisions::default(), Vec::new());
-    for ((request, number), fate) in requests.iter().zip(senders).zip(&mut fates) {
+    for ((request, number), decided) in requests.iter().zip(senders).zip(&mut intents) {
         let key_is_free = request.once.key().is_none_or(|key| keys.insert(key.to_owned()));
         if !key_is_free || !met.insert(request.to.text()) {
             continue;
@@ -131,7 +111,7 @@ fn take_all(
         let new = match number.and_then(|number| request.message(tx, tenant, number)) {
             Ok(new) => new,
             Err(failure) => {
-                *fate = Fate::Decided(Err(refusal(failure)?));
+                *decided = Some(Err(failure.of_one()?));
                 continue;
             }
         };
@@ -140,9 +120,9 @@ fn take_all(
         })?;
         let (intent, key) = requests::intended(tx, context.now, &request.once, placed)?;
         taken.extend(key);
-        *fate = Fate::Decided(Ok(intent));
+        *decided = Some(Ok(intent));
     }
     idempotency::take_new(tx, context.now, &taken)?;
     decisions.write(tx, &context, tenant)?;
-    Ok(fates)
+    Ok(intents)
 }

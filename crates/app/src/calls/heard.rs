@@ -14,7 +14,7 @@ use store::calls::{self, CallRow};
 use super::apply::apply_owing;
 use super::foresee::{Coming, foresee};
 use super::{Env, holds};
-use crate::gather::Gather;
+use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
 
 /// Facts that are stored together at most, and by how many transactions at once.
@@ -32,11 +32,8 @@ struct Heard {
     left: Option<Report>,
 }
 
-/// The call afterwards; `None` when it is gone.
-type Stored = Result<Option<CallRow>, Failure>;
-
-/// Facts that wait to be stored; an answer is missing when one is to be stored by itself.
-type Desk = Gather<Arc<Heard>, Option<Stored>>;
+/// Facts that wait to be stored.
+type Desk = Gather<Arc<Heard>, Shared<Option<CallRow>>>;
 
 /// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
 /// call afterwards; `None` when it is gone.
@@ -58,16 +55,13 @@ pub async fn report(
     store_once(app, heard).await
 }
 
-async fn store_together(app: &App, heard: Vec<Arc<Heard>>) -> Vec<Option<Stored>> {
+async fn store_together(app: &App, heard: Vec<Arc<Heard>>) -> Vec<Shared<Option<CallRow>>> {
     let (count, env) = (heard.len(), app.call_env());
-    match app.store.tx(move |tx| store_all(tx, &env, &heard)).await {
-        Ok(stored) => stored.into_iter().map(|one| Some(Ok(one))).collect(),
-        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
-        Err(_) => (0..count).map(|_| None).collect(),
-    }
+    let stored = app.store.tx(move |tx| store_all(tx, &env, &heard)).await;
+    share_out(count, stored.map(|calls| calls.into_iter().map(|call| Some(Ok(call))).collect()))
 }
 
-async fn store_once(app: &App, heard: Arc<Heard>) -> Stored {
+async fn store_once(app: &App, heard: Arc<Heard>) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {

@@ -15,7 +15,7 @@ use store::calls::CallRow;
 use store::{Tx, agents, decision_log, numbers, workspaces};
 
 use super::{Env, Known, Order, Refused, block, contact, place_intent, prepare};
-use crate::gather::Gather;
+use crate::gather::{Gather, Shared, share_out};
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure};
 
@@ -45,8 +45,8 @@ pub(super) enum Intent {
 
 /// What came of a request.
 type Intended = Result<Intent, Failure>;
-/// Where requests wait; an answer is missing when one needs a transaction of its own.
-type Desk = Gather<Arc<Ask>, Option<Intended>>;
+/// Where requests wait.
+type Desk = Gather<Arc<Ask>, Shared<Intent>>;
 
 /// Decides on a call and writes it down, on a shared store together with others that wait.
 pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
@@ -72,19 +72,13 @@ pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
         .await
 }
 
-async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Option<Intended>> {
+async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Intent>> {
     let (count, env) = (asks.len(), app.call_env());
-    match app.store.tx(move |tx| intend_all(tx, &env, &asks)).await {
-        Ok(intended) => intended,
-        // The store is away, or nobody knows what it did.
-        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
-        // One of them is to blame, perhaps.
-        Err(_) => (0..count).map(|_| None).collect(),
-    }
+    share_out(count, app.store.tx(move |tx| intend_all(tx, &env, &asks)).await)
 }
 
-fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Option<Intended>>, Failure> {
-    let mut intended: Vec<Option<Intended>> = Vec::new();
+fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared<Intent>>, Failure> {
+    let mut intended: Vec<Shared<Intent>> = Vec::new();
     intended.resize_with(asks.len(), || None);
     // What one call of this transaction stores of a person, another must not overlook.
     let mut people = BTreeSet::new();
@@ -104,7 +98,7 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Optio
         match reserve(tx, env, ask) {
             Ok(None) => open.push((place, ask)),
             Ok(Some(given)) => intended[place] = Some(Ok(given)),
-            Err(failure) => intended[place] = Some(Err(refusal(failure)?)),
+            Err(failure) => intended[place] = Some(Err(failure.of_one()?)),
         }
     }
     tx.foresee(|tx| {
@@ -151,12 +145,6 @@ fn look(tx: &mut Tx<'_>, ask: &Ask) {
         let _ = contact::find(tx, tenant, mode, ask.order.external_ref.as_deref(), to);
     }
     let _ = decision_log::head_for_update(tx, tenant, Strand { chain: Chain::Audit, world: mode });
-}
-
-/// A refusal of one request; a failure of the store or a defect is one of the whole transaction.
-fn refusal(failure: Failure) -> Result<Failure, Failure> {
-    let of_all = failure.of_store || failure.cause.is_some();
-    if of_all { Err(failure) } else { Ok(failure) }
 }
 
 /// Takes the key of a request; what it is answered with if there was one before.

@@ -8,7 +8,7 @@ use store::calls::CallRow;
 use super::foresee::{Coming, foresee};
 use super::holds;
 use super::place::{Heard, Request, Settled, fact_of, store_once, store_outcome_of};
-use crate::gather::Gather;
+use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
 
 /// Outcomes that are stored together at most, and by how many transactions at once.
@@ -17,8 +17,8 @@ const TURNS: usize = 2;
 
 /// What is to be stored, with the request that waits for the answer.
 type Piece = (Arc<CallRow>, Heard, Arc<Request>);
-/// Outcomes that wait to be stored; an answer is missing when one is to be stored by itself.
-type Outcomes = Gather<Piece, Option<Result<Settled, Failure>>>;
+/// Outcomes that wait to be stored.
+type Outcomes = Gather<Piece, Shared<Settled>>;
 /// Those for which requests wait: they do not stand behind the outcomes of thousands of due dials.
 struct Asked(Outcomes);
 
@@ -44,7 +44,7 @@ pub(super) async fn store_it(
     store_once(app, call, heard, request).await
 }
 
-async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Option<Result<Settled, Failure>>> {
+async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Shared<Settled>> {
     let (count, env) = (pieces.len(), app.call_env());
     let stored = app.store.tx(move |tx| {
         let coming: Vec<Coming<'_>> = pieces
@@ -59,9 +59,5 @@ async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Option<Result<Sett
         holds::pay_all(tx, &env, bills)?;
         Ok::<_, Failure>(settled)
     });
-    match stored.await {
-        Ok(settled) => settled.into_iter().map(|one| Some(Ok(one))).collect(),
-        Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
-        Err(_) => (0..count).map(|_| None).collect(),
-    }
+    share_out(count, stored.await.map(|all| all.into_iter().map(|one| Some(Ok(one))).collect()))
 }

@@ -22,7 +22,7 @@ use store::contacts::ContactRow;
 use store::nudges::{self, NudgeRow};
 use store::{Tx, agents};
 
-use super::together::{self, Fate};
+use super::together;
 use super::{Changes, Why, emit, note, view};
 use crate::access::{self, Caller};
 use crate::calls::{self, Dial, Env, OwnNumber};
@@ -111,7 +111,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         trace: traces::current(),
     });
     if app.store.shared()
-        && let Fate::Answered(answer) = together::accept(app, ask.clone()).await
+        && let Some(answer) = together::accept(app, ask.clone()).await
     {
         return answer;
     }

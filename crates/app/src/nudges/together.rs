@@ -17,7 +17,7 @@ use store::{Tx, agents, numbers};
 use super::create::{Ask, Facts, callable, full, in_flight, made, tell};
 use super::{Changes, counts, view};
 use crate::calls::{self, Env};
-use crate::gather::Gather;
+use crate::gather::{Gather, Shared, share_out};
 use crate::idempotency::{self, Answer};
 use crate::{App, Failure, topics};
 
@@ -26,35 +26,19 @@ const TOGETHER: usize = 128;
 /// Transactions at once: while one commits, the next is filled.
 const TURNS: usize = 2;
 
-/// What becomes of a request.
-pub(super) enum Fate {
-    /// It is answered.
-    Answered(Result<Answer, Failure>),
-    /// It needs a transaction of its own.
-    Alone,
-}
-
 /// Where requests wait.
-type Desk = Gather<Arc<Ask>, Fate>;
+type Desk = Gather<Arc<Ask>, Shared<Answer>>;
 
 /// Accepts a nudge together with others that wait.
-pub(super) async fn accept(app: &App, ask: Arc<Ask>) -> Fate {
+pub(super) async fn accept(app: &App, ask: Arc<Ask>) -> Shared<Answer> {
     let desk = app.kept.of(|| Desk::new(TOGETHER, TURNS));
-    let fate = desk.ask(ask, |asks| work(app, asks)).await;
-    fate.unwrap_or_else(|| Fate::Answered(Err(Failure::internal("nudges were not accepted to the end"))))
+    let accepted = desk.ask(ask, |asks| work(app, asks)).await;
+    accepted.unwrap_or_else(|| Some(Err(Failure::internal("nudges were not accepted to the end"))))
 }
 
-async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Fate> {
+async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Answer>> {
     let (count, env) = (asks.len(), app.call_env());
-    match app.store.tx(move |tx| store_all(tx, &env, &asks)).await {
-        Ok(fates) => fates,
-        // The store is away, or nobody knows what it did.
-        Err(failure) if failure.of_store => {
-            (0..count).map(|_| Fate::Answered(Err(failure.clone()))).collect()
-        }
-        // One of them is to blame, perhaps.
-        Err(_) => (0..count).map(|_| Fate::Alone).collect(),
-    }
+    share_out(count, app.store.tx(move |tx| store_all(tx, &env, &asks)).await)
 }
 
 /// Requests of one workspace in one mode, by their places.
@@ -107,20 +91,14 @@ fn read_agents(tx: &mut Tx<'_>, asks: &[Arc<Ask>]) -> Result<Agents, Failure> {
         let row = ask.wanted.agent.parse().ok().and_then(|id| rows.get(&(ask.tenant, id)).cloned().flatten());
         let agent = match callable(tx, ask.tenant, row) {
             Ok(agent) => Ok(Arc::new(agent)),
-            Err(failure) => Err(refusal(failure)?),
+            Err(failure) => Err(failure.of_one()?),
         };
         agents.insert(name, agent);
     }
     Ok(agents)
 }
 
-/// A refusal of one request; a failure of the store or a defect is one of the whole transaction.
-fn refusal(failure: Failure) -> Result<Failure, Failure> {
-    let of_all = failure.of_store || failure.cause.is_some();
-    if of_all { Err(failure) } else { Ok(failure) }
-}
-
-fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Fate>, Failure> {
+fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared<Answer>>, Failure> {
     let mut groups = Groups::new();
     for (place, ask) in asks.iter().enumerate() {
         groups.entry((ask.tenant, ask.mode)).or_default().push(place);
@@ -141,7 +119,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Fate>,
         met.insert(*whose, meet(tx, *whose, &of(places))?);
     }
     let agents = read_agents(tx, asks)?;
-    let mut fates: Vec<Fate> = asks.iter().map(|_| Fate::Alone).collect();
+    let mut answers: Vec<Shared<Answer>> = asks.iter().map(|_| None).collect();
     let mut accepted: Vec<(usize, NudgeRow, Admitted)> = Vec::with_capacity(asks.len());
     for (whose, places) in &groups {
         let Some(met) = met.get_mut(whose) else { continue };
@@ -157,20 +135,20 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Fate>,
             let full_already =
                 |row: &NudgeRow| counts(&row.state).0 > 0 && met.pending.unwrap_or(0) + added >= ask.limit;
             match decided {
-                Ok((row, _)) if full_already(&row) => fates[*place] = Fate::Answered(Err(full(ask.limit))),
+                Ok((row, _)) if full_already(&row) => answers[*place] = Some(Err(full(ask.limit))),
                 Ok((row, admitted)) => {
                     added += counts(&row.state).0;
                     accepted.push((*place, row, admitted));
                 }
-                Err(failure) => fates[*place] = Fate::Answered(Err(refusal(failure)?)),
+                Err(failure) => answers[*place] = Some(Err(failure.of_one()?)),
             }
         }
     }
-    let answers = write(tx, env, asks, &met, &accepted)?;
-    for ((place, ..), answer) in accepted.iter().zip(answers) {
-        fates[*place] = Fate::Answered(Ok(answer));
+    let written = write(tx, env, asks, &met, &accepted)?;
+    for ((place, ..), answer) in accepted.iter().zip(written) {
+        answers[*place] = Some(Ok(answer));
     }
-    Ok(fates)
+    Ok(answers)
 }
 
 fn decide(
