@@ -436,17 +436,7 @@ impl PgTx {
         params: &[Value<'_>],
         otherwise: DbError,
     ) -> Result<(), DbError> {
-        if !self.frame.is_transaction() {
-            return self.must(sql, params, Must { rows: 1, otherwise });
-        }
-        self.one_write()?;
-        if self.join(sql, params, table_of_change(sql)) {
-            return Ok(());
-        }
-        let statement = self.prepare(sql, Some(1))?;
-        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
-        self.queue.push(Queued { more, ..Queued::new(statement, params, Some(otherwise)) });
-        Ok(())
+        self.one_row(sql, params, otherwise, table_of_change(sql))
     }
 
     /// Adds a row that is not there, or the transaction fails. Others of the same table travel in the same statement.
@@ -456,11 +446,22 @@ impl PgTx {
         params: &[Value<'_>],
         otherwise: DbError,
     ) -> Result<(), DbError> {
+        self.one_row(sql, params, otherwise, None)
+    }
+
+    /// Adds or changes one row, a row of `table` if it is changed; otherwise the transaction fails.
+    fn one_row(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        otherwise: DbError,
+        table: Option<&str>,
+    ) -> Result<(), DbError> {
         if !self.frame.is_transaction() {
             return self.must(sql, params, Must { rows: 1, otherwise });
         }
         self.one_write()?;
-        if self.join(sql, params, None) {
+        if self.join(sql, params, table) {
             return Ok(());
         }
         let statement = self.prepare(sql, Some(1))?;
@@ -621,8 +622,8 @@ impl PgTx {
         let mut all = vec![std::mem::take(&mut queued.params)];
         all.extend(rows);
         if changes {
-            // Each row is there once, so their order is of no account but for this: two transactions that change the
-            // same rows take them in one order.
+            // Each row is there once, so any order gives the same result. This one is the same everywhere, so that two
+            // transactions that change the same rows never wait for each other in a circle.
             all.sort_by(|one, other| name_of(one).cmp(&name_of(other)));
         }
         let mut columns: Vec<Vec<Value<'static>>> = Vec::new();
