@@ -55,6 +55,8 @@ mod erasure;
 mod erasure_by_number;
 mod fakes;
 mod flows;
+#[path = "../../../providers/tests/wire/head.rs"]
+mod head;
 mod holds;
 mod hostile_clients;
 mod idempotency;

@@ -9,6 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::head::read_head;
+
 /// Longer than any condition takes: a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -133,18 +135,8 @@ pub fn header<'h>(head: &'h str, name: &str) -> &'h str {
 
 /// The head and the body of the next request, as they came.
 pub async fn read_message(stream: &mut TcpStream) -> Option<(String, String)> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let (head, mut body) = read_head(stream).await?;
     let length = header(&head, "content-length").parse().unwrap_or(0);
-    let mut body = bytes.split_off(end + 4);
     while body.len() < length {
         if stream.read_buf(&mut body).await.ok()? == 0 {
             return None;

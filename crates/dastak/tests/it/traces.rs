@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::agents::create_active;
 use crate::app::TestApp;
+use crate::head::read_head;
 use crate::nudges::Kit;
 use crate::receiver::{Behaviour, Receiver, header, listener};
 use crate::webhooks::endpoint;
@@ -87,18 +88,8 @@ impl Collector {
 }
 
 async fn read(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let (head, mut body) = read_head(stream).await?;
     let length: usize = header(&head, "content-length").parse().ok()?;
-    let mut body = bytes.split_off(end + 4);
     while body.len() < length {
         if stream.read_buf(&mut body).await.ok()? == 0 {
             return None;

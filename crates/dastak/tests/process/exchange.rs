@@ -94,7 +94,7 @@ impl Exchange {
         Self { port, socket, seen, calls, changed, quiet }
     }
 
-    /// Whoever answers stays on the line and says nothing. Otherwise nothing at all comes from him, and his calls
+    /// Phones that answer stay on the line and send silence. Without this they send nothing at all, and their calls
     /// are given up after a while.
     pub fn stay_quiet(&self) {
         self.quiet.store(true, Ordering::SeqCst);

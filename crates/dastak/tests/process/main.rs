@@ -21,6 +21,8 @@ mod exchange;
 mod fakes;
 mod faults;
 mod forgetful;
+#[path = "../../../providers/tests/wire/head.rs"]
+mod head;
 mod hostile;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
 #[path = "../../../store/tests/postgres/meddler.rs"]

@@ -11,6 +11,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::head::read_head;
+
 /// The key that the bucket knows.
 pub const ACCESS_KEY: &str = "key-id";
 /// Its secret.
@@ -218,16 +220,7 @@ fn is_signed(request: &Request) -> bool {
 
 /// Reads a request; with `cut` it stops in the middle of the body.
 async fn read(stream: &mut TcpStream) -> Option<(Request, usize)> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let (head, body) = read_head(stream).await?;
     let mut lines = head.lines();
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
@@ -239,7 +232,7 @@ async fn read(stream: &mut TcpStream) -> Option<(Request, usize)> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let key = path.strip_prefix("/bucket").unwrap_or("?").trim_start_matches('/').to_owned();
     let (path, query) = (path.to_owned(), query.to_owned());
-    Some((Request { method, key, path, query, headers, body: bytes.split_off(end + 4) }, length))
+    Some((Request { method, key, path, query, headers, body }, length))
 }
 
 fn error(status: u16, code: &str) -> Answer {

@@ -18,6 +18,8 @@ use tokio_tungstenite::tungstenite::handshake::server::{
     ErrorResponse, Request as Handshake, Response as Accepted,
 };
 
+use crate::head::read_head;
+
 /// Longer than any test takes; what runs into it has hung.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -198,16 +200,7 @@ impl Request {
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Request> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let (head, mut body) = read_head(stream).await?;
     let mut lines = head.lines();
     let mut first = lines.next()?.split(' ');
     let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
@@ -216,7 +209,6 @@ async fn read_request(stream: &mut TcpStream) -> Option<Request> {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-    let mut body = bytes.split_off(end + 4);
     while body.len() < length {
         if stream.read_buf(&mut body).await.ok()? == 0 {
             return None;
