@@ -71,9 +71,9 @@ impl ReservedLines {
 /// after [`Fact::NotPlaced`] it is gone from the store.
 pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
 
-/// Reads what a [`Follower`] of the same room will want when this fact is applied to this call, which has got so far then.
-/// It runs before many facts are applied together (`Tx::foresee`): it finds nothing, writes nothing, and goes on to the
-/// next read whatever the one before came to.
+/// Reads what a [`Follower`] of the same room will want when this fact is applied to this call; the progress is that of
+/// the call afterwards. It runs before many facts are applied together (`Tx::foresee`). Its reads find nothing and may
+/// fail, which it ignores. It writes nothing.
 pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
 
 /// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for

@@ -208,7 +208,7 @@ pub(crate) fn notifications<'a>(
     Ok(())
 }
 
-/// Reads whom messages that go on are for, and what belongs to campaigns.
+/// Reads the people of messages whose status changes, and what belongs to campaigns.
 fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Failure> {
     let people: BTreeSet<Id<Contact>> = rows.iter().map(|row| row.contact).collect();
     let campaigns: BTreeSet<Id<Campaign>> = rows.iter().filter_map(|row| row.campaign).collect();

@@ -21,7 +21,7 @@ use store::{Tx, channel_inbox};
 use crate::facts::{self, Fact};
 use crate::providers::{failure, provider};
 
-/// Those who ask for the account of a workspace and share a read at most, and reads at once.
+/// Callers that share one read of a workspace's account at most, and such reads at once.
 const ASKED: usize = 1_024;
 const READS: usize = 2;
 

@@ -32,7 +32,8 @@ use crate::view;
 
 /// Most messages of a workspace that wait to be sent.
 pub const MAX_WAITING: i64 = 200_000;
-/// So many messages below that ceiling they are counted for each one that comes: more than all nodes add in a second.
+/// Within this distance of the ceiling the waiting messages are counted for each new one. All nodes together add fewer in a
+/// second.
 const NEAR: i64 = MAX_WAITING / 4;
 /// Workspaces whose waiting messages a node remembers to have counted.
 const COUNTED: usize = 10_000;
@@ -288,7 +289,8 @@ pub(crate) fn put_into(
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
             decisions.add(entry(&context, row.id.to_string(), row.agent, None, proof));
-            // A job looks after it when this node dies: where nodes share a store every few seconds, whoever has died.
+            // If this node dies, a job takes care of the message. Where nodes share a store, that job looks every few
+            // seconds without being woken.
             if !app.store.shared() || app.clock.is_manual() {
                 tx.wake(topics::CHANNEL_SENDS);
             }

@@ -335,7 +335,7 @@ pub fn found(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<Fou
 }
 
 /// Keeps what was found in a call that ends now, or that nothing was, for the next who ask [`found`] in this transaction.
-/// Whoever changes it later calls [`forget_found`].
+/// A function that changes it later must call [`forget_found`].
 pub fn hold_found(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) {
     let found = Found {
         extracted: said.map(|said| said.extracted.clone()),

@@ -116,8 +116,8 @@ pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, campaigns: &[Id<Campaign>]) -
     Ok(())
 }
 
-/// Holds the people for whom these messages were against other writers, with one statement: [`of_message`] knows them
-/// until the transaction ends.
+/// Reads the people of campaigns to whom these messages went with one statement, and holds them against other writers:
+/// [`of_message`] knows them until the transaction ends.
 pub fn hold_each(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -143,8 +143,8 @@ pub fn hold_each(
     Ok(rows)
 }
 
-/// Finds out with one statement to whom of these people campaigns have written since a moment: [`newest_to`] knows until
-/// the transaction ends for whom there is nothing to look for.
+/// Reads with one statement which of these people had a message of a campaign since a moment. For the others
+/// [`newest_to`] asks nothing until the transaction ends.
 pub fn read_ahead_written(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -163,7 +163,7 @@ pub fn close(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbEr
 
 /// Under which names this transaction knows open chats that were read for many.
 const KNOWN: &str = "open chat ";
-/// With whom it has begun one itself.
+/// Under which names it knows with which people it has begun a chat itself.
 const OPENED: &str = "chat opened ";
 
 fn open_with(tenant: Tenant, number: Id<ChannelNumber>, contact: Id<Contact>) -> String {
@@ -174,8 +174,8 @@ fn opened(contact: Id<Contact>) -> String {
     format!("{OPENED}{contact}")
 }
 
-/// Reads the open chats with these people on a number with one statement: [`open_chat`] knows them until the transaction
-/// ends, and with whom there is none.
+/// Reads the open chats with these people on a number with one statement. Until the transaction ends [`open_chat`] knows
+/// them, and knows which people have none.
 pub fn read_ahead(
     tx: &mut Tx<'_>,
     tenant: Tenant,

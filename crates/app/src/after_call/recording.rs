@@ -57,7 +57,7 @@ enum Way {
     Again,
     /// It is lost.
     NoFile,
-    /// It is lost, but for what the bucket has.
+    /// It is lost. What the bucket has of it is made a recording.
     LeftToBucket,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Coming<'c> {
 }
 
 impl<'c> Coming<'c> {
-    /// A fact of a call that stands as it is given; `None` when it changes nothing.
+    /// The fact, with what it makes of the call as it is given; `None` when it changes nothing.
     pub fn of(call: &'c CallRow, fact: Fact, env: &Env) -> Option<Self> {
         let (after, _) = step(&call.progress, fact, env.context.now)?;
         Some(Self { call, fact, after })
@@ -38,7 +38,7 @@ pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'
     Ok(())
 }
 
-/// Asks for everything; what it is told now is of no account.
+/// Asks for everything. A read finds nothing here, so its answer is ignored.
 fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &Coming<'_>) {
     let tenant = call.workspace;
     if !held {

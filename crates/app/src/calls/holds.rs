@@ -95,8 +95,8 @@ pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: Bill) -> Result<(), Failure>
     pay_together(tx, env, vec![bill], None)
 }
 
-/// The same for many at the end of a transaction: each workspace's wallet is changed once, and they are always taken in the same order. The last thing
-/// that a transaction does: the payment holds the workspaces.
+/// The same for many, as the last thing that a transaction does, since the payment holds the workspaces. Each workspace's
+/// wallet is changed once, and they are always taken in the same order.
 pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
     let mut of_workspace: BTreeMap<Tenant, Vec<Bill>> = BTreeMap::new();
     for bill in bills {

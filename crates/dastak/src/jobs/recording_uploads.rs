@@ -56,7 +56,7 @@ impl Work {
 
     /// Lets recordings that have waited longest have their turn.
     fn send(self: Arc<Self>) -> Option<Timestamp> {
-        // Before the room is counted: whoever ends from now on looks again if others wait.
+        // This is set before the room is counted, so that a turn that ends meanwhile looks whether others wait.
         self.more.store(true, Ordering::SeqCst);
         let room = LIVE_AT_ONCE.saturating_sub(self.running.load(Ordering::SeqCst));
         let turns = uploads::turns(&self.app, room);

@@ -1,5 +1,5 @@
-//! What a transaction has read for many pieces of work at once, until each of them asks for its part. Whoever changes a
-//! row forgets what was read of it, or remembers it as it is then.
+//! What a transaction has read for many pieces of work at once, until each of them asks for its part. A function that
+//! changes a row makes the transaction forget what was read of it, or remember the row as it is then.
 
 use std::any::Any;
 

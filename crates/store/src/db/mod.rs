@@ -668,7 +668,7 @@ impl Tx<'_> {
     /// statement. When the closure reads the same with the same parameters, the answer is there, also after it has
     /// written: so `look` reads only what no other of these pieces of work changes by another way. A read that locks rows
     /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
-    /// asked. What `look` returns is of no account. A closure that runs [`again`](Tx::again) foresees nothing, and on
+    /// asked. Errors of the reads in `look` are ignored. A closure that runs [`again`](Tx::again) foresees nothing, and on
     /// SQLite, where a read is a call, `look` does not run.
     ///
     /// # Errors

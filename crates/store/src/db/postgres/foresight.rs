@@ -86,7 +86,7 @@ impl Foresight {
             }
         }
         let answers = wanted.reads.into_keys().zip(found).map(|(name, rows)| {
-            // What is not there may be made by whoever asks.
+            // The one that asks for something missing may make it, so the next one asks the server.
             let once = once || rows.is_empty();
             (name, Answer { rows: Arc::new(rows), once })
         });

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Closures that wait when a second transaction begins beside one that is under way. With fewer, whoever comes first would
-/// get a transaction to itself, and the server as many transactions as closures.
+/// Closures that must wait before a second transaction begins beside one that is under way. Without this bound the first
+/// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
 const ENOUGH: usize = 16;
 
 /// Those who wait, and how many transactions are under way.
