@@ -21,6 +21,8 @@ pub struct Seen {
     pub invites: BTreeMap<String, BTreeSet<(String, String)>>,
     /// Call-IDs that were hung up.
     pub byes: BTreeSet<String>,
+    /// Call-IDs that the callee hung up, and the service answered it.
+    pub left: BTreeSet<String>,
     /// Datagrams of calls, repeated ones too.
     pub datagrams: u64,
     /// Whether any sound came: an agent is on a line.
@@ -130,7 +132,7 @@ impl Exchange {
         assert!(waited.is_ok(), "{what}: never seen; {:?}", self.seen());
     }
 
-    /// The callee hangs up.
+    /// The callee hangs up, and says so until the service has answered.
     pub async fn hang_up(&self, call_id: &str) {
         let (invite, service) = self.calls.lock().unwrap().get(call_id).cloned().expect("a call");
         let contact = header(&invite, "Contact").split(['<', '>']).nth(1).unwrap_or_default().to_owned();
@@ -141,7 +143,17 @@ impl Exchange {
             self.port
         );
         self.seen.lock().unwrap().lines.remove(call_id);
-        self.socket.send_to(message.as_bytes(), service).await.expect("sent");
+        let again = async {
+            let mut pace = tokio::time::interval(Duration::from_millis(500));
+            loop {
+                pace.tick().await;
+                self.socket.send_to(message.as_bytes(), service).await.expect("sent");
+            }
+        };
+        tokio::select! {
+            () = self.until("the answer to BYE", |seen| seen.left.contains(call_id)) => {}
+            () = again => {}
+        }
     }
 }
 
@@ -244,6 +256,10 @@ fn take(
             std::iter::once(answer(message, "200 OK", port, "")).chain(ended).collect()
         }
         "OPTIONS" => vec![answer(message, "200 OK", port, "")],
+        "SIP/2.0" if header(message, "CSeq").ends_with("BYE") => {
+            seen.lock().unwrap().left.insert(id);
+            Vec::new()
+        }
         _ => Vec::new(),
     }
 }
