@@ -66,6 +66,7 @@ def partition(world):
 def upgrade(world):
     """each node in turn makes room for the next version: one is told to stop (SIGTERM) while calls are on, the other is drained first"""
     for number, node in enumerate(world.nodes):
+        node.replaced = number == 0
         if number == 0:
             node.process.send_signal(signal.SIGTERM)
         else:
@@ -80,11 +81,13 @@ def upgrade(world):
         world.hang_up(world.calls[number::2])
         if number == 1:
             until("its calls are over", lambda: node.client.send("GET", "/operator/v1/node", TOKEN).body["data"]["callsHeld"] == 0)
+            node.replaced = True
             node.process.send_signal(signal.SIGTERM)
         # Long before its grace.
         node.process.wait(90)
         node.binary = world.after
         node.start()
+        node.replaced = False
         world.office.clients[number] = node.client
         more = world.burst.kept.count() + 200
         until("both versions serve", lambda: node.ready().status == 200 and world.burst.kept.count() >= more)

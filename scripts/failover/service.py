@@ -87,6 +87,8 @@ class Node:
             self.settings["DASTAK_DATABASE_URL"] = database
         self.settings.update(more)
         self.log = folder / "log"
+        # Whether it makes room for another version.
+        self.replaced = False
         self.start()
 
     def start(self):
