@@ -8,7 +8,7 @@ use domain::time::{SECOND, Timestamp};
 use crate::app::{App, Failure};
 
 /// Time between two looks.
-const PACE: i64 = 5 * SECOND;
+const PACE: i64 = 2 * SECOND;
 
 /// Refreshes what is out of date. Returns when to look again.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {

@@ -74,6 +74,7 @@ migrations! {
     37 "weeks" after online::WEEKS,
     38 "traces",
     39 "recording_uploads",
+    40 "nudges_that_wait",
 }
 
 /// Number of the newest step this program knows.

@@ -61,8 +61,8 @@ pub fn find_live(
     )
 }
 
-/// The live nudges to these numbers. Each is looked up by itself: a plan that was made while the table was small would read
-/// all live nudges of the workspace each time.
+/// The live nudges to these numbers. Each is looked up by itself, and no other index has the condition `open = 1` alone: a
+/// plan that was made while the table was small, or while few nudges were live, would read all of the workspace each time.
 pub fn live_among(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -149,9 +149,14 @@ pub fn pending(
     after: &str,
     limit: i64,
 ) -> Result<Vec<NudgeRow>, DbError> {
+    const OF_STATUS: &str =
+        "select id from nudges where workspace = ?1 and mode = ?2 and flight = 'none' and id > ?3 and status";
+    // One statement, so that a nudge whose status changes meanwhile is not missed.
     let sql = formatcp!(
-        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' and id > ?3 \
-         order by id limit ?4 /*pg for update*/"
+        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id in (\
+         select id from ({OF_STATUS} = 'queued' order by id limit ?4) as queued union all \
+         select id from ({OF_STATUS} = 'scheduled' order by id limit ?4) as scheduled) \
+         and flight = 'none' and status in ('queued', 'scheduled') order by id limit ?4 /*pg for update*/"
     );
     tx.all(sql, params![tenant, mode, after, limit])
 }

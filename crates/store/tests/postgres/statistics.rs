@@ -1,8 +1,10 @@
 //! What the server knows of a table that has grown.
 
-use store::statistics;
+use domain::ids::{Id, Nudge};
+use domain::tenant::{Mode, Tenant};
+use store::{nudges, statistics};
 
-use crate::{fresh_database, raw, scratch};
+use crate::{fresh_database, open, raw, scratch};
 
 #[tokio::test]
 async fn a_table_that_has_grown_is_looked_at_on_postgres() {
@@ -22,4 +24,53 @@ async fn a_table_that_has_grown_is_looked_at_on_postgres() {
     }
     let seen = "select last_analyze is not null from pg_stat_user_tables where relname = 'scratch'";
     assert!(server.query_one(seen, &[]).await.expect("the table").get::<_, bool>(0));
+}
+
+#[tokio::test]
+async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_on_postgres() {
+    const NUDGES: u128 = 2_000;
+    let url = fresh_database().await;
+    let (store, server) = (open(&url, 1).0, raw(&url).await);
+    store.migrate(|_, _, _| ()).await.expect("a schema");
+    // Nobody looks at the table.
+    server.batch_execute("alter table nudges set (autovacuum_enabled = off)").await.expect("a setting");
+    let tenant: Tenant = Id::new(1, 1);
+    let numbers: Vec<String> = (0..8).map(|n| format!("+9198765{n:05}")).collect();
+    let look = async |times: usize, found: usize| {
+        for _ in 0..times {
+            let numbers = numbers.clone();
+            let read = store.read(move |tx| nudges::live_among(tx, tenant, Mode::Live, &numbers)).await;
+            assert_eq!(read.expect("a look").len(), found);
+        }
+    };
+    // The plan that is kept is one for an empty table.
+    look(20, 0).await;
+    let workspace = format!(
+        "insert into workspaces (id, name, kyb_verified, suspended, currency, cost_per_minute, cost_per_chat, \
+         marketing_opt_in_rule, features, limits, balance, reserved, ledger_seq, low_level, created_at) \
+         values ('{tenant}', 'a', 1, 0, 'INR', 0, 0, 0, '[]', '{{}}', 0, 0, 0, 0, 0)"
+    );
+    server.batch_execute(&workspace).await.expect("a workspace");
+    let live = format!(
+        "insert into nudges (id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_given, variables, metadata, status, flight, attempts, \
+         expires_at, outside_window, max_retries, retry_on, retry_delay, opted_out, erased, shows_call, created_at, version, open) \
+         select id, '{tenant}', 'live', 'k', 'a', 'p', 'h', '+9198765' || lpad((n - 1)::text, 5, '0'), 0, '{{}}', '{{}}', 'queued', 'none', 0, \
+         0, 'queue', 0, '', 0, 0, 0, 0, 0, 0, 1 from unnest($1::text[]) with ordinality as made (id, n)"
+    );
+    let ids: Vec<String> = (0..NUDGES).map(|n| Id::<Nudge>::new(1, n).to_string()).collect();
+    server.execute(&live, &[&ids]).await.expect("nudges");
+    look(20, numbers.len()).await;
+    // The server counts in its own time.
+    let read = loop {
+        let counted = "select sum(idx_scan)::bigint, sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname = 'nudges'";
+        let counted = server.query_one(counted, &[]).await.expect("counts");
+        if counted.get::<_, i64>(0) >= 40 * numbers.len() as i64 {
+            break counted.get::<_, i64>(1);
+        }
+    };
+    assert!(
+        read < i64::try_from(NUDGES).expect("a number"),
+        "{read} entries of indexes for {} lookups",
+        20 * numbers.len()
+    );
 }
