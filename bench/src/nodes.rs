@@ -174,7 +174,7 @@ async fn events(cluster: &Cluster, offices: &[Office], seen: &Seen) -> Result<(f
     Ok((rate, cluster.cpu().each(cpu, figures.answers)))
 }
 
-/// Calls placed a second with test keys.
+/// Calls placed a second with test keys. Returns when they have ended: what they still cost belongs to no other figure.
 async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String> {
     let desks: Vec<(String, String)> = offices.iter().map(|office| office.test.clone()).collect();
     let make: Make = Arc::new(move |n| {
@@ -183,11 +183,25 @@ async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String
         let body = json!({"agentId": agent, "toNumber": to}).to_string();
         request("POST", "/v1/calls", key, "", &body)
     });
-    Ok(cluster.load(TIME, u64::MAX, make).await?.per_second)
+    let placed = cluster.load(TIME, u64::MAX, make).await?.per_second;
+    until("the end of the last test call", || async {
+        for office in offices {
+            // All take the same time, so that the newest end last.
+            let page =
+                call(cluster.address(), "GET", "/v1/calls?limit=200", &office.test.0, &Value::Null).await?;
+            let calls = page["data"].as_array().ok_or("no calls")?;
+            if calls.iter().any(|call| call["state"] != "ended") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+    .await?;
+    Ok(placed)
 }
 
-/// Nudges accepted a second, dialled a second, and the CPU of a nudge from its acceptance to its dial.
-async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, f64, String), String> {
+/// Nudges accepted a second, dialled a second, and the CPU of both.
+async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String, f64, String), String> {
     let (due, desks) = (now() + LEAD, offices.iter().map(|office| office.desk.clone()).collect::<Vec<_>>());
     let make: Make = Arc::new(move |n| {
         let desk = &desks[(n % desks.len() as u64) as usize];
@@ -195,10 +209,12 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, f64, Stri
     });
     let cpu = cluster.cpu();
     let accepted = cluster.load(PATIENCE, NUDGES, make).await?;
+    let accepting = cluster.cpu().each(cpu, accepted.answers);
     if now() >= due {
         return Err("the nudges were not accepted before they were due".into());
     }
     tokio::time::sleep(Duration::from_millis(u64::try_from(due - now()).unwrap_or(0))).await;
+    let cpu = cluster.cpu();
     until("the last dial", || async {
         for (office, status) in offices.iter().flat_map(|office| [(office, "scheduled"), (office, "queued")])
         {
@@ -211,7 +227,7 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, f64, Stri
         Ok(true)
     })
     .await?;
-    let cpu = cluster.cpu().each(cpu, accepted.answers);
+    let dialling = cluster.cpu().each(cpu, accepted.answers);
     let mut lags = Vec::new();
     for office in offices {
         lags.extend(crate::dialling::dials(cluster.address(), &office.desk.key, None, due).await?);
@@ -220,7 +236,8 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, f64, Stri
     if lags.len() as u64 != accepted.answers {
         return Err(format!("{} calls for {} nudges", lags.len(), accepted.answers));
     }
-    Ok((accepted.per_second, lags.len() as f64 * 1e3 / at(&lags, 1.0).max(1) as f64, cpu))
+    let dialled = lags.len() as f64 * 1e3 / at(&lags, 1.0).max(1) as f64;
+    Ok((accepted.per_second, accepting, dialled, dialling))
 }
 
 async fn one(nodes: usize, workspaces: usize, store: Option<&str>, first: usize) -> Result<(), String> {
@@ -233,9 +250,9 @@ async fn one(nodes: usize, workspaces: usize, store: Option<&str>, first: usize)
     }
     let (events, events_cpu) = events(&cluster, &offices, &seen).await?;
     let placed = placements(&cluster, &offices).await?;
-    let (accepted, dialled, nudge_cpu) = nudges(&cluster, &offices).await?;
+    let (accepted, accepting, dialled, dialling) = nudges(&cluster, &offices).await?;
     println!(
-        "| {} | {nodes} | {workspaces} | {events:.0} | {events_cpu} ms | {placed:.0} | {accepted:.0} | {dialled:.0} | {nudge_cpu} ms |",
+        "| {} | {nodes} | {workspaces} | {events:.0} | {events_cpu} ms | {placed:.0} | {accepted:.0} | {accepting} ms | {dialled:.0} | {dialling} ms |",
         if store.is_some() { "PostgreSQL" } else { "SQLite" }
     );
     Ok(())
@@ -253,9 +270,9 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
     let store =
         std::env::var("BENCH_POSTGRES_URL").map_err(|_| "BENCH_POSTGRES_URL names an empty database")?;
     println!(
-        "| store | nodes | workspaces | events accepted and delivered/s | CPU an event: service + database | test calls placed/s | nudges accepted/s | dialled/s | CPU a nudge |"
+        "| store | nodes | workspaces | events accepted and delivered/s | CPU an event: service + database | test calls placed/s | nudges accepted/s | CPU each | dialled/s | CPU each |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut first = 1;
     for workspaces in sizes {
         one(1, workspaces, None, first).await?;

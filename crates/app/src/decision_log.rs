@@ -23,7 +23,9 @@ pub fn record(
     entry: Entry,
 ) -> Result<u64, Failure> {
     let mut chains = Chains::default();
-    let seq = chains.record(tx, tenant, chain, entry)?;
+    chains.record(tenant, chain, entry);
+    chains.write(tx)?;
+    let seq = chains.tips.values().next().map_or(0, |tip| tip.head.seq);
     chains.finish(tx, context)?;
     Ok(seq)
 }
@@ -33,7 +35,8 @@ pub fn record(
 #[derive(Default)]
 pub struct Chains {
     tips: BTreeMap<(Tenant, Strand), Tip>,
-    rows: Vec<NewRow>,
+    /// Recorded and not written yet.
+    entries: Vec<((Tenant, Strand), Entry)>,
 }
 
 /// The newest row of a chain.
@@ -44,35 +47,48 @@ struct Tip {
 }
 
 impl Chains {
-    /// Like [`record`]; [`Chains::finish`] must follow in the same transaction.
-    pub fn record(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        chain: Chain,
-        entry: Entry,
-    ) -> Result<u64, Failure> {
-        use std::collections::btree_map::Entry as Slot;
+    /// Notes a decision; [`Chains::finish`] must follow in the same transaction. The chain is not held before it is
+    /// written to.
+    pub fn record(&mut self, tenant: Tenant, chain: Chain, entry: Entry) {
         let strand = Strand { chain, world: if entry.is_test { Mode::Test } else { Mode::Live } };
-        let tip = match self.tips.entry((tenant, strand)) {
-            Slot::Occupied(known) => known.into_mut(),
-            Slot::Vacant(empty) => {
-                let newest = decision_log::head_for_update(tx, tenant, strand)?;
-                let (head, at) = newest
-                    .map_or_else(|| (Head::default(), entry.timestamp), |newest| (newest.head, newest.at));
-                empty.insert(Tip { head, at })
-            }
-        };
-        tip.at = tip.at.max(entry.timestamp);
-        let row = Entry { timestamp: tip.at, ..entry }.after(&tip.head);
-        tip.head = Head { seq: tip.head.seq.saturating_add(1), hash: row.integrity_hash.clone() };
-        self.rows.push(NewRow { tenant, strand, seq: tip.head.seq, at: tip.at, row });
-        Ok(tip.head.seq)
+        self.entries.push(((tenant, strand), entry));
+    }
+
+    /// Holds the chains of what was recorded until the transaction ends. Everybody who appends to one of them waits: what
+    /// takes time comes before it.
+    pub fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        let mut open = BTreeMap::new();
+        for (whose, entry) in self.entries.iter().filter(|(whose, _)| !self.tips.contains_key(whose)) {
+            open.entry(*whose).or_insert(entry.timestamp);
+        }
+        if open.len() > 1 {
+            tx.foresee(|tx| {
+                for (tenant, strand) in open.keys() {
+                    let _ = decision_log::head_for_update(tx, *tenant, *strand);
+                }
+            })?;
+        }
+        for ((tenant, strand), first) in open {
+            let newest = decision_log::head_for_update(tx, tenant, strand)?;
+            let (head, at) = newest.map_or_else(|| (Head::default(), first), |row| (row.head, row.at));
+            self.tips.insert((tenant, strand), Tip { head, at });
+        }
+        Ok(())
     }
 
     /// Writes the rows that were recorded since it was asked last.
     pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        decision_log::append(tx, &std::mem::take(&mut self.rows))?;
+        self.hold(tx)?;
+        let mut rows = Vec::with_capacity(self.entries.len());
+        for (whose, entry) in self.entries.drain(..) {
+            let tip = self.tips.get_mut(&whose);
+            let tip = tip.ok_or_else(|| Failure::internal("a chain is written to that is not held"))?;
+            tip.at = tip.at.max(entry.timestamp);
+            let row = Entry { timestamp: tip.at, ..entry }.after(&tip.head);
+            tip.head = Head { seq: tip.head.seq.saturating_add(1), hash: row.integrity_hash.clone() };
+            rows.push(NewRow { tenant: whose.0, strand: whose.1, seq: tip.head.seq, at: tip.at, row });
+        }
+        decision_log::append(tx, &rows)?;
         Ok(())
     }
 

@@ -91,9 +91,8 @@ pub(crate) fn keep_new(
         slot: slot.clone(),
         done: true,
         until: now.plus(LEASE),
-        status: answer.status,
-        body: answer.body.clone(),
-        contact: contact.clone(),
+        answer: Some((answer.status, answer.body.clone())),
+        contact: Some(contact.clone()),
     };
     take_new(tx, now, &kept.iter().map(done).collect::<Vec<_>>())
 }
@@ -169,9 +168,8 @@ impl Once {
             slot,
             done: true,
             until: now.plus(LEASE),
-            status,
-            body: answer.body.clone(),
-            contact: contact.to_owned(),
+            answer: Some((status, answer.body.clone())),
+            contact: Some(contact.to_owned()),
         });
         Ok((answer, taken))
     }
@@ -187,10 +185,15 @@ impl Once {
             slot,
             done: false,
             until,
-            status,
-            body: body.to_string(),
-            contact: contact.to_owned(),
+            answer: Some((status, body.to_string())),
+            contact: Some(contact.to_owned()),
         })
+    }
+
+    /// The key of a request as it is to be taken ([`take_new`]) and held as by [`Once::hold`].
+    pub fn held(&self, now: Timestamp) -> Option<Taken> {
+        let slot = self.0.clone()?;
+        Some(Taken { slot, done: false, until: now.plus(LEASE), answer: None, contact: None })
     }
 
     /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.

@@ -198,7 +198,7 @@ impl Decisions {
     pub(crate) fn write(self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
         let mut chains = decision_log::Chains::default();
         for entry in self.0 {
-            chains.record(tx, tenant, Chain::Audit, entry)?;
+            chains.record(tenant, Chain::Audit, entry);
         }
         chains.finish(tx, context)
     }

@@ -109,17 +109,15 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
 pub struct Taken {
     /// The key.
     pub slot: Slot,
-    /// Whether the request is done. Otherwise it has an effect that cannot be undone, and this is the answer if nobody
-    /// has stored another one by `until`.
+    /// Whether the request is done. Otherwise it has an effect that cannot be undone.
     pub done: bool,
     /// The end of the lease of the request.
     pub until: Timestamp,
-    /// HTTP status.
-    pub status: u16,
-    /// Body.
-    pub body: String,
-    /// The person it speaks about, for erasure.
-    pub contact: String,
+    /// HTTP status and body. For a request that is not done: what it is answered if nobody has stored another answer by
+    /// `until`.
+    pub answer: Option<(u16, String)>,
+    /// The person that the answer speaks about, for erasure.
+    pub contact: Option<String>,
 }
 
 /// Across workspaces: takes keys that are free, each in the workspace of its slot, as this transaction has seen. If one is
@@ -129,7 +127,7 @@ pub fn insert_taken<'a>(
     now: Timestamp,
     rows: impl IntoIterator<Item = &'a Taken>,
 ) -> Result<(), DbError> {
-    let values = |Taken { slot, done, until, status, body, contact }: &'a Taken| {
+    let values = |Taken { slot, done, until, answer, contact }: &'a Taken| {
         [
             Value::from(&slot.workspace),
             slot.mode.into(),
@@ -140,9 +138,9 @@ pub fn insert_taken<'a>(
             Value::from(&slot.holder),
             (*until).into(),
             now.into(),
-            i64::from(*status).into(),
-            body.as_str().into(),
-            contact.as_str().into(),
+            answer.as_ref().map(|(status, _)| i64::from(*status)).into(),
+            answer.as_ref().map(|(_, body)| body).into(),
+            contact.as_ref().into(),
         ]
     };
     tx.insert_new(

@@ -1,22 +1,21 @@
 //! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store they are decided on and written down with
 //! one transaction: what they rest on is read together, and the chains of the decision log, which each of them grows,
-//! are held once for all of them. What is not simple – two calls to one number – is done by itself, and so is everything
-//! when the shared transaction fails.
+//! are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
+//! is done by itself, and so is everything when the shared transaction fails.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::call::Warning;
-use domain::decision_log::{Chain, Strand};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Value, json};
 use store::calls::CallRow;
-use store::{Tx, agents, decision_log, numbers, workspaces};
+use store::{Tx, agents, numbers, workspaces};
 
 use super::{Env, Known, Order, Refused, block, contact, place_intent, prepare};
 use crate::gather::{Gather, Shared, share_out};
-use crate::idempotency::{Answer, Claim, Once};
+use crate::idempotency::{self, Answer, Claim, Once};
 use crate::{App, Failure};
 
 /// Requests that share a transaction at most.
@@ -60,12 +59,15 @@ pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
-            let claimed = reserve(tx, &env, &ask)?;
+            if let Claim::Given(answer) = ask.once.reserve(tx, env.context.now)? {
+                return Ok(Intent::Given(answer));
+            }
             let mut known = Known::default();
-            let intent = match claimed {
-                Some(given) => given,
-                None => decide(tx, &env, &mut known, &ask)??,
-            };
+            let intent = decide(tx, &env, &mut known, &ask)??;
+            match &intent {
+                Intent::Dial(..) => ask.once.hold(tx)?,
+                Intent::Given(_) | Intent::Refused(_) => ask.once.free(tx)?,
+            }
             known.finish(tx, &env.context)?;
             Ok(intent)
         })
@@ -80,32 +82,28 @@ async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Intent>> {
 fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared<Intent>>, Failure> {
     let mut intended: Vec<Shared<Intent>> = Vec::new();
     intended.resize_with(asks.len(), || None);
-    // What one call of this transaction stores of a person, another must not overlook.
-    let mut people = BTreeSet::new();
-    let mut simple = Vec::with_capacity(asks.len());
-    for (place, ask) in asks.iter().enumerate() {
-        let to = Phone::normalize(&ask.order.to_number).ok();
-        let number = to.is_none_or(|to| people.insert((ask.tenant, ask.mode, to.to_string())));
-        let reference = ask.order.external_ref.as_ref();
-        if number && reference.is_none_or(|name| people.insert((ask.tenant, ask.mode, format!("ref {name}"))))
-        {
-            simple.push((place, ask));
-        }
-    }
-    // Keys first: nothing else is held while they are asked for.
-    let mut open = Vec::with_capacity(simple.len());
-    for (place, ask) in simple {
-        match reserve(tx, env, ask) {
-            Ok(None) => open.push((place, ask)),
-            Ok(Some(given)) => intended[place] = Some(Ok(given)),
-            Err(failure) => intended[place] = Some(Err(failure.of_one()?)),
-        }
+    let simple = simple(asks);
+    let mut keyed: BTreeMap<(Tenant, Mode), Vec<&Once>> = BTreeMap::new();
+    for (_, ask) in &simple {
+        keyed.entry((ask.tenant, ask.mode)).or_default().push(&ask.once);
     }
     tx.foresee(|tx| {
-        for (_, ask) in &open {
+        for onces in keyed.values() {
+            let _ = idempotency::used(tx, onces.iter().copied());
+        }
+        for (_, ask) in &simple {
             look(tx, ask);
         }
     })?;
+    let mut used = BTreeMap::new();
+    for (whose, onces) in &keyed {
+        used.insert(*whose, idempotency::used(tx, onces.iter().copied())?);
+    }
+    let is_new = |ask: &Ask| match (ask.once.key(), used.get(&(ask.tenant, ask.mode))) {
+        (Some(key), Some(used)) => !used.contains(key),
+        _ => true,
+    };
+    let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| is_new(ask)).collect();
     let mut known = Known::of_different_people();
     for tenant in open
         .iter()
@@ -119,16 +117,33 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
         let numbers = phones.map(|phone| (phone, env.context.keyring.hash_phone(&phone))).collect();
         known.meet(tx, tenant, numbers, env.context.now)?;
     }
+    let mut taken = Vec::with_capacity(open.len());
     for (place, ask) in open {
         let decided = decide(tx, env, &mut known, ask)?;
-        if decided.is_err() {
-            // It has no effect.
-            ask.once.free(tx)?;
+        if let Ok(Intent::Dial(..)) = &decided {
+            taken.extend(ask.once.held(env.context.now));
         }
         intended[place] = Some(decided);
     }
     known.finish(tx, &env.context)?;
+    idempotency::take_new(tx, env.context.now, &taken)?;
     Ok(intended)
+}
+
+/// Those that can be decided on together, with their places. What one call of a transaction stores of a person, another
+/// must not overlook, and no two requests have the same key.
+fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
+    let mut seen = BTreeSet::new();
+    let mut is_first = |ask: &Ask| {
+        let number = Phone::normalize(&ask.order.to_number).ok().map(|to| to.to_string());
+        let reference = ask.order.external_ref.clone();
+        let key = ask.once.key().map(str::to_owned);
+        let names = [("number", number), ("reference", reference), ("key", key)];
+        let names = names.into_iter().filter_map(|(kind, name)| Some((ask.tenant, ask.mode, kind, name?)));
+        // All are noted, also of one that is not simple.
+        names.map(|name| seen.insert(name)).fold(true, |all, new| all && new)
+    };
+    asks.iter().enumerate().map(|(place, ask)| (place, &**ask)).filter(|(_, ask)| is_first(ask)).collect()
 }
 
 /// Asks for what the decision rests on.
@@ -144,15 +159,6 @@ fn look(tx: &mut Tx<'_>, ask: &Ask) {
     if mode == Mode::Test || ask.order.external_ref.is_some() {
         let _ = contact::find(tx, tenant, mode, ask.order.external_ref.as_deref(), to);
     }
-    let _ = decision_log::head_for_update(tx, tenant, Strand { chain: Chain::Audit, world: mode });
-}
-
-/// Takes the key of a request; what it is answered with if there was one before.
-fn reserve(tx: &mut Tx<'_>, env: &Env, ask: &Ask) -> Result<Option<Intent>, Failure> {
-    Ok(match ask.once.reserve(tx, env.context.now)? {
-        Claim::Given(answer) => Some(Intent::Given(answer)),
-        Claim::Mine => None,
-    })
 }
 
 /// Decides on a call. A refusal that stores nothing is the inner error.
@@ -161,7 +167,6 @@ fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut Known, ask: &Ask) -> Result<In
     match prepared.refused() {
         Some(Refused::Blocked(gate)) => {
             let call = block(tx, env, known, &prepared, gate)?;
-            ask.once.free(tx)?;
             let mut failure = Failure::from(Refused::Blocked(gate));
             if let Some(Value::Object(meta)) = &mut failure.meta {
                 meta.insert("callId".into(), json!(call.id));
@@ -171,7 +176,6 @@ fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut Known, ask: &Ask) -> Result<In
         Some(refused) => Ok(Err(refused.into())),
         None => {
             let call = place_intent(tx, env, known, &prepared)?;
-            ask.once.hold(tx)?;
             Ok(Ok(Intent::Dial(call, prepared.warnings)))
         }
     }

@@ -315,6 +315,8 @@ impl Known {
 
     /// Stores what was written down so far, so that it can be read.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        // Read before anything is written, so that the writes travel with the commit.
+        self.chains.hold(tx)?;
         let contacts = std::mem::take(&mut self.contacts);
         contacts::insert_all(tx, contacts.iter().map(|(tenant, row)| (*tenant, row)))?;
         calls::insert(tx, &self.calls[self.stored..])?;

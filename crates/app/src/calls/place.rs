@@ -395,7 +395,7 @@ fn write(
         channel: Channel::Voice,
         agent_id: call.agent.map(|agent| agent.to_string()),
     };
-    known.chains.record(tx, call.workspace, Chain::Audit, entry)?;
+    known.chains.record(call.workspace, Chain::Audit, entry);
     known.add_call(tx, call)
 }
 
