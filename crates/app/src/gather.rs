@@ -3,10 +3,12 @@
 //! for each other.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use domain::tenant::Tenant;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot};
 
 use crate::Failure;
 
@@ -27,6 +29,10 @@ pub fn share_out<A>(count: usize, stored: Result<Vec<Shared<A>>, Failure>) -> Ve
 /// What waits, with the one who wants to hear of it.
 type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 
+/// How long work waits for half as many pieces as were worked together last. Clients that are answered together ask again
+/// within a moment, and the piece of the first of them would be worked alone. In real time, whatever the clock shows.
+const LINGER: Duration = Duration::from_millis(1);
+
 /// Where pieces of work wait for each other.
 pub struct Gather<T, A> {
     waiting: Mutex<Waiting<T, A>>,
@@ -38,13 +44,33 @@ pub struct Gather<T, A> {
     enough: usize,
     /// Pieces that are worked together at most.
     most: usize,
+    /// Pieces that were worked together last.
+    last: AtomicUsize,
+    /// A piece has come.
+    came: Notify,
 }
 
 impl<T, A> Gather<T, A> {
     /// A place where at most `most` pieces are worked together, and so many times at once (at least one).
     pub fn new(most: usize, turns: usize) -> Self {
         let (first, more) = (Semaphore::new(1), Semaphore::new(turns - 1));
-        Self { waiting: Mutex::default(), first, more, enough: (most / 4).max(1), most }
+        let (last, came) = (AtomicUsize::new(0), Notify::new());
+        Self { waiting: Mutex::default(), first, more, enough: (most / 4).max(1), most, last, came }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting<T, A>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is worth it, for a moment at most.
+    async fn linger(&self) {
+        let wanted = self.last.load(Ordering::Relaxed) / 2;
+        let enough = async {
+            while self.lock().len() < wanted {
+                self.came.notified().await;
+            }
+        };
+        let _ = tokio::time::timeout(LINGER, enough).await;
     }
 
     /// Waits until a piece was worked, by `work` of this caller or of another one, and gives the answer: `work` has one for
@@ -52,10 +78,11 @@ impl<T, A> Gather<T, A> {
     pub async fn ask<F: Future<Output = Vec<A>>>(&self, piece: T, work: impl Fn(Vec<T>) -> F) -> Option<A> {
         let (send, mut answer) = oneshot::channel();
         let waiting = {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = self.lock();
             waiting.push((piece, send));
             waiting.len()
         };
+        self.came.notify_one();
         let beside = if waiting >= self.enough { self.more.try_acquire().ok() } else { None };
         let turn = match beside {
             Some(turn) => turn,
@@ -72,8 +99,9 @@ impl<T, A> Gather<T, A> {
                 Err(oneshot::error::TryRecvError::Closed) => return None,
                 Err(oneshot::error::TryRecvError::Empty) => {}
             }
+            self.linger().await;
             let (pieces, callers): (Vec<T>, Vec<_>) = {
-                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = self.lock();
                 let count = waiting.len().min(self.most);
                 waiting.drain(..count).unzip()
             };
@@ -81,6 +109,7 @@ impl<T, A> Gather<T, A> {
                 drop(turn);
                 return answer.await.ok();
             }
+            self.last.store(pieces.len(), Ordering::Relaxed);
             for (caller, answer) in callers.into_iter().zip(work(pieces).await) {
                 let _ = caller.send(answer);
             }

@@ -20,8 +20,8 @@ use crate::{App, Failure};
 
 /// Requests that share a transaction at most.
 const TOGETHER: usize = 128;
-/// Transactions at once: while one commits, the next is filled.
-const TURNS: usize = 2;
+/// Transactions at once on a node: those of one workspace wait for each other at the head of its log until they commit.
+const TURNS: usize = 1;
 
 /// A request for a call.
 pub(super) struct Ask {

@@ -2,10 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Closures that must wait before a second transaction begins beside one that is under way. Without this bound the first
 /// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
 const ENOUGH: usize = 16;
+/// How long a transaction waits for half as many closures as the one before it had. Clients that are answered together ask
+/// again within a moment, and the first of them would get a transaction to itself.
+const LINGER: Duration = Duration::from_millis(1);
 
 /// Those who wait, and how many transactions are under way.
 pub(super) struct Lobby<G> {
@@ -18,6 +22,8 @@ struct State<G> {
     waiting: VecDeque<G>,
     working: usize,
     closed: bool,
+    /// Closures of the transaction that began last.
+    last: usize,
 }
 
 /// The way in. The lobby is closed when it is gone.
@@ -42,7 +48,7 @@ impl<G> Drop for Turn<'_, G> {
 impl<G> Lobby<G> {
     /// A lobby in which so many may wait.
     pub(super) fn new(room: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), working: 0, closed: false };
+        let state = State { waiting: VecDeque::new(), working: 0, closed: false, last: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new(), room }
     }
 
@@ -64,18 +70,28 @@ impl<G> Lobby<G> {
 
     /// Waits for those of the next transaction, `most` at most. `None` once the lobby is closed and empty.
     pub(super) fn next(&self, most: usize) -> Option<(Vec<G>, Turn<'_, G>)> {
-        let mut state = self.lock();
+        let (mut state, mut until) = (self.lock(), None);
         loop {
             let count = state.waiting.len();
-            if count > 0 && (state.working == 0 || count >= ENOUGH) {
+            let wanted = if state.working == 0 { (state.last / 2).clamp(1, most) } else { ENOUGH };
+            let late = until.is_some_and(|until| Instant::now() >= until);
+            if count >= wanted || count > 0 && state.working == 0 && (late || state.closed) {
                 state.working += 1;
-                let guests = state.waiting.drain(..count.min(most)).collect();
+                let guests: Vec<G> = state.waiting.drain(..count.min(most)).collect();
+                state.last = guests.len();
                 return Some((guests, Turn(self)));
             }
             if count == 0 && state.closed {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if count > 0 && state.working == 0 {
+                until.get_or_insert_with(|| Instant::now() + LINGER);
+                let waited = self.changed.wait_timeout(state, LINGER);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                until = None;
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
         }
     }
 
