@@ -141,7 +141,7 @@ fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
         let names = [("number", number), ("reference", reference), ("key", key)];
         let names = names.into_iter().filter_map(|(kind, name)| Some((ask.tenant, ask.mode, kind, name?)));
         // All are noted, also of one that is not simple.
-        names.map(|name| seen.insert(name)).fold(true, |all, new| all && new)
+        names.filter(|name| !seen.insert(name.clone())).count() == 0
     };
     asks.iter().enumerate().map(|(place, ask)| (place, &**ask)).filter(|(_, ask)| is_first(ask)).collect()
 }

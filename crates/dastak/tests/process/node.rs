@@ -1,6 +1,6 @@
 //! A server process and a client for it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -208,11 +208,20 @@ impl Node {
             .env("DASTAK_TELEPHONY__MAY_DIAL_TWICE_AFTER_FAILOVER", "true")
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
+        let mut errors = child.stderr.take().expect("errors");
+        let said = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            let _ = errors.read_to_end(&mut all);
+            String::from_utf8_lossy(&all).into_owned()
+        });
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a ready line");
-        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("ready line {line:?}"));
+        let Ok(ready) = serde_json::from_str::<Value>(&line) else {
+            let _ = child.kill();
+            panic!("ready line {line:?}: {}", said.join().unwrap_or_default());
+        };
         let client = Client::new(ready["url"].as_str().expect("a URL"));
         Self { child, client, ready }
     }

@@ -182,7 +182,12 @@ impl World {
     async fn hold_up(&self, name: &str, ms: i64) {
         let places = TASKS_OF_A_JOB.iter().map(|(_, place)| place).chain(&TASKS_ELSEWHERE);
         let one_job = places.into_iter().any(|place| name.starts_with(place));
-        if one_job { self.stand_still(ms) } else { self.pause(ms).await }
+        if one_job {
+            self.stand_still(ms);
+            self.all_stood_still(ms);
+        } else {
+            self.pause(ms).await;
+        }
     }
 
     fn read_fails(&self, name: &str) -> bool {

@@ -21,6 +21,10 @@ const SAY: i64 = 15 * SECOND;
 const SAY_AGAIN: i64 = 3 * SECOND;
 /// For so long a node that could not reach the store, while others could, may lose its calls.
 const EXCUSED: i64 = 3 * MINUTE;
+/// A stand-still that leases outlive, whenever they were renewed last, and the time in which they are renewed after a
+/// longer one.
+const LONG: i64 = 25 * SECOND;
+const AWAKE: i64 = 20 * SECOND;
 
 /// A call on a line.
 #[derive(Debug, Clone, Copy)]
@@ -123,6 +127,21 @@ impl World {
     /// Others may take this node for dead from now on.
     pub fn is_in_trouble(&self, node: usize, until: Timestamp) {
         self.leases().trouble.insert(node, until.plus(EXCUSED));
+    }
+
+    /// Everything stood still for so long, in milliseconds, and nobody could renew a lease: whoever looks first then takes
+    /// the others for dead. On machines of their own nodes do not stand still together.
+    pub fn all_stood_still(&self, ms: i64) {
+        if ms < LONG || !self.has_leases() {
+            return;
+        }
+        let until = self.now().plus(AWAKE);
+        let mut leases = self.leases();
+        let nodes: Vec<usize> = leases.held.values().map(|held| held.node).collect();
+        for node in nodes {
+            let trouble = leases.trouble.entry(node).or_insert(until);
+            *trouble = (*trouble).max(until);
+        }
     }
 
     fn held_by(&self, node: usize) -> Vec<(Tenant, Id<Call>)> {
