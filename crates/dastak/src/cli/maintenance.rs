@@ -288,10 +288,11 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
 }
 
 fn check_folder(config: &Config) -> Result<String, String> {
-    let probe = config.data.join(".doctor");
     if !config.data.exists() {
         return Ok(format!("{} does not exist yet; the first start makes it", config.data.display()));
     }
+    // The name is this process's own: another doctor may look at the same folder.
+    let probe = config.data.join(format!(".doctor-{}", std::process::id()));
     std::fs::write(&probe, b"ok")
         .and_then(|()| std::fs::remove_file(&probe))
         .map_err(|why| format!("{}: {why}", config.data.display()))?;
