@@ -84,25 +84,7 @@ async fn cancel_these(
     ids.dedup();
     let mut done = CancelledNudges::default();
     for batch in ids.chunks(BATCH as usize) {
-        let (context, batch) = (app.context(), batch.to_vec());
-        let ended = app
-            .store
-            .tx(move |tx| {
-                let (mut ended, mut changes) = (Vec::new(), Changes::none());
-                for id in &batch {
-                    let Some(row) = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode)
-                    else {
-                        continue;
-                    };
-                    if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
-                        ended.push(*id);
-                    }
-                }
-                changes.touch(tx, tenant, mode)?;
-                Ok::<_, Failure>(ended)
-            })
-            .await?;
-        done.ids.extend(ended);
+        done.ids.extend(cancel_batch(app, tenant, mode, batch.to_vec()).await?);
     }
     done.cancelled = done.ids.len();
     Ok(done)
@@ -112,29 +94,44 @@ async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNu
     let mut done = CancelledNudges::default();
     let mut after = String::new();
     loop {
-        let (context, from) = (app.context(), after.clone());
-        let (looked, ended) = app
-            .store
-            .tx(move |tx| {
-                let rows = nudges::pending(tx, tenant, mode, &from, BATCH)?;
-                let looked: Vec<Id<Nudge>> = rows.iter().map(|row| row.id).collect();
-                let (mut ended, mut changes) = (Vec::new(), Changes::none());
-                for row in rows {
-                    let id = row.id;
-                    if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
-                        ended.push(id);
-                    }
-                }
-                changes.touch(tx, tenant, mode)?;
-                Ok::<_, Failure>((looked, ended))
-            })
-            .await?;
-        done.ids.extend(ended);
-        let Some(last) = looked.last() else { break };
+        let from = after.clone();
+        let batch = app.store.read(move |tx| nudges::pending_ids(tx, tenant, mode, &from, BATCH)).await?;
+        // The cursor moves by what was looked at: some may be dialled by now.
+        let Some(last) = batch.last() else { break };
         after = last.to_string();
+        done.ids.extend(cancel_batch(app, tenant, mode, batch).await?);
     }
     done.cancelled = done.ids.len();
     Ok(done)
+}
+
+/// Cancels those of these nudges of one mode that wait, in one transaction, and tells which.
+async fn cancel_batch(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    batch: Vec<Id<Nudge>>,
+) -> Result<Vec<Id<Nudge>>, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let (mut ended, mut changes) = (Vec::new(), Changes::none());
+            tx.foresee(|tx| {
+                for id in &batch {
+                    let _ = nudges::get_for_update(tx, tenant, *id);
+                }
+            })?;
+            for id in &batch {
+                let row = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode);
+                let Some(row) = row else { continue };
+                if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
+                    ended.push(*id);
+                }
+            }
+            changes.touch(tx, tenant, mode)?;
+            Ok::<_, Failure>(ended)
+        })
+        .await
 }
 
 /// Ends a batch of the waiting nudges of a revoked key. Returns whether there may be more.

@@ -399,6 +399,18 @@ impl TestApp {
         made["data"]["key"].as_str().expect("a key").to_owned()
     }
 
+    /// Waits until one transaction on PostgreSQL waits for a lock of another.
+    pub async fn until_one_waits_for_a_lock(&self) {
+        let waits = "select count(*) from pg_stat_activity \
+                     where datname = current_database() and wait_event_type = 'Lock'";
+        for _ in 0..20_000 {
+            if self.app().store.read(|tx| tx.one::<i64>(waits, &[])).await.expect("a count") == Some(1) {
+                return;
+            }
+        }
+        panic!("nobody waits for a lock");
+    }
+
     /// Moves the manual clock; everything that this starts has settled when it returns.
     pub async fn advance(&self, seconds: i64) {
         self.send("POST", "/dev/clock", None, &[], json!({"advanceSeconds": seconds}).to_string().into())

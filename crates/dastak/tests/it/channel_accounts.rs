@@ -339,12 +339,7 @@ async fn what_came_for_a_connection_that_a_request_holds_is_worked_at_once_on_po
     notify(&app, &hook, &cloud::about_messages(json!({"messages": [message]}))).await.expect(200);
     assert_eq!(stored(&app).await, (1, 1));
     // The look at the inbox waits for the one who holds the connection.
-    let waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    let mut looks = 0;
-    while app.app().store.read(|tx| tx.one::<i64>(waits, &[])).await.unwrap() != Some(1) {
-        looks += 1;
-        assert!(looks < 20_000, "nobody waits for the connection");
-    }
+    app.until_one_waits_for_a_lock().await;
     release.send(()).unwrap();
     holder.await.unwrap().unwrap();
     app.advance(0).await;

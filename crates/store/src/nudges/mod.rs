@@ -9,7 +9,7 @@ pub use queues::{
     revocations, serve, touch, touch_within, waiting_queues,
 };
 pub use read::{
-    Filter, find_live, get, get_any, get_for_update, hold, list, live_among, of_key, of_person, pending,
+    Filter, find_live, get, get_any, get_for_update, hold, list, live_among, of_key, of_person, pending_ids,
     to_look_at, without_line,
 };
 pub use timeline::{Entry, Line, append, last_again, timeline};

@@ -61,8 +61,9 @@ pub fn find_live(
     )
 }
 
-/// The live nudges to these numbers. Each is looked up by itself, and no other index has the condition `open = 1` alone: a
-/// plan that was made while the table was small, or while few nudges were live, would read all of the workspace each time.
+/// The live nudges to these numbers, each looked up by itself. No other index of live nudges may begin with the workspace
+/// and the mode: PostgreSQL would take it for a plan that it makes while the table is small, and read all live nudges of the
+/// workspace each time.
 pub fn live_among(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -141,22 +142,22 @@ pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Ve
     tx.all(sql, params![tenant, phone_hash])
 }
 
-/// Waiting nudges of one mode after `after`, the oldest first; those in flight are left out.
-pub fn pending(
+/// Ids of nudges of one mode after `after` that wait and are not in flight, the oldest first. They are not locked: who ends
+/// them looks at each again. If the statement locked them, those that others change meanwhile would be missing from the
+/// batch, and an empty batch would not mean that nothing waits.
+pub fn pending_ids(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     mode: Mode,
     after: &str,
     limit: i64,
-) -> Result<Vec<NudgeRow>, DbError> {
+) -> Result<Vec<Id<NudgeKind>>, DbError> {
     const OF_STATUS: &str =
         "select id from nudges where workspace = ?1 and mode = ?2 and flight = 'none' and id > ?3 and status";
     // One statement, so that a nudge whose status changes meanwhile is not missed.
     let sql = formatcp!(
-        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id in (\
-         select id from ({OF_STATUS} = 'queued' order by id limit ?4) as queued union all \
-         select id from ({OF_STATUS} = 'scheduled' order by id limit ?4) as scheduled) \
-         and flight = 'none' and status in ('queued', 'scheduled') order by id limit ?4 /*pg for update*/"
+        "select id from (select id from ({OF_STATUS} = 'queued' order by id limit ?4) as queued union all \
+         select id from ({OF_STATUS} = 'scheduled' order by id limit ?4) as scheduled) as waiting order by id limit ?4"
     );
     tx.all(sql, params![tenant, mode, after, limit])
 }
