@@ -1,6 +1,6 @@
-//! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store they are decided on and written down with
-//! one transaction: what they rest on is read together, and the chains of the decision log, which each of them grows,
-//! are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
+//! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store those of one workspace are decided on and
+//! written down with one transaction: what they rest on is read together, and the chains of the decision log, which each of
+//! them grows, are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
 //! is done by itself, and so is everything when the shared transaction fails.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,13 +14,13 @@ use store::calls::CallRow;
 use store::{Tx, agents, numbers, workspaces};
 
 use super::{Env, Known, Order, Refused, block, contact, place_intent, prepare};
-use crate::gather::{Gather, Shared, share_out};
+use crate::gather::{Gathers, Shared, share_out};
 use crate::idempotency::{self, Answer, Claim, Once};
 use crate::{App, Failure};
 
-/// Requests that share a transaction at most.
+/// Requests of a workspace that share a transaction at most.
 const TOGETHER: usize = 128;
-/// Transactions at once on a node: those of one workspace wait for each other at the head of its log until they commit.
+/// Transactions of a workspace at once on a node: they would wait for each other at the head of its log until they commit.
 const TURNS: usize = 1;
 
 /// A request for a call.
@@ -45,13 +45,13 @@ pub(super) enum Intent {
 /// What came of a request.
 type Intended = Result<Intent, Failure>;
 /// Where requests wait.
-type Desk = Gather<Arc<Ask>, Shared<Intent>>;
+type Desks = Gathers<Arc<Ask>, Shared<Intent>>;
 
 /// Decides on a call and writes it down, on a shared store together with others that wait.
 pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
     let ask = Arc::new(ask);
     if app.store.shared() {
-        let desk = app.kept.of(|| Desk::new(TOGETHER, TURNS));
+        let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(ask.tenant);
         if let Some(Some(intended)) = desk.ask(ask.clone(), |asks| work(app, asks)).await {
             return intended;
         }
@@ -95,26 +95,23 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
             look(tx, ask);
         }
     })?;
-    let mut used = BTreeMap::new();
-    for (whose, onces) in &keyed {
-        used.insert(*whose, idempotency::used(tx, onces.iter().copied())?);
+    let mut used = BTreeSet::new();
+    for ((tenant, mode), onces) in &keyed {
+        let keys = idempotency::used(tx, onces.iter().copied())?;
+        used.extend(keys.into_iter().map(|key| (*tenant, *mode, key)));
     }
-    let is_new = |ask: &Ask| match (ask.once.key(), used.get(&(ask.tenant, ask.mode))) {
-        (Some(key), Some(used)) => !used.contains(key),
-        _ => true,
-    };
-    let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| is_new(ask)).collect();
+    let is_used =
+        |ask: &Ask| ask.once.key().is_some_and(|key| used.contains(&(ask.tenant, ask.mode, key.to_owned())));
+    let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| !is_used(ask)).collect();
     let mut known = Known::of_different_people();
-    for tenant in open
-        .iter()
-        .filter(|(_, ask)| ask.mode == Mode::Live)
-        .map(|(_, ask)| ask.tenant)
-        .collect::<BTreeSet<_>>()
+    let mut called: BTreeMap<Tenant, Vec<(Phone, String)>> = BTreeMap::new();
+    for (_, ask) in open.iter().filter(|(_, ask)| ask.mode == Mode::Live && ask.order.external_ref.is_none())
     {
-        let called = open.iter().filter(|(_, ask)| (ask.tenant, ask.mode) == (tenant, Mode::Live));
-        let called = called.filter(|(_, ask)| ask.order.external_ref.is_none());
-        let phones = called.filter_map(|(_, ask)| Phone::normalize(&ask.order.to_number).ok());
-        let numbers = phones.map(|phone| (phone, env.context.keyring.hash_phone(&phone))).collect();
+        let numbers = called.entry(ask.tenant).or_default();
+        let phone = Phone::normalize(&ask.order.to_number).ok();
+        numbers.extend(phone.map(|phone| (phone, env.context.keyring.hash_phone(&phone))));
+    }
+    for (tenant, numbers) in called {
         known.meet(tx, tenant, numbers, env.context.now)?;
     }
     let mut taken = Vec::with_capacity(open.len());
@@ -139,9 +136,12 @@ fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
         let reference = ask.order.external_ref.clone();
         let key = ask.once.key().map(str::to_owned);
         let names = [("number", number), ("reference", reference), ("key", key)];
-        let names = names.into_iter().filter_map(|(kind, name)| Some((ask.tenant, ask.mode, kind, name?)));
+        let names: Vec<_> =
+            names.into_iter().filter_map(|(kind, name)| Some((ask.tenant, ask.mode, kind, name?))).collect();
+        let (before, count) = (seen.len(), names.len());
         // All are noted, also of one that is not simple.
-        names.filter(|name| !seen.insert(name.clone())).count() == 0
+        seen.extend(names);
+        seen.len() == before + count
     };
     asks.iter().enumerate().map(|(place, ask)| (place, &**ask)).filter(|(_, ask)| is_first(ask)).collect()
 }
