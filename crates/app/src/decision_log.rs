@@ -25,7 +25,8 @@ pub fn record(
     let mut chains = Chains::default();
     chains.record(tenant, chain, entry);
     chains.write(tx)?;
-    let seq = chains.tips.values().next().map_or(0, |tip| tip.head.seq);
+    let tip = chains.tips.values().next();
+    let seq = tip.ok_or_else(|| Failure::internal("a decision was written to no chain"))?.head.seq;
     chains.finish(tx, context)?;
     Ok(seq)
 }
