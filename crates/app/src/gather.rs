@@ -145,8 +145,43 @@ impl<T, A> Gathers<T, A> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_piece_waits_a_moment_for_half_as_many_as_were_worked_last() {
+        let (gather, sizes) = (Arc::new(Gather::new(8, 1)), Arc::new(Mutex::new(Vec::new())));
+        let ask = |count: u32| {
+            let asked: Vec<_> = (0..count)
+                .map(|number| {
+                    let (gather, sizes) = (gather.clone(), sizes.clone());
+                    tokio::spawn(async move {
+                        let work = |pieces: Vec<u32>| {
+                            sizes.lock().expect("a lock").push(pieces.len());
+                            async move { pieces }
+                        };
+                        gather.ask(number, work).await
+                    })
+                })
+                .collect();
+            async move {
+                let began = tokio::time::Instant::now();
+                for (number, answer) in (0..).zip(asked) {
+                    assert_eq!(answer.await.expect("a task"), Some(number));
+                }
+                began.elapsed()
+            }
+        };
+        gather.last.store(8, Ordering::Relaxed);
+        assert_eq!(ask(4).await, Duration::ZERO);
+        assert_eq!(ask(2).await, Duration::ZERO);
+        assert_eq!(ask(1).await, Duration::ZERO);
+        gather.last.store(8, Ordering::Relaxed);
+        // Tokio's clock moves on when all wait, to the next millisecond.
+        let waited = ask(1).await;
+        assert!(waited >= LINGER && waited <= 2 * LINGER, "{waited:?}");
+        assert_eq!(ask(1).await, Duration::ZERO);
+        assert_eq!(*sizes.lock().expect("a lock"), [4, 2, 1, 1, 1]);
+    }
 
     #[tokio::test]
     async fn what_waits_together_is_worked_together() {

@@ -45,6 +45,19 @@ impl<G> Drop for Turn<'_, G> {
     }
 }
 
+impl<G> State<G> {
+    /// Whether a transaction of at most `most` closures begins now: beside another one when enough wait; otherwise when
+    /// half as many wait as began the one before, and if it is `late`, or nobody comes any more, with whoever waits.
+    fn begins(&self, most: usize, late: bool) -> bool {
+        let wanted = match self.working {
+            0 if late || self.closed => 1,
+            0 => (self.last / 2).clamp(1, most),
+            _ => ENOUGH,
+        };
+        self.waiting.len() >= wanted
+    }
+}
+
 impl<G> Lobby<G> {
     /// A lobby in which so many may wait.
     pub(super) fn new(room: usize) -> Self {
@@ -72,10 +85,9 @@ impl<G> Lobby<G> {
     pub(super) fn next(&self, most: usize) -> Option<(Vec<G>, Turn<'_, G>)> {
         let (mut state, mut until) = (self.lock(), None);
         loop {
-            let count = state.waiting.len();
-            let wanted = if state.working == 0 { (state.last / 2).clamp(1, most) } else { ENOUGH };
             let late = until.is_some_and(|until| Instant::now() >= until);
-            if count >= wanted || count > 0 && state.working == 0 && (late || state.closed) {
+            let count = state.waiting.len();
+            if state.begins(most, late) {
                 state.working += 1;
                 let guests: Vec<G> = state.waiting.drain(..count.min(most)).collect();
                 state.last = guests.len();
@@ -105,6 +117,34 @@ impl<G> Lobby<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transaction_begins_when_it_is_worth_it_and_never_later_than_it_must() {
+        // Who waits, transactions under way, closures of the one before, closed, late; whether one begins.
+        let rows = [
+            (0, 0, 0, false, false, false),
+            (0, 0, 8, false, true, false),
+            (0, 0, 8, true, true, false),
+            (1, 0, 0, false, false, true),
+            (1, 0, 1, false, false, true),
+            (1, 0, 4, false, false, false),
+            (2, 0, 4, false, false, true),
+            (2, 0, 5, false, false, true),
+            (1, 0, 4, false, true, true),
+            (1, 0, 4, true, false, true),
+            (9, 0, 40, false, false, false),
+            (10, 0, 40, false, false, true),
+            (ENOUGH - 1, 1, 1, false, true, false),
+            (ENOUGH - 1, 1, 1, true, true, false),
+            (ENOUGH, 1, 40, false, false, true),
+        ];
+        for (waiting, working, last, closed, late, begins) in rows {
+            let waiting = (0..waiting).collect();
+            let state = State { waiting, working, closed, last };
+            let row = (state.waiting.len(), working, last, closed, late);
+            assert_eq!(state.begins(10, late), begins, "{row:?}");
+        }
+    }
 
     #[test]
     fn a_second_transaction_waits_until_it_is_worth_it() {
