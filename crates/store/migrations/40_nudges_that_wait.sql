@@ -1,3 +1,3 @@
--- An index too many: for the live nudge to a number PostgreSQL took it, and read all that wait. Those that are cancelled
--- together are found by their status.
+-- PostgreSQL took this index to look up the live nudge to a number, and read all live nudges of the workspace each time. No
+-- other statement needs it: nudges that are cancelled together are found by their status.
 drop index nudges_that_wait;

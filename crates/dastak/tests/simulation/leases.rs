@@ -21,9 +21,9 @@ const SAY: i64 = 15 * SECOND;
 const SAY_AGAIN: i64 = 3 * SECOND;
 /// For so long a node that could not reach the store, while others could, may lose its calls.
 const EXCUSED: i64 = 3 * MINUTE;
-/// A stand-still that leases outlive, whenever they were renewed last, and the time in which they are renewed after a
-/// longer one.
+/// A stand-still of less than this ends no lease, whenever the lease was renewed last.
 const LONG: i64 = 25 * SECOND;
+/// So long after a longer stand-still every node has renewed its leases.
 const AWAKE: i64 = 20 * SECOND;
 
 /// A call on a line.
@@ -129,8 +129,8 @@ impl World {
         self.leases().trouble.insert(node, until.plus(EXCUSED));
     }
 
-    /// Everything stood still for so long, in milliseconds, and nobody could renew a lease: whoever looks first then takes
-    /// the others for dead. On machines of their own nodes do not stand still together.
+    /// All nodes stood still for so long, in milliseconds. No node could renew its leases, and the first node that looks
+    /// afterwards takes the others for dead. This happens in the simulation only: real nodes do not stop together.
     pub fn all_stood_still(&self, ms: i64) {
         if ms < LONG || !self.has_leases() {
             return;
