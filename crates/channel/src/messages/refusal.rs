@@ -1,0 +1,65 @@
+//! Why a message is not taken, and what its sender is told.
+
+use api::error_codes as codes;
+use app::Failure;
+use domain::channel::LocalError;
+use serde_json::json;
+
+/// Why a message is not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// One of the local codes, with the word for the log.
+    Local(LocalError, &'static str),
+    /// The account has written to as many people as it may.
+    TierLimit,
+    /// The customer's id cannot receive it.
+    RecipientUnsupported,
+}
+
+impl Refusal {
+    pub(super) fn local(error: LocalError) -> Self {
+        Self::Local(error, error.title())
+    }
+
+    /// The gate that stopped it, for the decision log.
+    pub(super) fn gate(&self) -> &'static str {
+        match self {
+            Self::Local(error, _) => error.title(),
+            Self::TierLimit => "tier_limit_reached",
+            Self::RecipientUnsupported => "recipient_unsupported",
+        }
+    }
+
+    /// Code, title and detail of a message that failed for it.
+    pub fn error(&self) -> (i64, String, String) {
+        match self {
+            Self::Local(error, _) => (error.code(), error.title().to_owned(), error.detail().to_owned()),
+            Self::TierLimit => {
+                (131_048, "tier_limit_reached".into(), codes::TIER_LIMIT_REACHED.meaning.into())
+            }
+            Self::RecipientUnsupported => {
+                (131_062, "recipient_unsupported".into(), codes::RECIPIENT_UNSUPPORTED.meaning.into())
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Local(error, reason) => match error {
+                LocalError::ContactOptedOut => {
+                    Failure::plain(codes::CONTACT_OPTED_OUT).with_meta(json!({"reason": reason}))
+                }
+                LocalError::OptInRequired => Failure::plain(codes::OPT_IN_REQUIRED),
+                LocalError::WindowClosed => Failure::plain(codes::WINDOW_CLOSED),
+                LocalError::TemplateUnavailable => Failure::plain(codes::TEMPLATE_UNAVAILABLE),
+                LocalError::TemplateNotFound => Failure::plain(codes::TEMPLATE_NOT_FOUND),
+                LocalError::TextTooLong => Failure::field("text", error.detail()),
+                LocalError::InvalidMessage => Failure::new(codes::INVALID_REQUEST, error.detail()),
+            },
+            Refusal::TierLimit => Failure::plain(codes::TIER_LIMIT_REACHED),
+            Refusal::RecipientUnsupported => Failure::plain(codes::RECIPIENT_UNSUPPORTED),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The row of a message, its thread and its contact.
+
+use app::{App, Context, Failure};
+use domain::channel::{Content, Direction, MessageStatus, Recipient, Source, Times};
+use domain::ids::{ChannelMessage, Id};
+use domain::tenant::Tenant;
+use serde_json::json;
+use store::Tx;
+use store::channel_messages::{self, MessageRow, ThreadRow};
+use store::contacts::ContactRow;
+
+use super::New;
+
+/// Where a message goes: the number if it is known.
+pub(crate) fn address(row: &MessageRow) -> Option<String> {
+    row.customer.clone().or_else(|| row.customer_user_id.clone())
+}
+
+/// The contact of a message; made when there is none.
+pub(super) fn person(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    new: &New,
+) -> Result<ContactRow, Failure> {
+    match &new.contact {
+        Some(contact) => Ok(contact.clone()),
+        // Nobody was found a moment ago.
+        None => crate::people::make(tx, context, tenant, &new.to, None),
+    }
+}
+
+/// The row of a message that nobody has decided on yet, and its thread.
+pub(super) fn fresh(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    new: &New,
+    contact: &ContactRow,
+) -> Result<(MessageRow, ThreadRow), Failure> {
+    let number = &new.number;
+    let thread = channel_messages::thread_for_update(
+        tx,
+        tenant,
+        &ThreadRow {
+            id: context.ids.make(),
+            phone_number_id: number.phone_number_id.clone(),
+            contact: contact.id,
+            received_at: None,
+            last_at: context.now,
+            used: 0,
+            created_at: context.now,
+        },
+    )?;
+    let words = match (&new.content, &new.template) {
+        (Content::Template(filled), Some(template)) => Some(template.words(filled)),
+        (content, _) => content.words().map(str::to_owned),
+    };
+    let (customer, user) = match &new.to {
+        Recipient::Phone(number) => (Some(number.to_string()), contact.chatapp_user_id.clone()),
+        Recipient::UserId(id) => (None, Some(id.clone())),
+    };
+    let row = MessageRow {
+        id: context.ids.make(),
+        workspace: tenant,
+        thread: thread.id,
+        contact: contact.id,
+        chat: new.chat,
+        agent: new.agent,
+        campaign: new.campaign,
+        direction: Direction::Outbound,
+        source: new.source,
+        kind: new.content.kind().to_owned(),
+        words,
+        content: Some(serde_json::to_value(&new.content).map_err(|why| Failure::internal(why.to_string()))?),
+        template_name: new.template.as_ref().map(|template| template.name.clone()),
+        template: new.template.as_ref().map(|template| {
+            json!({
+                "id": template.id,
+                "name": template.name,
+                "language": template.language,
+                "category": template.category,
+            })
+        }),
+        media: None,
+        media_object: None,
+        media_bytes: None,
+        media_at: None,
+        media_attempts: 0,
+        reply_to: new.reply_to.clone(),
+        phone_number_id: number.phone_number_id.clone(),
+        business: number.e164,
+        customer,
+        customer_user_id: user,
+        customer_username: contact.chatapp_username.clone(),
+        provider_id: None,
+        status: MessageStatus::Queued,
+        error: None,
+        times: Times::default(),
+        rank: i64::from(new.campaign.is_some()),
+        next_at: None,
+        lease_until: None,
+        attempts: 0,
+        created_at: context.now,
+        updated_at: context.now,
+    };
+    Ok((row, thread))
+}
+
+/// The message as it would be, for a test key: nothing of it is stored.
+///
+/// # Errors
+/// Those of serialisation.
+pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Failure> {
+    let context = app.context();
+    let words = match (&new.content, &new.template) {
+        (Content::Template(filled), Some(template)) => Some(template.words(filled)),
+        (content, _) => content.words().map(str::to_owned),
+    };
+    let contact = new.contact.as_ref();
+    let (customer, user) = match &new.to {
+        Recipient::Phone(number) => {
+            (Some(number.to_string()), contact.and_then(|row| row.chatapp_user_id.clone()))
+        }
+        Recipient::UserId(id) => (None, Some(id.clone())),
+    };
+    let id: Id<ChannelMessage> = context.ids.make();
+    Ok(MessageRow {
+        id,
+        workspace: tenant,
+        thread: context.ids.make(),
+        contact: contact.map_or_else(|| context.ids.make(), |contact| contact.id),
+        chat: new.chat,
+        agent: new.agent,
+        campaign: None,
+        direction: Direction::Outbound,
+        source: Source::Test,
+        kind: new.content.kind().to_owned(),
+        words,
+        content: None,
+        template_name: new.template.as_ref().map(|template| template.name.clone()),
+        template: new.template.as_ref().map(|template| {
+            json!({
+                "id": template.id,
+                "name": template.name,
+                "language": template.language,
+                "category": template.category,
+            })
+        }),
+        media: None,
+        media_object: None,
+        media_bytes: None,
+        media_at: None,
+        media_attempts: 0,
+        reply_to: new.reply_to.clone(),
+        phone_number_id: new.number.phone_number_id.clone(),
+        business: new.number.e164,
+        customer,
+        customer_user_id: user,
+        customer_username: contact.and_then(|contact| contact.chatapp_username.clone()),
+        provider_id: Some(format!("TEST_{}", id.to_string().trim_start_matches("camsg_"))),
+        status: MessageStatus::Sent,
+        error: None,
+        times: Times { sent: Some(context.now), ..Times::default() },
+        rank: 0,
+        next_at: None,
+        lease_until: None,
+        attempts: 0,
+        created_at: context.now,
+        updated_at: context.now,
+    })
+}

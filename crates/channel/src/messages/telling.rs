@@ -1,0 +1,56 @@
+//! Who hears of a message: its event, and those who follow.
+
+use app::events::{self, NewEvent};
+use app::{App, Failure};
+use domain::channel::MessageStatus;
+use domain::channel::consent::Wish;
+use domain::channel::notification::Received;
+use domain::tenant::Mode;
+use store::channel_messages::{self, MessageRow};
+use store::{Tx, contacts};
+
+use crate::followers::{self, MessageFact};
+use crate::view;
+
+/// Tells of a message that was stored, or that moved on: its event, and who follows.
+pub(crate) fn stored(
+    app: &App,
+    tx: &mut Tx<'_>,
+    row: &MessageRow,
+    external_ref: Option<&str>,
+    before: Option<MessageStatus>,
+    received: Option<(&Received, Option<Wish>)>,
+) -> Result<(), Failure> {
+    let (received, wish) = received.map_or((None, None), |(received, wish)| (Some(received), wish));
+    followers::tell(app, tx, &MessageFact { message: row, before, received, wish })?;
+    let Some(kind) = row.status.event() else { return Ok(()) };
+    // Who follows says to which conversation a received message belongs.
+    let known = match received {
+        Some(_) => channel_messages::get(tx, row.workspace, row.id)?,
+        None => None,
+    };
+    let row = known.as_ref().unwrap_or(row);
+    let contact = row.contact.to_string();
+    let agent = row.agent.map(|agent| agent.to_string());
+    let event = NewEvent {
+        kind,
+        mode: Mode::Live,
+        agent: agent.as_deref(),
+        contact: Some(&contact),
+        data: view::of_event(row, external_ref)?,
+    };
+    events::emit(tx, &app.context(), row.workspace, event)?;
+    Ok(())
+}
+
+/// The same for one whose contact has to be looked up.
+pub(crate) fn moved(
+    app: &App,
+    tx: &mut Tx<'_>,
+    row: &MessageRow,
+    before: MessageStatus,
+) -> Result<(), Failure> {
+    let contact = contacts::get(tx, row.workspace, row.contact)?;
+    let reference = contact.and_then(|contact| contact.external_ref);
+    stored(app, tx, row, reference.as_deref(), Some(before), None)
+}
