@@ -1,0 +1,183 @@
+//! Numbers that have something to send, and messages that wait or are being sent.
+
+use const_format::formatcp;
+use domain::ids::{ChannelMessage, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use super::{MESSAGE, MessageRow};
+use crate::db::row::row;
+use crate::db::{Counter, DbError, Fold, Tx};
+use crate::params;
+
+row! {
+    /// A number that has something to send.
+    #[derive(Debug, Clone)]
+    pub struct LineRow in "channel_lines" {
+        /// Whose it is.
+        workspace: Tenant,
+        /// The provider's id of the number.
+        phone_number_id: String,
+        /// How far its pace is used up, microseconds.
+        used: i64,
+        /// When the next of its messages may go.
+        next_at: Option<Timestamp>,
+    }
+}
+
+const LINE: &str = LineRow::COLUMNS;
+
+/// The line of a number, held against other writers until the transaction ends; made if there is none.
+pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -> Result<LineRow, DbError> {
+    let sql = formatcp!(
+        "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update*/"
+    );
+    if let Some(line) = tx.one(sql, params![tenant, phone_number_id])? {
+        return Ok(line);
+    }
+    const INSERT: &str = formatcp!("{} on conflict do nothing", LineRow::INSERT);
+    let new =
+        LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None };
+    tx.exec(INSERT, &new.values())?;
+    Ok(tx.one(sql, params![tenant, phone_number_id])?.unwrap_or(new))
+}
+
+/// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`: the place before
+/// the first of them, and that of the last. None when the number has no line. One statement.
+pub fn reserve_slots(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    now: i64,
+    gap: i64,
+    wanted: i64,
+    latest: i64,
+) -> Result<Option<(i64, i64)>, DbError> {
+    let sql = "with line as (
+            select greatest(used, ?3::bigint) as used from channel_lines
+            where workspace = ?1 and phone_number_id = ?2 for update
+        )
+        update channel_lines set used = line.used
+            + ?4::bigint * least(?5::bigint, greatest((?6::bigint - line.used) / ?4::bigint, 0))
+        from line where workspace = ?1 and phone_number_id = ?2 returning line.used, channel_lines.used";
+    tx.one(sql, params![tenant, phone_number_id, now, gap, wanted, latest])
+}
+
+/// Writes how far a line has got.
+pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
+    let sql =
+        "update channel_lines set used = ?3, next_at = ?4 where workspace = ?1 and phone_number_id = ?2";
+    tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
+}
+
+/// Says that a number has something to send at a moment, unless it has something earlier. It is a counter of the
+/// transaction ([`Tx::count`]).
+pub fn wake_line(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    at: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "insert into channel_lines (workspace, phone_number_id, used, next_at) values (?1, ?2, 0, ?3)
+        on conflict (workspace, phone_number_id) do update set next_at = excluded.next_at
+        where channel_lines.next_at is null or channel_lines.next_at > excluded.next_at";
+    tx.tally(
+        Counter::Line(tenant.bits(), place_of(phone_number_id)),
+        sql,
+        &[Fold::Same, Fold::Same, Fold::Least],
+        params![tenant, phone_number_id, at],
+        None,
+    )
+}
+
+/// The place of a number among the counters of a transaction (FNV-1a).
+fn place_of(phone_number_id: &str) -> u64 {
+    phone_number_id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Across workspaces: numbers that have something to send by `until`, longest waiting first.
+pub fn due_lines(tx: &mut Tx<'_>, until: Timestamp, most: i64) -> Result<Vec<(Tenant, String)>, DbError> {
+    let sql =
+        "select workspace, phone_number_id from channel_lines where next_at <= ?1 order by next_at limit ?2";
+    tx.all(sql, params![until, most])
+}
+
+/// Across workspaces: when the next number has something to send.
+pub fn next_line(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(next_at) from channel_lines where next_at is not null", params![])?;
+    Ok(next.flatten())
+}
+
+/// The line of a number, held until the transaction ends, unless another node holds it.
+pub fn take_line(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    until: Timestamp,
+) -> Result<Option<LineRow>, DbError> {
+    let sql = formatcp!(
+        "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 and next_at <= ?3 /*pg for update skip locked*/"
+    );
+    tx.one(sql, params![tenant, phone_number_id, until])
+}
+
+/// Messages of a number and a rank that may go by `until`, longest waiting first, held until the transaction ends.
+pub fn due(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    rank: i64,
+    until: Timestamp,
+    most: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let sql = formatcp!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at <= ?4
+        order by next_at, id limit ?5 /*pg for update skip locked*/"
+    );
+    tx.all(sql, params![tenant, phone_number_id, rank, until, most])
+}
+
+/// When the next message of a number may go.
+pub fn next_of_line(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+) -> Result<Option<Timestamp>, DbError> {
+    // One look into the index for each rank.
+    let sql = "select min(next_at) from channel_messages
+        where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at is not null";
+    let first: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 0])?;
+    let second: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 1])?;
+    Ok(match (first.flatten(), second.flatten()) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    })
+}
+
+/// How many messages of a workspace wait to be sent, those of campaigns apart.
+pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql =
+        "select count(*) from channel_messages where workspace = ?1 and rank = 0 and next_at is not null";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}
+
+/// Across workspaces: messages whose sender has not stored an outcome in its time.
+pub fn abandoned(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<(Tenant, Id<ChannelMessage>)>, DbError> {
+    let sql =
+        "select workspace, id from channel_messages where lease_until <= ?1 order by lease_until limit ?2";
+    tx.all(sql, params![now, most])
+}
+
+/// Across workspaces: when the next lease ends.
+pub fn next_lease(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(lease_until) from channel_messages where lease_until is not null", params![])?;
+    Ok(next.flatten())
+}

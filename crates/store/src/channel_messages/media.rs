@@ -1,0 +1,64 @@
+//! Received media that is to be fetched, and objects that are to be dropped.
+
+use const_format::formatcp;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use super::{KNOWN_MESSAGE, MESSAGE, MessageRow};
+use crate::db::{DbError, Tx};
+use crate::params;
+
+/// Across workspaces: takes messages whose media is to be fetched, and puts them off until `again`.
+pub fn take_media(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    again: Timestamp,
+    most: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    tx.forget_all(KNOWN_MESSAGE);
+    let sql = formatcp!(
+        "update channel_messages set media_at = ?2, media_attempts = media_attempts + 1 where id in (
+            select id from channel_messages where media_at <= ?1 order by media_at limit ?3 /*pg for update skip locked*/
+        ) returning {MESSAGE}"
+    );
+    tx.all(sql, params![now, again, most])
+}
+
+/// Across workspaces: when the next media is to be fetched.
+pub fn next_media(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(media_at) from channel_messages where media_at is not null", params![])?;
+    Ok(next.flatten())
+}
+
+/// Notes that an object has to go.
+pub fn owe_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, now: Timestamp) -> Result<(), DbError> {
+    let sql = "insert into channel_media_drops (object, workspace, attempts, next_at) values (?2, ?1, 0, ?3)
+        on conflict (object) do nothing";
+    tx.later(sql, params![tenant, object, now])
+}
+
+/// Across workspaces: takes objects that are due to be dropped, and puts them off until `again`.
+pub fn take_drops(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    again: Timestamp,
+    most: i64,
+) -> Result<Vec<(Tenant, String)>, DbError> {
+    let sql = "update channel_media_drops set next_at = ?2, attempts = attempts + 1 where object in (
+            select object from channel_media_drops where next_at <= ?1 order by next_at limit ?3 /*pg for update skip locked*/
+        ) returning workspace, object";
+    tx.all(sql, params![now, again, most])
+}
+
+/// An object is gone.
+pub fn settle_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str) -> Result<(), DbError> {
+    tx.later("delete from channel_media_drops where workspace = ?1 and object = ?2", params![tenant, object])
+}
+
+/// Across workspaces: when the next object is dropped.
+pub fn next_drop(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(next_at) from channel_media_drops", params![])?;
+    Ok(next.flatten())
+}

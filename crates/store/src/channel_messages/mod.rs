@@ -1,0 +1,330 @@
+//! Messages of the messaging channel, their threads, and how fast and to how many people they go out.
+//!
+//! A message that is queued has a moment (`next_at`). One that is being sent has a lease instead: who sends it may
+//! store its outcome until then, and afterwards nobody sends it again.
+//!
+//! | file | holds |
+//! |---|---|
+//! | here | messages, added, found and changed |
+//! | `threads` | all messages between a number and a person |
+//! | `read` | lists of messages |
+//! | `lines` | numbers that have something to send, and messages that wait or are being sent |
+//! | `reach` | to how many people an account writes |
+//! | `media` | files to be fetched, and objects to be dropped |
+//! | `gone` | messages that are emptied or removed |
+
+mod gone;
+mod lines;
+mod media;
+mod reach;
+mod read;
+mod threads;
+
+pub use gone::{erase, made_before, remove};
+pub use lines::{
+    LineRow, abandoned, due, due_lines, line_for_update, next_lease, next_line, next_of_line, reserve_slots,
+    save_line, take_line, waiting, wake_line,
+};
+pub use media::{next_drop, next_media, owe_drop, settle_drop, take_drops, take_media};
+pub use reach::{count_reached, first_reached, forget_reached, is_reached, reach, reach_uncounted, reached};
+pub use read::{Filter, of_chat, of_contacts, page};
+pub use threads::{
+    ThreadRow, hand_over, hold_free_threads, hold_threads, save_thread, thread_by_id, thread_for_update,
+    thread_of,
+};
+
+use const_format::formatcp;
+use domain::channel::{Direction, MessageStatus, Source, Times};
+use domain::ids::{Agent, Campaign, ChannelMessage, ChannelThread, Chat, Contact, Id};
+use domain::phone::E164;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::Value as Json;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, Value, any_of};
+use crate::params;
+
+row! {
+    /// A message as stored.
+    #[derive(Debug, Clone)]
+    pub struct MessageRow in "channel_messages" {
+        /// Its id.
+        id: Id<ChannelMessage>,
+        /// Whose it is.
+        workspace: Tenant,
+        /// Its thread.
+        thread: Id<ChannelThread>,
+        /// The person.
+        contact: Id<Contact>,
+        /// The chat that it belongs to.
+        chat: Option<Id<Chat>>,
+        /// The agent of the chat or the campaign.
+        agent: Option<Id<Agent>>,
+        /// The campaign that sends it.
+        campaign: Option<Id<Campaign>>,
+        /// Which way it goes.
+        direction: Direction,
+        /// Who sent it.
+        source: Source,
+        /// The word of its type.
+        kind: String,
+        /// What it says in words.
+        words: Option<String>,
+        /// What is sent, or what came.
+        content: Option<Json>,
+        /// The name of its template.
+        template_name: Option<String>,
+        /// Id, name, language and category of its template.
+        template: Option<Json>,
+        /// Type and content type of received media.
+        media: Option<Json>,
+        /// Where the fetched media is.
+        media_object: Option<String>,
+        /// How large it is.
+        media_bytes: Option<i64>,
+        /// When it is fetched next.
+        media_at: Option<Timestamp>,
+        /// How often that was tried.
+        media_attempts: i64,
+        /// The provider's id of the message that it answers.
+        reply_to: Option<String>,
+        /// The provider's id of the business number.
+        phone_number_id: String,
+        /// The business number.
+        business: E164,
+        /// The customer's number.
+        customer: Option<String>,
+        /// The customer's id on the channel.
+        customer_user_id: Option<String>,
+        /// The customer's @username.
+        customer_username: Option<String>,
+        /// The provider's id of it.
+        provider_id: Option<String>,
+        /// Where it stands.
+        status: MessageStatus,
+        /// Why it failed: code, title and detail.
+        error: Option<(i64, String, String)> = |error| {
+            error_code: Option<i64> = error.as_ref().map(|(code, ..)| *code),
+            error_title: Option<String> = error.as_ref().map(|(_, title, _)| title.as_str()),
+            error_detail: Option<String> = error.as_ref().map(|(.., detail)| detail.as_str()),
+        } => error_code.map(|code| (code, error_title.unwrap_or_default(), error_detail.unwrap_or_default())),
+        /// When it reached which status.
+        times: Times = |times| {
+            sent_at: Option<Timestamp> = times.sent,
+            delivered_at: Option<Timestamp> = times.delivered,
+            read_at: Option<Timestamp> = times.read,
+            failed_at: Option<Timestamp> = times.failed,
+        } => Times { sent: sent_at, delivered: delivered_at, read: read_at, failed: failed_at },
+        /// 0 before 1: what belongs to a campaign waits for everything else.
+        rank: i64,
+        /// While it is queued: when it may be sent.
+        next_at: Option<Timestamp>,
+        /// While it is being sent: until when its outcome may be stored.
+        lease_until: Option<Timestamp>,
+        /// How often it was handed to the provider.
+        attempts: i64,
+        /// When it was taken or received.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+}
+
+const MESSAGE: &str = MessageRow::COLUMNS;
+
+/// Under which names this transaction knows threads and messages that were read for many.
+const KNOWN_THREAD: &str = "thread ";
+const KNOWN_MESSAGE: &str = "message ";
+
+fn message_named(tenant: Tenant, id: Id<ChannelMessage>) -> String {
+    format!("{KNOWN_MESSAGE}{tenant} {id}")
+}
+
+fn message_at(tenant: Tenant, phone_number_id: &str, provider_id: &str) -> String {
+    format!("{KNOWN_MESSAGE}{tenant} at {phone_number_id} {provider_id}")
+}
+
+/// Adds a message; `false` when one with its provider's id is there. One that is the first with its id, as this
+/// transaction has seen, travels with others; if there is another one by then, the transaction runs again.
+pub fn insert(tx: &mut Tx<'_>, row: &MessageRow) -> Result<bool, DbError> {
+    const SQL: &str = formatcp!("{} on conflict do nothing", MessageRow::INSERT);
+    let Some(provider_id) = &row.provider_id else {
+        tx.add(MessageRow::INSERT, &row.values())?;
+        return Ok(true);
+    };
+    let at = message_at(row.workspace, &row.phone_number_id, provider_id);
+    if tx.shared() && matches!(tx.known::<Option<Id<ChannelMessage>>>(&at), Some(None)) {
+        let otherwise = DbError::Retry("the same message came a moment ago".into());
+        tx.add_new(SQL, &row.values(), otherwise)?;
+        know(tx, row);
+        return Ok(true);
+    }
+    Ok(tx.exec(SQL, &row.values())? > 0)
+}
+
+fn know(tx: &mut Tx<'_>, row: &MessageRow) {
+    if let Some(provider_id) = &row.provider_id {
+        tx.hold(message_at(row.workspace, &row.phone_number_id, provider_id), Some(row.id));
+    }
+    tx.hold(message_named(row.workspace, row.id), Some(row.clone()));
+}
+
+/// Holds these messages against other writers, with one statement: [`get_for_update`] knows them until the transaction
+/// ends.
+pub fn hold_each(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<ChannelMessage>],
+) -> Result<Vec<MessageRow>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant].to_vec();
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and id in {list} order by id /*pg for update*/"
+    );
+    let rows: Vec<MessageRow> = tx.all(&sql, &params)?;
+    rows.iter().for_each(|row| know(tx, row));
+    Ok(rows)
+}
+
+/// Holds the messages of a number with these ids at the provider against other writers, with one statement:
+/// [`at_provider_for_update`] knows them until the transaction ends, and which there are not.
+pub fn hold_each_at_provider(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    provider_ids: &[String],
+) -> Result<Vec<MessageRow>, DbError> {
+    if provider_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = params![tenant, phone_number_id].to_vec();
+    let list = any_of(&mut params, provider_ids.iter().map(Value::from));
+    let sql = format!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id in {list} \
+         order by id /*pg for update*/"
+    );
+    let rows: Vec<MessageRow> = tx.all(&sql, &params)?;
+    for provider_id in provider_ids {
+        tx.hold(message_at(tenant, phone_number_id, provider_id), None::<Id<ChannelMessage>>);
+    }
+    rows.iter().for_each(|row| know(tx, row));
+    Ok(rows)
+}
+
+/// A message that this transaction knows.
+fn known_message(tx: &Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
+    if tx.knows_any() { tx.known(&message_named(tenant, id)) } else { None }
+}
+
+/// One message.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, tenant, id) {
+        return Ok(known);
+    }
+    let sql = formatcp!("select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2");
+    tx.one(sql, params![tenant, id])
+}
+
+/// The same, held against other writers until the transaction ends.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelMessage>,
+) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, tenant, id) {
+        return Ok(known);
+    }
+    let sql = formatcp!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, id])
+}
+
+/// The message of a number with this id at the provider, held against other writers until the transaction ends.
+pub fn at_provider_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    provider_id: &str,
+) -> Result<Option<MessageRow>, DbError> {
+    if tx.knows_any() {
+        match tx.known::<Option<Id<ChannelMessage>>>(&message_at(tenant, phone_number_id, provider_id)) {
+            Some(None) => return Ok(None),
+            Some(Some(id)) => {
+                if let Some(known) = known_message(tx, tenant, id) {
+                    return Ok(known);
+                }
+            }
+            None => {}
+        }
+    }
+    let sql = formatcp!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = ?3 /*pg for update*/"
+    );
+    tx.one(sql, params![tenant, phone_number_id, provider_id])
+}
+
+/// Writes what changes of a message that the caller holds.
+pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
+    let (code, title, detail) = match &row.error {
+        Some((code, title, detail)) => (Some(*code), Some(title.as_str()), Some(detail.as_str())),
+        None => (None, None, None),
+    };
+    let (sql, values) = update!(
+        "channel_messages" set {
+            chat: row.chat,
+            agent: row.agent,
+            words: row.words.as_deref(),
+            content: row.content.as_ref(),
+            media: row.media.as_ref(),
+            media_object: row.media_object.as_deref(),
+            media_bytes: row.media_bytes,
+            media_at: row.media_at,
+            media_attempts: row.media_attempts,
+            customer: row.customer.as_deref(),
+            customer_user_id: row.customer_user_id.as_deref(),
+            customer_username: row.customer_username.as_deref(),
+            provider_id: row.provider_id.as_deref(),
+            status: row.status,
+            error_code: code,
+            error_title: title,
+            error_detail: detail,
+            sent_at: row.times.sent,
+            delivered_at: row.times.delivered,
+            read_at: row.times.read,
+            failed_at: row.times.failed,
+            next_at: row.next_at,
+            lease_until: row.lease_until,
+            attempts: row.attempts,
+            updated_at: row.updated_at,
+        }
+        where "workspace = ?1 and id = ?2", row.workspace, row.id
+    );
+    let otherwise = DbError::Retry("a message went a moment ago".into());
+    tx.change(sql, &values, otherwise)?;
+    if tx.knows_any() {
+        know(tx, row);
+    }
+    Ok(())
+}
+
+/// Says to which chat a message belongs.
+pub fn set_chat(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelMessage>,
+    chat: Id<Chat>,
+    agent: Id<Agent>,
+) -> Result<(), DbError> {
+    let sql = "update channel_messages set chat = ?3, agent = ?4 where workspace = ?1 and id = ?2";
+    let otherwise = DbError::Retry("a message went a moment ago".into());
+    tx.change(sql, params![tenant, id, chat, agent], otherwise)?;
+    if let Some(Some(row)) = known_message(tx, tenant, id) {
+        know(tx, &MessageRow { chat: Some(chat), agent: Some(agent), ..row });
+    }
+    Ok(())
+}
