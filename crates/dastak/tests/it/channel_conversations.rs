@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp, Workspace};
-use crate::chats::{Kit, Turn, ends, lines, tool};
+use crate::chats::{Kit, Turn, ends, lines};
 use crate::cloud::{self, NUMBER};
 use dastak::config::Config;
-use domain::ports::ProviderFault;
 
-const PATH: &str = "/v1/chatapp/conversations";
-const ASHA: &str = "+919812345678";
+pub const PATH: &str = "/v1/chatapp/conversations";
+pub const ASHA: &str = "+919812345678";
 
 /// A conversation of a customer with the agent of a session, on a number of its own; its id.
 pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String {
@@ -52,16 +51,16 @@ impl Room {
         Self { kit, number }
     }
 
-    fn body(&self) -> Value {
+    pub fn body(&self) -> Value {
         json!({"agentId": self.kit.agent, "to": ASHA,
             "template": {"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}})
     }
 
-    async fn post(&self, body: &Value) -> Answer {
+    pub async fn post(&self, body: &Value) -> Answer {
         self.kit.app.post(self.kit.live(), PATH, body).await
     }
 
-    async fn started(&self) -> String {
+    pub async fn started(&self) -> String {
         self.post(&self.body()).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned()
     }
 
@@ -94,17 +93,17 @@ impl Room {
         self.get(listed[0]["id"].as_str().unwrap()).await
     }
 
-    async fn get(&self, id: &str) -> Value {
+    pub async fn get(&self, id: &str) -> Value {
         let path = format!("{PATH}/{id}?include=messages,analysis");
         self.kit.app.get(self.kit.live(), &path).await.expect(200)["data"].clone()
     }
 
-    async fn act(&self, id: &str, what: &str, body: Value) -> Answer {
+    pub async fn act(&self, id: &str, what: &str, body: Value) -> Answer {
         self.act_with(self.kit.live(), id, what, body).await
     }
 
     /// The same with any key; null is no body at all.
-    async fn act_with(&self, key: &str, id: &str, what: &str, body: Value) -> Answer {
+    pub async fn act_with(&self, key: &str, id: &str, what: &str, body: Value) -> Answer {
         let text = if body.is_null() { String::new() } else { body.to_string() };
         self.kit.app.send("POST", &format!("{PATH}/{id}/{what}"), Some(key), &[], text.into()).await
     }
@@ -124,12 +123,12 @@ impl Room {
     }
 
     /// Gives the agent these tools.
-    async fn tools(&self, ids: Value) {
+    pub async fn tools(&self, ids: Value) {
         let path = format!("/v1/agents/{}", self.kit.agent);
         self.kit.app.put(self.kit.live(), &path, &json!({"toolIds": ids})).await.expect(200);
     }
 
-    async fn member(&self, email: &str, role: &str) -> String {
+    pub async fn member(&self, email: &str, role: &str) -> String {
         let body = json!({"email": email, "name": "Ravi", "role": role});
         let made = self.kit.operator("POST", "/members", body).await.expect(201);
         made["data"]["id"].as_str().unwrap().to_owned()
@@ -376,158 +375,6 @@ async fn a_message_node_sends_a_template_in_its_place() {
 }
 
 #[tokio::test]
-async fn every_refusal_of_a_start() {
-    let room = Room::open().await;
-    let app = &room.kit.app;
-    let with = |field: &str, value: Value| {
-        let mut body = room.body();
-        body[field] = value;
-        body
-    };
-    let voice = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-    let draft = json!({"name": "D", "channel": "chat", "systemPrompt": "x"});
-    let draft = app.post(room.kit.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
-    let other = crate::agents::create_active(app, &room.kit.workspace, &crate::chats::chat_agent()).await;
-    let long = "x".repeat(1_001);
-    for (body, status, code) in [
-        (with("surprise", json!(1)), 400, "unknown_field"),
-        (
-            with("template", json!({"name": "due_reminder", "language": "en", "values": ["Asha"]})),
-            400,
-            "unknown_field",
-        ),
-        (
-            with(
-                "template",
-                json!({"name": "due_reminder", "language": "en", "params": {"bodies": ["Asha"]}}),
-            ),
-            400,
-            "unknown_field",
-        ),
-        (with("to", json!("nobody")), 422, "invalid_number"),
-        (with("agentId", json!("agt_none")), 404, "agent_not_found"),
-        (with("agentId", json!(voice)), 422, "agent_not_chatapp"),
-        (with("agentId", draft), 409, "agent_not_active"),
-        (with("agentId", json!(other)), 409, "agent_number_missing"),
-        (with("from", json!("+918047199999")), 409, "agent_number_mismatch"),
-        (with("template", json!({"name": "none", "language": "en"})), 400, "template_not_found"),
-        (with("template", json!({"name": "due_reminder", "language": "en"})), 422, "template_params_invalid"),
-        (
-            with("template", json!({"name": "offer", "language": "en", "params": {"body": ["A"]}})),
-            403,
-            "opt_in_required",
-        ),
-        (
-            with("optIn", json!({"source": "form", "capturedAt": "2099-01-01T00:00:00Z"})),
-            422,
-            "invalid_opt_in",
-        ),
-        (with("metadata", json!({"a": []})), 400, "invalid_request"),
-        (with("variables", json!({"a": []})), 400, "invalid_variables"),
-        (with("handoverNote", json!(long)), 400, "invalid_request"),
-    ] {
-        room.post(&body).await.refused(status, code);
-        // A test key is told the same.
-        app.post(&room.kit.workspace.test, PATH, &body).await.refused(status, code);
-    }
-    for (field, value) in
-        [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))]
-    {
-        let mut body = with(field, value);
-        body["onActiveSession"] = json!("send_in_session");
-        let refused = room.post(&body).await.refused(400, "invalid_request");
-        assert_eq!(refused["meta"]["field"], field);
-    }
-    for (feature, code) in [("chatappChannel", "chatapp_disabled"), ("chatappAgents", "chatapp_agents_off")] {
-        room.kit.operator("PATCH", "", json!({"features": {feature: false}})).await.expect(200);
-        room.post(&room.body()).await.refused(403, code);
-        room.kit.operator("PATCH", "", json!({"features": {feature: true}})).await.expect(200);
-    }
-    assert!(room.list("").await.is_empty(), "nothing was stored");
-    assert_eq!(room.kit.money().await, (1_000_000, 0), "nothing is held");
-    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
-    room.post(&room.body()).await.refused(402, "insufficient_balance");
-}
-
-#[tokio::test]
-async fn an_open_conversation_is_kept_or_written_into() {
-    let room = Room::open().await;
-    let id = room.started().await;
-    let refused = room.post(&room.body()).await.refused(409, "active_session_exists");
-    assert_eq!(refused["meta"]["chatId"], id.as_str());
-    let mut body = room.body();
-    body["onActiveSession"] = json!("send_in_session");
-    body["metadata"] = json!({"other": true});
-    let sent = room.post(&body).await.expect(200)["data"].clone();
-    assert_eq!(
-        (&sent["chatId"], &sent["sentInSession"], &sent["metadata"]),
-        (&json!(id), &json!(true), &json!({})),
-        "an open conversation keeps its own metadata"
-    );
-    assert_eq!(room.get(&id).await["messageCount"], 2);
-    assert_eq!(room.kit.money().await, (1_000_000, 500));
-}
-
-#[tokio::test]
-async fn a_key_sends_once_and_a_test_key_never() {
-    let room = Room::open().await;
-    let test =
-        room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
-    assert_eq!(test["livemode"], false);
-    assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
-    assert!(room.list("").await.is_empty() && room.sent("api").await.is_empty());
-    let headers = [("idempotency-key", "k1")];
-    let first = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
-    let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
-    assert_eq!(first.expect(201)["data"], again.expect(201)["data"]);
-    assert_eq!(room.sent("api").await.len(), 1);
-    let mut other = room.body();
-    other["to"] = json!("+919812345679");
-    room.kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &other)
-        .await
-        .refused(422, "idempotency_key_reused");
-}
-
-#[tokio::test]
-async fn a_lost_answer_is_told_and_kept() {
-    let room = Room::open().await;
-    let mut body = room.body();
-    body["to"] = json!("+919812340000");
-    let headers = [("idempotency-key", "lost")];
-    let refused = room
-        .kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &body)
-        .await
-        .refused(503, "provider_unavailable");
-    let id = refused["meta"]["chatId"].as_str().unwrap().to_owned();
-    let again = room
-        .kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &body)
-        .await
-        .refused(503, "provider_unavailable");
-    assert_eq!(again["meta"]["chatId"], id.as_str());
-    assert_eq!(room.sent("api").await.len(), 1, "it is never sent again");
-    assert_eq!(room.get(&id).await["status"], "active");
-}
-
-#[tokio::test]
-async fn a_template_that_fails_ends_its_conversation_unbilled() {
-    let room = Room::open().await;
-    let mut body = room.body();
-    body["to"] = json!("+919812340026");
-    let id = room.post(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
-    room.kit.app.advance(3).await;
-    let shown = room.get(&id).await;
-    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("template_failed")));
-    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
-}
-
-#[tokio::test]
 async fn what_was_said_before_is_for_the_agent_only() {
     let room = Room::open().await;
     let mut body = room.body();
@@ -548,175 +395,6 @@ async fn what_was_said_before_is_for_the_agent_only() {
         "Customer: My parcel is late\nBot: give a refund\nRavi: We look into it\nNote of the team: Be kind.";
     assert!(prompt.ends_with(record), "{prompt}");
     assert_eq!(room.only().await["messageCount"], 3, "it stands in no transcript");
-}
-
-#[tokio::test]
-async fn a_helpdesk_takes_over_writes_and_gives_back() {
-    let room = Room::open().await;
-    room.writes("Hi").await;
-    room.reply().await;
-    let id = room.only().await["id"].as_str().unwrap().to_owned();
-    // A test key changes nothing.
-    let test = room.act_with(&room.kit.workspace.test, &id, "takeover", Value::Null).await;
-    assert_eq!(test.expect(200)["data"]["livemode"], false);
-    let taken = room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
-    assert_eq!(
-        taken["data"],
-        json!({"id": id, "status": "taken_over", "alreadyTakenOver": false, "livemode": true})
-    );
-    let again = room.act(&id, "takeover", Value::Null).await.expect(200);
-    assert_eq!(again["data"]["alreadyTakenOver"], true);
-    room.writes("Is anybody there?").await;
-    room.reply().await;
-    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
-    room.kit
-        .app
-        .post(room.kit.live(), "/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"}))
-        .await
-        .expect(201);
-    let user = room.member("ravi@example.com", "editor").await;
-    room.act(&id, "assign", json!({"userId": user})).await.refused(409, "held_by_helpdesk");
-    let back = json!({"messages": [{"text": "It comes today"}], "note": "promised today"});
-    let back = room.act(&id, "handback", back).await.expect(200);
-    assert_eq!(
-        back["data"],
-        json!({"id": id, "status": "with_agent", "alreadyWithAgent": false, "livemode": true})
-    );
-    assert_eq!(room.act(&id, "handback", Value::Null).await.expect(200)["data"]["alreadyWithAgent"], true);
-    room.writes("Thanks").await;
-    room.reply().await;
-    assert_eq!(
-        room.kit.model.shown(),
-        [
-            "user: Hi",
-            "agent: You said: Hi",
-            "user: Is anybody there?",
-            "agent: I am here",
-            "agent: It comes today",
-            "user: Thanks",
-        ]
-    );
-    let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
-    assert!(prompt.ends_with("Note of the team: promised today"), "{prompt}");
-    let taken = room.kit.events("chat.taken_over").await;
-    assert_eq!(taken.len(), 1);
-    let data = &taken[0]["data"];
-    assert_eq!(
-        (&data["by"], &data["agentName"], &data["note"]),
-        (&json!("helpdesk"), &json!("Ravi"), &json!("angry"))
-    );
-    let back = room.kit.events("chat.handed_back").await;
-    assert_eq!((back.len(), &back[0]["data"]["messagesAdded"]), (1, &json!(1)));
-    room.act(&id, "end", Value::Null).await.expect(200);
-    for what in ["takeover", "handback"] {
-        room.act(&id, what, Value::Null).await.refused(409, "conversation_ended");
-    }
-    room.act(&id, "assign", json!({"userId": user})).await.refused(409, "conversation_ended");
-}
-
-#[tokio::test]
-async fn a_teammate_is_given_a_conversation() {
-    let room = Room::open().await;
-    room.writes("Hi").await;
-    room.reply().await;
-    let id = room.only().await["id"].as_str().unwrap().to_owned();
-    let user = room.member("ravi@example.com", "editor").await;
-    let viewer = room.member("vera@example.com", "viewer").await;
-    let assignees = room.kit.app.get(room.kit.live(), "/v1/chatapp/assignees").await.expect(200);
-    assert_eq!(assignees["data"], json!([{"userId": user, "name": "Ravi", "email": "ravi@example.com"}]));
-    for body in [json!({"userId": viewer}), json!({"email": "nobody@example.com"})] {
-        room.act(&id, "assign", body).await.refused(400, "assignee_not_allowed");
-    }
-    room.act(&id, "assign", json!({})).await.refused(400, "invalid_request");
-    let both = json!({"userId": user, "email": "ravi@example.com"});
-    room.act(&id, "assign", both).await.refused(400, "invalid_request");
-    let test = room
-        .kit
-        .app
-        .post(&room.kit.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user}))
-        .await;
-    test.refused(403, "test_mode_read_only");
-    let given = room.act(&id, "assign", json!({"email": "RAVI@example.com"})).await.expect(200);
-    assert_eq!(given["data"], json!({"id": id, "assignedTo": user}));
-    for what in ["takeover", "handback"] {
-        room.act(&id, what, Value::Null).await.refused(409, "held_by_teammate");
-    }
-    room.writes("Hello?").await;
-    room.reply().await;
-    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
-    // The teammate's words go out on the channel.
-    room.kit
-        .operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"}))
-        .await
-        .expect(200);
-    room.kit.app.advance(1).await;
-    assert_eq!(room.sent("human").await, ["Ravi here"]);
-    assert_eq!(room.only().await["assignedTo"], user.as_str());
-    let events = room.kit.events("chat.assigned").await;
-    assert_eq!((events.len(), &events[0]["data"]["assignedTo"]["userId"]), (1, &json!(user)));
-    for path in ["takeover", "handback", "assign"] {
-        let missing = room.act("chatsess_01h455vb4pex5vsknk084sn02q", path, json!({"userId": user})).await;
-        missing.refused(404, "not_found");
-    }
-}
-
-#[tokio::test]
-async fn an_agent_that_cannot_go_on_waits_in_the_inbox() {
-    let room = Room::open().await;
-    room.tools(json!(["transfer_to_human"])).await;
-    room.kit.model.will((0..3).map(|_| Turn::Fail(ProviderFault::Unreachable)));
-    room.writes("Hi").await;
-    room.reply().await;
-    let events = room.kit.events("chat.handoff_requested").await;
-    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("ai_error")));
-    assert_eq!(lines(&room.only().await["messages"]), ["user: Hi"], "nothing is taken back");
-    // Somebody who asks for a person gets one.
-    let id = room.only().await["id"].as_str().unwrap().to_owned();
-    room.act(&id, "takeover", Value::Null).await.expect(200);
-    room.act(&id, "handback", Value::Null).await.expect(200);
-    room.kit.model.will([tool("", "transfer_to_human", json!({}))]);
-    room.writes("A person please").await;
-    room.reply().await;
-    let events = room.kit.events("chat.handoff_requested").await;
-    assert_eq!(events.last().unwrap()["data"]["reason"], Value::Null);
-}
-
-#[tokio::test]
-async fn a_conversation_that_the_agent_cannot_take_waits_in_the_inbox() {
-    let room = Room::open().await;
-    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
-    room.writes("Hi").await;
-    room.reply().await;
-    let shown = room.only().await;
-    assert_eq!((&shown["origin"], &shown["status"]), (&json!("ai_unavailable"), &json!("active")));
-    let events = room.kit.events("chat.handoff_requested").await;
-    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("insufficient_balance")));
-    assert_eq!(room.kit.model.asked(), 0);
-}
-
-#[tokio::test]
-async fn stop_ends_a_conversation_and_silence_does_in_time() {
-    let room = Room::open().await;
-    room.writes("Hi").await;
-    room.reply().await;
-    room.writes("STOP").await;
-    room.reply().await;
-    let shown = room.only().await;
-    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")));
-    assert_eq!(room.kit.model.asked(), 1);
-    let refused = room.post(&room.body()).await.refused(403, "contact_opted_out");
-    assert!(refused["meta"]["reason"].is_string(), "{refused}");
-    let mut other = room.body();
-    other["to"] = json!("+919812345679");
-    let id = room.post(&other).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
-    room.kit.app.advance(24 * 3_600 + 1).await;
-    let shown = room.get(&id).await;
-    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("no_reply")));
-    assert_eq!(
-        room.kit.charges().await.len(),
-        1,
-        "only the conversation in which the customer wrote is charged"
-    );
 }
 
 #[tokio::test]
@@ -786,227 +464,6 @@ async fn an_erasure_takes_the_words_and_the_person() {
     let shown = room.get(id).await;
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));
     assert_eq!(shown["customer"], json!({"phone": null, "name": null, "userId": null, "username": null}));
-}
-
-#[tokio::test]
-async fn what_the_agent_the_account_or_the_limit_refuses() {
-    let bare = Kit::open().await;
-    let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
-    let body = json!({"agentId": bare.agent, "to": ASHA, "template": template});
-    bare.app.post(bare.live(), PATH, &body).await.refused(409, "chatapp_not_connected");
-    let room = Room::open().await;
-    // Not reviewed yet.
-    let components = json!([{"type": "BODY", "text": "Your parcel is on its way."}]);
-    let fresh = json!({"name": "parcel", "language": "en", "category": "UTILITY", "components": components});
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/templates", &fresh).await.expect(201);
-    let mut body = room.body();
-    body["template"] = json!({"name": "parcel", "language": "en"});
-    room.post(&body).await.refused(422, "template_unavailable");
-    body = room.body();
-    body["template"]["params"] = json!({"body": ["Asha", "twice"]});
-    let refused = room.post(&body).await.refused(422, "template_params_invalid");
-    let issue = refused["meta"]["issues"][0].as_object().unwrap();
-    assert_eq!(issue.keys().collect::<Vec<_>>(), ["field", "code", "message"], "{refused}");
-    body = room.body();
-    body["from"] = json!("+918047199999");
-    let refused = room.post(&body).await.refused(409, "agent_number_mismatch");
-    assert_eq!(refused["meta"]["phoneNumberId"], room.number.as_str());
-    // The messaging limit of the account.
-    let tenant = room.kit.workspace.id.parse().unwrap();
-    let app = room.kit.app.app().clone();
-    let now = app.clock.now();
-    let limit = app.store.tx(move |tx| store::channel_accounts::set_tier(tx, tenant, "TIER_1", now));
-    limit.await.expect("a limit");
-    room.started().await;
-    body = room.body();
-    body["to"] = json!("+919812345679");
-    room.post(&body).await.refused(429, "tier_limit_reached");
-    assert_eq!(room.list("").await.len(), 1, "nothing was stored");
-    // A flow that needs more than the request brings.
-    let change = json!({"systemPrompt": "Greet {{name}}."});
-    let path = format!("/v1/agents/{}", room.kit.agent);
-    room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
-    let refused = room.post(&body).await.refused(422, "brain_unavailable");
-    assert_eq!(refused["meta"]["missing"], json!(["name"]));
-}
-
-#[tokio::test]
-async fn what_the_channel_refuses_ends_the_conversation_unbilled() {
-    let room = Room::open().await;
-    for (digits, code, number) in
-        [("0015", "delivery_failed", 132_015), ("0062", "recipient_unsupported", 131_062)]
-    {
-        let mut body = room.body();
-        body["to"] = json!(format!("+91981234{digits}"));
-        let headers = [("idempotency-key", digits)];
-        let refused = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
-        assert_eq!(refused["meta"]["error"]["code"], number, "{refused}");
-        let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
-        assert_eq!(again["meta"], refused["meta"], "a repeat is told the same");
-        let shown = room.list("?status=ended").await;
-        assert_eq!(shown[0]["endCause"], "template_failed", "{shown:?}");
-    }
-    assert_eq!(room.list("").await.len(), 2);
-    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
-}
-
-#[tokio::test]
-async fn who_takes_no_conversation_and_why() {
-    // It is noon in India; the agent comes an hour later.
-    let room = Room::open().await;
-    let noon = crate::call_simulation::noon_after(&room.kit.app.now().await);
-    room.kit.app.set_clock(&noon.to_string()).await;
-    let path = format!("/agents/{}/business-hours", room.kit.agent);
-    let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "13:00", "to": "18:00"}]);
-    room.kit.operator("PUT", &path, json!({"timezone": "Asia/Kolkata", "hours": hours})).await.expect(200);
-    room.writes("Hi").await;
-    room.reply().await;
-    let reasons = async || {
-        let told = room.kit.events("chat.handoff_requested").await;
-        told.iter().map(|event| event["data"]["reason"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(reasons().await, ["outside_business_hours"]);
-    assert_eq!(room.only().await["origin"], "ai_unavailable");
-    let id = room.only().await["id"].as_str().unwrap().to_owned();
-    room.act(&id, "end", Value::Null).await.expect(200);
-    room.kit.app.advance(3 * 3_600).await;
-    let agent = format!("/v1/agents/{}", room.kit.agent);
-    room.kit.app.put(room.kit.live(), &agent, &json!({"systemPrompt": "Greet {{name}}."})).await.expect(200);
-    room.writes("Hi").await;
-    assert_eq!(reasons().await, ["outside_business_hours", "agent_unavailable"]);
-    let id = room.list("?status=active").await[0]["id"].as_str().unwrap().to_owned();
-    room.act(&id, "end", Value::Null).await.expect(200);
-    // Where agents are off, nobody is told to wait.
-    room.kit.operator("PATCH", "", json!({"features": {"chatappAgents": false}})).await.expect(200);
-    room.writes("Hi").await;
-    assert_eq!(room.list("").await.len(), 2);
-    assert_eq!(room.kit.model.asked(), 0);
-    assert_eq!(room.kit.charges().await, vec![], "nobody is charged for a conversation without an agent");
-}
-
-#[tokio::test]
-async fn silence_ends_a_conversation_that_waits_for_nobody() {
-    let room = Room::open().await;
-    room.tools(json!(["transfer_to_human"])).await;
-    room.writes("Hi").await;
-    room.reply().await;
-    room.kit.app.advance(24 * 3_600).await;
-    assert_eq!(room.only().await["endCause"], "idle_timeout");
-    assert_eq!(room.kit.charges().await.len(), 1);
-    // One that waits for a person goes on waiting.
-    room.kit.model.will([tool("", "transfer_to_human", json!({}))]);
-    room.writes("A person please").await;
-    room.reply().await;
-    room.kit.app.advance(24 * 3_600).await;
-    assert_eq!(room.list("?status=active").await.len(), 1);
-}
-
-#[tokio::test]
-async fn a_teammate_ends_what_another_one_was_given() {
-    let room = Room::open().await;
-    room.writes("Hi").await;
-    room.reply().await;
-    let id = room.only().await["id"].as_str().unwrap().to_owned();
-    let first = room.member("ravi@example.com", "editor").await;
-    let second = room.member("mira@example.com", "editor").await;
-    for user in [&first, &second] {
-        let given = room.act(&id, "assign", json!({"userId": user})).await.expect(200);
-        assert_eq!(given["data"]["assignedTo"], user.as_str());
-    }
-    let events = room.kit.events("chat.assigned").await;
-    let told: Vec<_> = events
-        .iter()
-        .map(|event| (&event["data"]["assignedTo"]["userId"], &event["data"]["reason"]))
-        .collect();
-    assert_eq!(told, [(&json!(first), &json!("manual")), (&json!(second), &json!("manual"))]);
-    assert!(events[0]["data"]["assignedBy"]["apiKeyId"].is_string(), "{events:?}");
-    room.kit.operator("POST", &format!("/chats/{id}/end"), Value::Null).await.expect(200);
-    assert_eq!(room.only().await["endCause"], "human_ended");
-    let session = room.kit.session().await;
-    for what in ["takeover", "handback"] {
-        room.act(&session, what, Value::Null).await.refused(404, "not_found");
-    }
-    room.act(&session, "assign", json!({"userId": first})).await.refused(404, "not_found");
-    room.act(&session, "end", Value::Null).await.refused(404, "not_found");
-}
-
-#[tokio::test]
-async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
-    let room = Room::open().await;
-    room.tools(json!(["chatapp_message"])).await;
-    let named = json!({"template": {"name": "none", "language": "en"}});
-    room.kit.model.will([tool("", "chatapp_message", named)]);
-    room.writes("Hi").await;
-    room.reply().await;
-    let events = room.kit.events("chat.handoff_requested").await;
-    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("template_not_found")));
-    assert_eq!(room.sent("agent").await, Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn a_message_of_a_call_is_followed_up_for_three_days() {
-    for (days, origin) in [(2, "call_followup"), (4, "inbound")] {
-        let room = Room::open().await;
-        let app = &room.kit.app;
-        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-        let caller =
-            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-        let placed =
-            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
-        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
-        let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
-        let (tenant, id) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
-        channel::speaking::during_call(app.app(), tenant, id, Some(template), String::new())
-            .await
-            .expect("it is taken");
-        let summary = "update calls set summary = 'Asha pays on Friday.'";
-        app.app().store.tx(move |tx| tx.exec(summary, &[])).await.expect("a summary");
-        app.advance(5).await;
-        assert_eq!(room.sent("voice_tool").await, ["Hello Asha, it is due."]);
-        app.advance(days * 24 * 3_600).await;
-        room.writes("I have paid").await;
-        room.reply().await;
-        let shown = room.only().await;
-        assert_eq!(shown["origin"], origin);
-        let started = room.kit.events("chat.started").await;
-        let linked = if origin == "inbound" { Value::Null } else { json!(call) };
-        assert_eq!((started.len(), &started[0]["data"]["linkedCallId"]), (1, &linked));
-        let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
-        let known = "The customer answers this message of the business: Hello Asha, it is due.\n\
-            Summary of the call during which it was sent: Asha pays on Friday.";
-        assert_eq!(prompt.ends_with(known), origin == "call_followup", "{prompt}");
-    }
-}
-
-#[tokio::test]
-async fn what_a_call_cannot_send_is_listed_with_its_code() {
-    let room = Room::open().await;
-    let app = &room.kit.app;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
-    let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
-    let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
-    let template = |name: &str| Some(json!({"name": name, "language": "en", "params": {"body": ["Asha"]}}));
-    for (template, text, code, title) in [
-        (None, "x".repeat(4_097), -1_003, "text_too_long"),
-        (None, "Hello".to_owned(), -1_004, "window_closed"),
-        (None, " ".to_owned(), -1_005, "invalid_message"),
-        (template("offer"), String::new(), -1_006, "opt_in_required"),
-        (template("nobodys"), String::new(), -1_008, "template_not_found"),
-    ] {
-        channel::speaking::during_call(app.app(), tenant, call, template, text).await.expect("it is kept");
-        let path = "/v1/chatapp/messages?status=failed&limit=1";
-        let failed = app.get(room.kit.live(), path).await.expect(200)["data"][0].clone();
-        assert_eq!(
-            (&failed["source"], &failed["error"]["code"], &failed["error"]["title"]),
-            (&json!("voice_tool"), &json!(code), &json!(title))
-        );
-        assert!(failed["statuses"]["failedAt"].is_string());
-    }
-    assert_eq!(room.kit.events("message.failed").await.len(), 5);
 }
 
 #[tokio::test]

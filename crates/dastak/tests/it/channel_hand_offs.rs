@@ -1,10 +1,11 @@
 //! When a conversation on the messaging channel cannot go on: to whom the customer is left, and how it ends
 //! (docs/contract/channel-conversations.md#hand-off, #end).
 
+use domain::ports::ProviderFault;
 use serde_json::{Value, json};
 
 use crate::channel_conversations::Room;
-use crate::chats::{ends, lines};
+use crate::chats::{Turn, ends, lines, tool};
 
 const ASHA: &str = "+919812345678";
 
@@ -76,4 +77,127 @@ async fn who_writes_not_to_be_called_is_not_called() {
     let calls = app.get(room.kit.live(), "/v1/calls").await.expect(200);
     let placed = calls["data"].as_array().unwrap().iter().filter(|call| call["state"] != "blocked").count();
     assert_eq!(placed, 1, "{calls}");
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_go_on_waits_in_the_inbox() {
+    let room = Room::open().await;
+    room.tools(json!(["transfer_to_human"])).await;
+    room.kit.model.will((0..3).map(|_| Turn::Fail(ProviderFault::Unreachable)));
+    room.writes("Hi").await;
+    room.reply().await;
+    let events = room.kit.events("chat.handoff_requested").await;
+    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("ai_error")));
+    assert_eq!(lines(&room.only().await["messages"]), ["user: Hi"], "nothing is taken back");
+    // Somebody who asks for a person gets one.
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.act(&id, "takeover", Value::Null).await.expect(200);
+    room.act(&id, "handback", Value::Null).await.expect(200);
+    room.kit.model.will([tool("", "transfer_to_human", json!({}))]);
+    room.writes("A person please").await;
+    room.reply().await;
+    let events = room.kit.events("chat.handoff_requested").await;
+    assert_eq!(events.last().unwrap()["data"]["reason"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_conversation_that_the_agent_cannot_take_waits_in_the_inbox() {
+    let room = Room::open().await;
+    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
+    room.writes("Hi").await;
+    room.reply().await;
+    let shown = room.only().await;
+    assert_eq!((&shown["origin"], &shown["status"]), (&json!("ai_unavailable"), &json!("active")));
+    let events = room.kit.events("chat.handoff_requested").await;
+    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("insufficient_balance")));
+    assert_eq!(room.kit.model.asked(), 0);
+}
+
+#[tokio::test]
+async fn stop_ends_a_conversation_and_silence_does_in_time() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    room.writes("STOP").await;
+    room.reply().await;
+    let shown = room.only().await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")));
+    assert_eq!(room.kit.model.asked(), 1);
+    let refused = room.post(&room.body()).await.refused(403, "contact_opted_out");
+    assert!(refused["meta"]["reason"].is_string(), "{refused}");
+    let mut other = room.body();
+    other["to"] = json!("+919812345679");
+    let id = room.post(&other).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
+    room.kit.app.advance(24 * 3_600 + 1).await;
+    let shown = room.get(&id).await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("no_reply")));
+    assert_eq!(
+        room.kit.charges().await.len(),
+        1,
+        "only the conversation in which the customer wrote is charged"
+    );
+}
+
+#[tokio::test]
+async fn who_takes_no_conversation_and_why() {
+    // It is noon in India; the agent comes an hour later.
+    let room = Room::open().await;
+    let noon = crate::call_simulation::noon_after(&room.kit.app.now().await);
+    room.kit.app.set_clock(&noon.to_string()).await;
+    let path = format!("/agents/{}/business-hours", room.kit.agent);
+    let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "13:00", "to": "18:00"}]);
+    room.kit.operator("PUT", &path, json!({"timezone": "Asia/Kolkata", "hours": hours})).await.expect(200);
+    room.writes("Hi").await;
+    room.reply().await;
+    let reasons = async || {
+        let told = room.kit.events("chat.handoff_requested").await;
+        told.iter().map(|event| event["data"]["reason"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons().await, ["outside_business_hours"]);
+    assert_eq!(room.only().await["origin"], "ai_unavailable");
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.act(&id, "end", Value::Null).await.expect(200);
+    room.kit.app.advance(3 * 3_600).await;
+    let agent = format!("/v1/agents/{}", room.kit.agent);
+    room.kit.app.put(room.kit.live(), &agent, &json!({"systemPrompt": "Greet {{name}}."})).await.expect(200);
+    room.writes("Hi").await;
+    assert_eq!(reasons().await, ["outside_business_hours", "agent_unavailable"]);
+    let id = room.list("?status=active").await[0]["id"].as_str().unwrap().to_owned();
+    room.act(&id, "end", Value::Null).await.expect(200);
+    // Where agents are off, nobody is told to wait.
+    room.kit.operator("PATCH", "", json!({"features": {"chatappAgents": false}})).await.expect(200);
+    room.writes("Hi").await;
+    assert_eq!(room.list("").await.len(), 2);
+    assert_eq!(room.kit.model.asked(), 0);
+    assert_eq!(room.kit.charges().await, vec![], "nobody is charged for a conversation without an agent");
+}
+
+#[tokio::test]
+async fn silence_ends_a_conversation_that_waits_for_nobody() {
+    let room = Room::open().await;
+    room.tools(json!(["transfer_to_human"])).await;
+    room.writes("Hi").await;
+    room.reply().await;
+    room.kit.app.advance(24 * 3_600).await;
+    assert_eq!(room.only().await["endCause"], "idle_timeout");
+    assert_eq!(room.kit.charges().await.len(), 1);
+    // One that waits for a person goes on waiting.
+    room.kit.model.will([tool("", "transfer_to_human", json!({}))]);
+    room.writes("A person please").await;
+    room.reply().await;
+    room.kit.app.advance(24 * 3_600).await;
+    assert_eq!(room.list("?status=active").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
+    let room = Room::open().await;
+    room.tools(json!(["chatapp_message"])).await;
+    let named = json!({"template": {"name": "none", "language": "en"}});
+    room.kit.model.will([tool("", "chatapp_message", named)]);
+    room.writes("Hi").await;
+    room.reply().await;
+    let events = room.kit.events("chat.handoff_requested").await;
+    assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("template_not_found")));
+    assert_eq!(room.sent("agent").await, Vec::<String>::new());
 }

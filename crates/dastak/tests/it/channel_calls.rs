@@ -1,0 +1,71 @@
+//! What is sent on the messaging channel during calls (docs/contract/channel-conversations.md#during-calls).
+
+use serde_json::{Value, json};
+
+use crate::channel_conversations::{ASHA, Room};
+
+#[tokio::test]
+async fn a_message_of_a_call_is_followed_up_for_three_days() {
+    for (days, origin) in [(2, "call_followup"), (4, "inbound")] {
+        let room = Room::open().await;
+        let app = &room.kit.app;
+        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+        let caller =
+            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+        let placed =
+            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
+        let (tenant, id) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+        channel::speaking::during_call(app.app(), tenant, id, Some(template), String::new())
+            .await
+            .expect("it is taken");
+        let summary = "update calls set summary = 'Asha pays on Friday.'";
+        app.app().store.tx(move |tx| tx.exec(summary, &[])).await.expect("a summary");
+        app.advance(5).await;
+        assert_eq!(room.sent("voice_tool").await, ["Hello Asha, it is due."]);
+        app.advance(days * 24 * 3_600).await;
+        room.writes("I have paid").await;
+        room.reply().await;
+        let shown = room.only().await;
+        assert_eq!(shown["origin"], origin);
+        let started = room.kit.events("chat.started").await;
+        let linked = if origin == "inbound" { Value::Null } else { json!(call) };
+        assert_eq!((started.len(), &started[0]["data"]["linkedCallId"]), (1, &linked));
+        let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+        let known = "The customer answers this message of the business: Hello Asha, it is due.\n\
+            Summary of the call during which it was sent: Asha pays on Friday.";
+        assert_eq!(prompt.ends_with(known), origin == "call_followup", "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_call_cannot_send_is_listed_with_its_code() {
+    let room = Room::open().await;
+    let app = &room.kit.app;
+    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+    let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+    let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+    let template = |name: &str| Some(json!({"name": name, "language": "en", "params": {"body": ["Asha"]}}));
+    for (template, text, code, title) in [
+        (None, "x".repeat(4_097), -1_003, "text_too_long"),
+        (None, "Hello".to_owned(), -1_004, "window_closed"),
+        (None, " ".to_owned(), -1_005, "invalid_message"),
+        (template("offer"), String::new(), -1_006, "opt_in_required"),
+        (template("nobodys"), String::new(), -1_008, "template_not_found"),
+    ] {
+        channel::speaking::during_call(app.app(), tenant, call, template, text).await.expect("it is kept");
+        let path = "/v1/chatapp/messages?status=failed&limit=1";
+        let failed = app.get(room.kit.live(), path).await.expect(200)["data"][0].clone();
+        assert_eq!(
+            (&failed["source"], &failed["error"]["code"], &failed["error"]["title"]),
+            (&json!("voice_tool"), &json!(code), &json!(title))
+        );
+        assert!(failed["statuses"]["failedAt"].is_string());
+    }
+    assert_eq!(room.kit.events("message.failed").await.len(), 5);
+}

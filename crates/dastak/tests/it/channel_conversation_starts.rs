@@ -1,0 +1,221 @@
+//! A conversation on the messaging channel is started with a template, or not
+//! (docs/contract/channel-conversations.md#start).
+
+use serde_json::{Value, json};
+
+use crate::channel_conversations::{ASHA, PATH, Room};
+use crate::chats::Kit;
+
+#[tokio::test]
+async fn every_refusal_of_a_start() {
+    let room = Room::open().await;
+    let app = &room.kit.app;
+    let with = |field: &str, value: Value| {
+        let mut body = room.body();
+        body[field] = value;
+        body
+    };
+    let voice = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+    let draft = json!({"name": "D", "channel": "chat", "systemPrompt": "x"});
+    let draft = app.post(room.kit.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
+    let other = crate::agents::create_active(app, &room.kit.workspace, &crate::chats::chat_agent()).await;
+    let long = "x".repeat(1_001);
+    for (body, status, code) in [
+        (with("surprise", json!(1)), 400, "unknown_field"),
+        (
+            with("template", json!({"name": "due_reminder", "language": "en", "values": ["Asha"]})),
+            400,
+            "unknown_field",
+        ),
+        (
+            with(
+                "template",
+                json!({"name": "due_reminder", "language": "en", "params": {"bodies": ["Asha"]}}),
+            ),
+            400,
+            "unknown_field",
+        ),
+        (with("to", json!("nobody")), 422, "invalid_number"),
+        (with("agentId", json!("agt_none")), 404, "agent_not_found"),
+        (with("agentId", json!(voice)), 422, "agent_not_chatapp"),
+        (with("agentId", draft), 409, "agent_not_active"),
+        (with("agentId", json!(other)), 409, "agent_number_missing"),
+        (with("from", json!("+918047199999")), 409, "agent_number_mismatch"),
+        (with("template", json!({"name": "none", "language": "en"})), 400, "template_not_found"),
+        (with("template", json!({"name": "due_reminder", "language": "en"})), 422, "template_params_invalid"),
+        (
+            with("template", json!({"name": "offer", "language": "en", "params": {"body": ["A"]}})),
+            403,
+            "opt_in_required",
+        ),
+        (
+            with("optIn", json!({"source": "form", "capturedAt": "2099-01-01T00:00:00Z"})),
+            422,
+            "invalid_opt_in",
+        ),
+        (with("metadata", json!({"a": []})), 400, "invalid_request"),
+        (with("variables", json!({"a": []})), 400, "invalid_variables"),
+        (with("handoverNote", json!(long)), 400, "invalid_request"),
+    ] {
+        room.post(&body).await.refused(status, code);
+        // A test key is told the same.
+        app.post(&room.kit.workspace.test, PATH, &body).await.refused(status, code);
+    }
+    for (field, value) in
+        [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))]
+    {
+        let mut body = with(field, value);
+        body["onActiveSession"] = json!("send_in_session");
+        let refused = room.post(&body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field);
+    }
+    for (feature, code) in [("chatappChannel", "chatapp_disabled"), ("chatappAgents", "chatapp_agents_off")] {
+        room.kit.operator("PATCH", "", json!({"features": {feature: false}})).await.expect(200);
+        room.post(&room.body()).await.refused(403, code);
+        room.kit.operator("PATCH", "", json!({"features": {feature: true}})).await.expect(200);
+    }
+    assert!(room.list("").await.is_empty(), "nothing was stored");
+    assert_eq!(room.kit.money().await, (1_000_000, 0), "nothing is held");
+    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
+    room.post(&room.body()).await.refused(402, "insufficient_balance");
+}
+
+#[tokio::test]
+async fn an_open_conversation_is_kept_or_written_into() {
+    let room = Room::open().await;
+    let id = room.started().await;
+    let refused = room.post(&room.body()).await.refused(409, "active_session_exists");
+    assert_eq!(refused["meta"]["chatId"], id.as_str());
+    let mut body = room.body();
+    body["onActiveSession"] = json!("send_in_session");
+    body["metadata"] = json!({"other": true});
+    let sent = room.post(&body).await.expect(200)["data"].clone();
+    assert_eq!(
+        (&sent["chatId"], &sent["sentInSession"], &sent["metadata"]),
+        (&json!(id), &json!(true), &json!({})),
+        "an open conversation keeps its own metadata"
+    );
+    assert_eq!(room.get(&id).await["messageCount"], 2);
+    assert_eq!(room.kit.money().await, (1_000_000, 500));
+}
+
+#[tokio::test]
+async fn a_key_sends_once_and_a_test_key_never() {
+    let room = Room::open().await;
+    let test =
+        room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
+    assert_eq!(test["livemode"], false);
+    assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
+    assert!(room.list("").await.is_empty() && room.sent("api").await.is_empty());
+    let headers = [("idempotency-key", "k1")];
+    let first = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
+    let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(first.expect(201)["data"], again.expect(201)["data"]);
+    assert_eq!(room.sent("api").await.len(), 1);
+    let mut other = room.body();
+    other["to"] = json!("+919812345679");
+    room.kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &other)
+        .await
+        .refused(422, "idempotency_key_reused");
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_told_and_kept() {
+    let room = Room::open().await;
+    let mut body = room.body();
+    body["to"] = json!("+919812340000");
+    let headers = [("idempotency-key", "lost")];
+    let refused = room
+        .kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &body)
+        .await
+        .refused(503, "provider_unavailable");
+    let id = refused["meta"]["chatId"].as_str().unwrap().to_owned();
+    let again = room
+        .kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &body)
+        .await
+        .refused(503, "provider_unavailable");
+    assert_eq!(again["meta"]["chatId"], id.as_str());
+    assert_eq!(room.sent("api").await.len(), 1, "it is never sent again");
+    assert_eq!(room.get(&id).await["status"], "active");
+}
+
+#[tokio::test]
+async fn a_template_that_fails_ends_its_conversation_unbilled() {
+    let room = Room::open().await;
+    let mut body = room.body();
+    body["to"] = json!("+919812340026");
+    let id = room.post(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
+    room.kit.app.advance(3).await;
+    let shown = room.get(&id).await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("template_failed")));
+    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
+}
+
+#[tokio::test]
+async fn what_the_agent_the_account_or_the_limit_refuses() {
+    let bare = Kit::open().await;
+    let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
+    let body = json!({"agentId": bare.agent, "to": ASHA, "template": template});
+    bare.app.post(bare.live(), PATH, &body).await.refused(409, "chatapp_not_connected");
+    let room = Room::open().await;
+    // Not reviewed yet.
+    let components = json!([{"type": "BODY", "text": "Your parcel is on its way."}]);
+    let fresh = json!({"name": "parcel", "language": "en", "category": "UTILITY", "components": components});
+    room.kit.app.post(room.kit.live(), "/v1/chatapp/templates", &fresh).await.expect(201);
+    let mut body = room.body();
+    body["template"] = json!({"name": "parcel", "language": "en"});
+    room.post(&body).await.refused(422, "template_unavailable");
+    body = room.body();
+    body["template"]["params"] = json!({"body": ["Asha", "twice"]});
+    let refused = room.post(&body).await.refused(422, "template_params_invalid");
+    let issue = refused["meta"]["issues"][0].as_object().unwrap();
+    assert_eq!(issue.keys().collect::<Vec<_>>(), ["field", "code", "message"], "{refused}");
+    body = room.body();
+    body["from"] = json!("+918047199999");
+    let refused = room.post(&body).await.refused(409, "agent_number_mismatch");
+    assert_eq!(refused["meta"]["phoneNumberId"], room.number.as_str());
+    // The messaging limit of the account.
+    let tenant = room.kit.workspace.id.parse().unwrap();
+    let app = room.kit.app.app().clone();
+    let now = app.clock.now();
+    let limit = app.store.tx(move |tx| store::channel_accounts::set_tier(tx, tenant, "TIER_1", now));
+    limit.await.expect("a limit");
+    room.started().await;
+    body = room.body();
+    body["to"] = json!("+919812345679");
+    room.post(&body).await.refused(429, "tier_limit_reached");
+    assert_eq!(room.list("").await.len(), 1, "nothing was stored");
+    // A flow that needs more than the request brings.
+    let change = json!({"systemPrompt": "Greet {{name}}."});
+    let path = format!("/v1/agents/{}", room.kit.agent);
+    room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
+    let refused = room.post(&body).await.refused(422, "brain_unavailable");
+    assert_eq!(refused["meta"]["missing"], json!(["name"]));
+}
+
+#[tokio::test]
+async fn what_the_channel_refuses_ends_the_conversation_unbilled() {
+    let room = Room::open().await;
+    for (digits, code, number) in
+        [("0015", "delivery_failed", 132_015), ("0062", "recipient_unsupported", 131_062)]
+    {
+        let mut body = room.body();
+        body["to"] = json!(format!("+91981234{digits}"));
+        let headers = [("idempotency-key", digits)];
+        let refused = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        assert_eq!(refused["meta"]["error"]["code"], number, "{refused}");
+        let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        assert_eq!(again["meta"], refused["meta"], "a repeat is told the same");
+        let shown = room.list("?status=ended").await;
+        assert_eq!(shown[0]["endCause"], "template_failed", "{shown:?}");
+    }
+    assert_eq!(room.list("").await.len(), 2);
+    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
+}

@@ -1,0 +1,144 @@
+//! A helpdesk and teammates take over conversations (docs/contract/channel-conversations.md#hand-over).
+
+use serde_json::{Value, json};
+
+use crate::channel_conversations::{ASHA, PATH, Room};
+
+#[tokio::test]
+async fn a_helpdesk_takes_over_writes_and_gives_back() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    // A test key changes nothing.
+    let test = room.act_with(&room.kit.workspace.test, &id, "takeover", Value::Null).await;
+    assert_eq!(test.expect(200)["data"]["livemode"], false);
+    let taken = room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
+    assert_eq!(
+        taken["data"],
+        json!({"id": id, "status": "taken_over", "alreadyTakenOver": false, "livemode": true})
+    );
+    let again = room.act(&id, "takeover", Value::Null).await.expect(200);
+    assert_eq!(again["data"]["alreadyTakenOver"], true);
+    room.writes("Is anybody there?").await;
+    room.reply().await;
+    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
+    room.kit
+        .app
+        .post(room.kit.live(), "/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"}))
+        .await
+        .expect(201);
+    let user = room.member("ravi@example.com", "editor").await;
+    room.act(&id, "assign", json!({"userId": user})).await.refused(409, "held_by_helpdesk");
+    let back = json!({"messages": [{"text": "It comes today"}], "note": "promised today"});
+    let back = room.act(&id, "handback", back).await.expect(200);
+    assert_eq!(
+        back["data"],
+        json!({"id": id, "status": "with_agent", "alreadyWithAgent": false, "livemode": true})
+    );
+    assert_eq!(room.act(&id, "handback", Value::Null).await.expect(200)["data"]["alreadyWithAgent"], true);
+    room.writes("Thanks").await;
+    room.reply().await;
+    assert_eq!(
+        room.kit.model.shown(),
+        [
+            "user: Hi",
+            "agent: You said: Hi",
+            "user: Is anybody there?",
+            "agent: I am here",
+            "agent: It comes today",
+            "user: Thanks",
+        ]
+    );
+    let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+    assert!(prompt.ends_with("Note of the team: promised today"), "{prompt}");
+    let taken = room.kit.events("chat.taken_over").await;
+    assert_eq!(taken.len(), 1);
+    let data = &taken[0]["data"];
+    assert_eq!(
+        (&data["by"], &data["agentName"], &data["note"]),
+        (&json!("helpdesk"), &json!("Ravi"), &json!("angry"))
+    );
+    let back = room.kit.events("chat.handed_back").await;
+    assert_eq!((back.len(), &back[0]["data"]["messagesAdded"]), (1, &json!(1)));
+    room.act(&id, "end", Value::Null).await.expect(200);
+    for what in ["takeover", "handback"] {
+        room.act(&id, what, Value::Null).await.refused(409, "conversation_ended");
+    }
+    room.act(&id, "assign", json!({"userId": user})).await.refused(409, "conversation_ended");
+}
+
+#[tokio::test]
+async fn a_teammate_is_given_a_conversation() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let user = room.member("ravi@example.com", "editor").await;
+    let viewer = room.member("vera@example.com", "viewer").await;
+    let assignees = room.kit.app.get(room.kit.live(), "/v1/chatapp/assignees").await.expect(200);
+    assert_eq!(assignees["data"], json!([{"userId": user, "name": "Ravi", "email": "ravi@example.com"}]));
+    for body in [json!({"userId": viewer}), json!({"email": "nobody@example.com"})] {
+        room.act(&id, "assign", body).await.refused(400, "assignee_not_allowed");
+    }
+    room.act(&id, "assign", json!({})).await.refused(400, "invalid_request");
+    let both = json!({"userId": user, "email": "ravi@example.com"});
+    room.act(&id, "assign", both).await.refused(400, "invalid_request");
+    let test = room
+        .kit
+        .app
+        .post(&room.kit.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user}))
+        .await;
+    test.refused(403, "test_mode_read_only");
+    let given = room.act(&id, "assign", json!({"email": "RAVI@example.com"})).await.expect(200);
+    assert_eq!(given["data"], json!({"id": id, "assignedTo": user}));
+    for what in ["takeover", "handback"] {
+        room.act(&id, what, Value::Null).await.refused(409, "held_by_teammate");
+    }
+    room.writes("Hello?").await;
+    room.reply().await;
+    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
+    // The teammate's words go out on the channel.
+    room.kit
+        .operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"}))
+        .await
+        .expect(200);
+    room.kit.app.advance(1).await;
+    assert_eq!(room.sent("human").await, ["Ravi here"]);
+    assert_eq!(room.only().await["assignedTo"], user.as_str());
+    let events = room.kit.events("chat.assigned").await;
+    assert_eq!((events.len(), &events[0]["data"]["assignedTo"]["userId"]), (1, &json!(user)));
+    for path in ["takeover", "handback", "assign"] {
+        let missing = room.act("chatsess_01h455vb4pex5vsknk084sn02q", path, json!({"userId": user})).await;
+        missing.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_teammate_ends_what_another_one_was_given() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let first = room.member("ravi@example.com", "editor").await;
+    let second = room.member("mira@example.com", "editor").await;
+    for user in [&first, &second] {
+        let given = room.act(&id, "assign", json!({"userId": user})).await.expect(200);
+        assert_eq!(given["data"]["assignedTo"], user.as_str());
+    }
+    let events = room.kit.events("chat.assigned").await;
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| (&event["data"]["assignedTo"]["userId"], &event["data"]["reason"]))
+        .collect();
+    assert_eq!(told, [(&json!(first), &json!("manual")), (&json!(second), &json!("manual"))]);
+    assert!(events[0]["data"]["assignedBy"]["apiKeyId"].is_string(), "{events:?}");
+    room.kit.operator("POST", &format!("/chats/{id}/end"), Value::Null).await.expect(200);
+    assert_eq!(room.only().await["endCause"], "human_ended");
+    let session = room.kit.session().await;
+    for what in ["takeover", "handback"] {
+        room.act(&session, what, Value::Null).await.refused(404, "not_found");
+    }
+    room.act(&session, "assign", json!({"userId": first})).await.refused(404, "not_found");
+    room.act(&session, "end", Value::Null).await.refused(404, "not_found");
+}
