@@ -1,0 +1,164 @@
+//! Stops, opt-ins and refusals of marketing, and what is asked again when a message has waited
+//! (docs/contract/channel-messages.md#stop-words).
+
+use serde_json::{Value, json};
+
+use crate::channel_messages::{ASHA, Desk, template};
+use crate::cloud::{self, NUMBER_ID, notify};
+
+#[tokio::test]
+async fn a_stop_is_obeyed_and_confirmed_once_ever() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.hears(ASHA, "STOP").await;
+    desk.app.advance(1).await;
+    let confirmations = desk.list("direction=outbound").await;
+    assert_eq!(confirmations.len(), 1);
+    assert_eq!(
+        (&confirmations[0]["source"], &confirmations[0]["status"]),
+        (&json!("system"), &json!("sent"))
+    );
+    let told = desk.events("contact.opted_out").await;
+    assert_eq!(
+        (&told[0]["source"], &told[0]["channel"], &told[0]["phone"]),
+        (&json!("chatapp"), &json!("chatapp"), &json!(ASHA))
+    );
+    let refused = desk.send(&template("due")).await;
+    assert_eq!(refused.json["meta"]["reason"], "opted_out", "{}", refused.text);
+    refused.refused(403, "contact_opted_out");
+    let contact = told[0]["contactId"].as_str().unwrap();
+    let path = format!("/v1/contacts/{contact}");
+    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(false), &json!(false)), "calls are as before");
+    assert_eq!(
+        (&seen["chatapp"]["messagesAllowed"], &seen["chatapp"]["stopSource"]),
+        (&json!(false), &json!("chatapp"))
+    );
+    desk.hears(ASHA, "Start").await;
+    desk.send(&template("due")).await.expect(201);
+    desk.hears(ASHA, "बंद करो").await;
+    desk.app.advance(1).await;
+    assert_eq!(desk.list("direction=outbound").await.len(), 2, "no second confirmation");
+    assert_eq!(desk.events("contact.opted_out").await.len(), 2);
+    // Who does not want to be called is not called either.
+    desk.hears(ASHA, "Do not call me again").await;
+    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(true), &json!(true)));
+}
+
+#[tokio::test]
+async fn what_was_said_on_the_phone_holds_for_messages() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.app.post(&desk.workspace.live, "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
+    let refused = desk.send(&template("due")).await;
+    assert_eq!(refused.json["meta"]["reason"], "do_not_call", "{}", refused.text);
+    refused.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn marketing_needs_an_opt_in_and_ends_with_the_provider() {
+    let desk = Desk::open().await;
+    desk.template("offer", "MARKETING").await;
+    desk.send(&template("offer")).await.refused(403, "opt_in_required");
+    let mut with = template("offer");
+    with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
+    desk.send(&with).await.expect(201);
+    desk.send(&template("offer")).await.expect(201);
+    let told = cloud::change(
+        "user_preferences",
+        json!({"messaging_product": "whatsapp", "metadata": {"display_phone_number": "918047111222", "phone_number_id": NUMBER_ID},
+            "user_preferences": [{"wa_id": "919812345678", "detail": "d", "category": "marketing_messages", "value": "stop", "timestamp": desk.now()}]}),
+    );
+    notify(&desk.app, &desk.hook, &told).await.expect(200);
+    desk.app.advance(0).await;
+    desk.send(&with).await.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
+    let desk = Desk::open().await;
+    desk.template("offer", "MARKETING").await;
+    desk.template("due", "UTILITY").await;
+    let mut with = template("offer");
+    with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
+    let made = desk.send(&with).await.expect(201)["data"].clone();
+    let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
+    status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
+    desk.told(json!({"statuses": [status]})).await;
+    let seen = desk.message(&made["messageId"]).await;
+    assert_eq!((&seen["status"], &seen["error"]["code"]), (&json!("failed"), &json!(131_050)));
+    desk.send(&with).await.refused(403, "contact_opted_out");
+    desk.send(&template("due")).await.expect(201);
+    assert_eq!(desk.fake.system.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+    let queued = desk.text("Later").await.expect(201)["data"].clone();
+    assert_eq!(queued["status"], "queued");
+    desk.hears(ASHA, "stop").await;
+    desk.app.advance(120).await;
+    let seen = desk.message(&queued["messageId"]).await;
+    assert_eq!((&seen["status"], &seen["error"]["code"]), (&json!("failed"), &json!(-1001)));
+    let failed = desk.events("message.failed").await;
+    assert_eq!(failed[0]["error"]["title"], "contact_opted_out");
+}
+
+/// A message that waits, and what happens meanwhile; the code and the title of its error afterwards.
+async fn after_waiting(body: Value, seconds: i64, meanwhile: impl AsyncFnOnce(&Desk)) -> Value {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.hears(ASHA, "Hi").await;
+    desk.app.advance(seconds).await;
+    desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+    let queued = desk.send(&body).await.expect(201)["data"].clone();
+    assert_eq!(queued["status"], "queued");
+    meanwhile(&desk).await;
+    desk.app.advance(0).await;
+    desk.app.advance(120).await;
+    let seen = desk.message(&queued["messageId"]).await;
+    let failed = desk.events("message.failed").await;
+    assert_eq!((failed.len(), desk.fake.system.sent().len()), (1, 0), "{seen}");
+    json!([seen["status"], failed[0]["error"]["code"], failed[0]["error"]["title"]])
+}
+
+#[tokio::test]
+async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
+    // The fake gives the template this id.
+    const TEMPLATE: &str = "773";
+    let text = json!({"to": ASHA, "text": "Later"});
+    let closed = after_waiting(text, 24 * 3_600 - 30, async |_| ()).await;
+    assert_eq!(closed, json!(["failed", -1004, "window_closed"]));
+    let paused = async |desk: &Desk| {
+        let told = cloud::template_event(TEMPLATE, "due", "PAUSED");
+        notify(&desk.app, &desk.hook, &told).await.expect(200);
+    };
+    let paused = after_waiting(template("due"), 0, paused).await;
+    assert_eq!(paused, json!(["failed", -1007, "template_unavailable"]));
+    let became_marketing = async |desk: &Desk| {
+        let told = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
+            "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
+        notify(&desk.app, &desk.hook, &cloud::change("template_category_update", told)).await.expect(200);
+    };
+    let became_marketing = after_waiting(template("due"), 0, became_marketing).await;
+    assert_eq!(became_marketing, json!(["failed", -1006, "opt_in_required"]));
+    let gone = async |desk: &Desk| {
+        desk.fake.system.remove_template("due");
+        // What is as new as the list is left alone.
+        desk.app.advance(1).await;
+        let path = "/v1/chatapp/templates/sync";
+        desk.app.post(&desk.workspace.live, path, &Value::Null).await.expect(200);
+    };
+    let gone = after_waiting(template("due"), 0, gone).await;
+    assert_eq!(gone, json!(["failed", -1008, "template_not_found"]));
+    let number_gone = async |desk: &Desk| {
+        let path = format!("/workspaces/{}/chatapp/numbers/{NUMBER_ID}", desk.workspace.id);
+        desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    };
+    let number_gone = after_waiting(json!({"to": ASHA, "text": "Later"}), 0, number_gone).await;
+    assert_eq!(number_gone, json!(["failed", -1005, "invalid_message"]));
+}

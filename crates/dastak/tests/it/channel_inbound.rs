@@ -1,0 +1,196 @@
+//! What customers write on the messaging channel, and what the business writes in its own app
+//! (docs/contract/channel-messages.md#received).
+
+use serde_json::{Value, json};
+
+use crate::channel_messages::{ASHA, Desk, PATH, template};
+use crate::cloud::{self, NUMBER_ID, notify};
+
+#[tokio::test]
+async fn what_the_business_writes_in_its_own_app_is_kept_once() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let echo = |id: &str| {
+        let message = json!({"from": "918047111222", "to": "919812345678", "id": id, "timestamp": desk.now().to_string(),
+            "type": "text", "text": {"body": "We call you back."}});
+        cloud::change(
+            "smb_message_echoes",
+            json!({"messaging_product": "whatsapp", "metadata": {"display_phone_number": "918047111222", "phone_number_id": NUMBER_ID},
+                "message_echoes": [message]}),
+        )
+    };
+    for id in ["wamid.e1", "wamid.e1"] {
+        notify(&desk.app, &desk.hook, &echo(id)).await.expect(200);
+        desk.app.advance(0).await;
+    }
+    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    // What was sent here is no message of somebody else.
+    let own = made["providerMessageId"].as_str().unwrap();
+    notify(&desk.app, &desk.hook, &echo(own)).await.expect(200);
+    desk.app.advance(0).await;
+    let sent: Vec<Value> = desk
+        .list("direction=outbound")
+        .await
+        .iter()
+        .map(|message| json!([message["source"], message["status"], message["text"]]))
+        .collect();
+    assert_eq!(sent, [json!(["api", "sent", "Hello"]), json!(["system", "sent", "We call you back."])]);
+    assert_eq!(desk.fake.system.sent().len(), 1);
+}
+
+/// Items that are worked in one transaction see what those before them did.
+#[tokio::test]
+async fn what_comes_in_one_notification_is_worked_in_its_order() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let id = made["providerMessageId"].as_str().unwrap();
+    let (now, new, other) = (desk.now(), "+919812345701", "+919812345702");
+    let contact = |of: &str| json!({"wa_id": of.trim_start_matches('+'), "profile": {"name": "Ravi"}});
+    let statuses: Vec<Value> =
+        ["delivered", "read", "sent"].iter().map(|word| cloud::status(id, word, now, ASHA)).collect();
+    let messages = json!([
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.a2", new, now, "Are you there?"),
+        // The same once more, and somebody else in between.
+        cloud::text("wamid.a1", new, now, "Hi"),
+        cloud::text("wamid.b1", other, now, "STOP"),
+        cloud::text("wamid.b2", other, now, "And one more"),
+        cloud::text("wamid.a3", new, now, "Hello?"),
+    ]);
+    let value =
+        json!({"contacts": [contact(new), contact(other)], "messages": messages, "statuses": statuses});
+    desk.told(value).await;
+    assert_eq!(desk.message(&made["messageId"]).await["status"], "read");
+    let received = desk.list("direction=inbound").await;
+    assert_eq!(received.len(), 5);
+    let of = |person: &str| received.iter().filter(|row| row["from"] == person).collect::<Vec<_>>();
+    let mut words: Vec<&str> = of(new).iter().map(|row| row["text"].as_str().unwrap()).collect();
+    words.reverse();
+    assert_eq!(words, ["Hi", "Are you there?", "Hello?"]);
+    assert_eq!(
+        of(new).iter().map(|row| &row["contactId"]).collect::<std::collections::HashSet<_>>().len(),
+        1
+    );
+    for (kind, count) in
+        [("message.received", 5), ("message.read", 1), ("message.delivered", 1), ("contact.opted_out", 1)]
+    {
+        assert_eq!(desk.events(kind).await.len(), count, "{kind}");
+    }
+    desk.send(&json!({"to": new, "text": "Yes"})).await.expect(201);
+    desk.send(&json!({"to": other, "text": "Yes"})).await.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
+    let desk = Desk::open().await;
+    desk.fake.system.put_media("900", "image/jpeg", "the bytes");
+    let message = json!({"from": "919812345678", "id": "wamid.media", "timestamp": desk.now().to_string(), "type": "image",
+        "image": {"id": "900", "mime_type": "image/jpeg", "caption": "Look"}});
+    for _ in 0..2 {
+        desk.told(json!({"messages": [message]})).await;
+    }
+    desk.app.advance(1).await;
+    let listed = desk.list("direction=inbound").await;
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&listed[0]["type"], &listed[0]["text"]), (&json!("image"), &json!("Look")));
+    assert_eq!(
+        (&listed[0]["media"]["available"], &listed[0]["media"]["mimeType"]),
+        (&json!(true), &json!("image/jpeg"))
+    );
+    let path = format!("{PATH}/{}/media", listed[0]["messageId"].as_str().unwrap());
+    let file = desk.app.get(&desk.workspace.live, &path).await;
+    assert_eq!(
+        (file.status, file.text.as_str(), file.header("content-type")),
+        (200, "the bytes", Some("image/jpeg"))
+    );
+    assert_eq!(desk.events("message.received").await.len(), 1);
+    // Erasure takes the words, the file and the number.
+    let contact = listed[0]["contactId"].as_str().unwrap();
+    let erased = desk
+        .app
+        .post(&desk.workspace.live, &format!("/v1/contacts/{contact}/erase"), &Value::Null)
+        .await
+        .expect(200);
+    assert_eq!(erased["data"]["erased"]["messages"], 1);
+    let gone = desk.message(&listed[0]["messageId"]).await;
+    assert_eq!(
+        (&gone["status"], &gone["text"], &gone["from"], &gone["media"]),
+        (&json!("deleted"), &Value::Null, &Value::Null, &Value::Null)
+    );
+    desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+    desk.template("due", "UTILITY").await;
+    let refused = desk.send(&template("due")).await;
+    assert_eq!(refused.json["meta"]["reason"], "erased", "{}", refused.text);
+    refused.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn what_a_customer_changes_or_deletes_is_changed_or_gone() {
+    let desk = Desk::open().await;
+    desk.fake.system.put_media("900", "image/jpeg", "the bytes");
+    let of = |id: &str, kind: &str, what: Value| {
+        let mut message =
+            json!({"from": "919812345678", "id": id, "timestamp": desk.now().to_string(), "type": kind});
+        message[kind] = what;
+        json!({"messages": [message]})
+    };
+    let picture = json!({"id": "900", "mime_type": "image/jpeg", "caption": "Look"});
+    desk.told(of("wamid.media", "image", picture)).await;
+    desk.app.advance(1).await;
+    let kept = || {
+        let folder = desk.app.app().config.data.join("channel");
+        std::fs::read_dir(folder).map_or(0, |files| files.count())
+    };
+    assert_eq!(kept(), 1);
+    let id = desk.list("direction=inbound").await[0]["messageId"].clone();
+    let edit = |to: &str| json!({"original_message_id": "wamid.media", "message": {"caption": to}});
+    desk.told(of("wamid.e1", "edit", edit("Look here"))).await;
+    let seen = desk.message(&id).await;
+    assert_eq!((&seen["text"], &seen["status"]), (&json!("Look here"), &json!("received")));
+    let revoke = |original: &str| json!({"original_message_id": original});
+    desk.told(of("wamid.r0", "revoke", revoke("wamid.unknown"))).await;
+    for id in ["wamid.r1", "wamid.r2"] {
+        desk.told(of(id, "revoke", revoke("wamid.media"))).await;
+    }
+    // What is gone does not come back.
+    desk.told(of("wamid.e2", "edit", edit("Again"))).await;
+    let gone = desk.message(&id).await;
+    assert_eq!(
+        (&gone["status"], &gone["text"], &gone["media"]),
+        (&json!("deleted"), &Value::Null, &Value::Null)
+    );
+    let path = format!("{PATH}/{}/media", id.as_str().unwrap());
+    desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+    desk.app.advance(60).await;
+    assert_eq!(kept(), 0, "the file is gone, too");
+    // None of these is a message of its own.
+    assert_eq!(desk.list("direction=inbound").await.len(), 1);
+    assert_eq!(desk.events("message.received").await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_hides_the_number_is_one_person_when_it_is_shown() {
+    let desk = Desk::open().await;
+    let hidden = json!({"from_user_id": "IN.4711000111222333", "id": "wamid.h1", "timestamp": desk.now().to_string(),
+        "type": "text", "text": {"body": "Hi"}});
+    let contact =
+        json!({"user_id": "IN.4711000111222333", "profile": {"name": "Asha", "username": "asha.k"}});
+    desk.told(json!({"contacts": [contact], "messages": [hidden]})).await;
+    let listed = desk.list("direction=inbound").await;
+    assert_eq!(
+        (&listed[0]["from"], &listed[0]["customerUserId"]),
+        (&Value::Null, &json!("IN.4711000111222333"))
+    );
+    let sent =
+        desk.send(&json!({"to": "IN.4711000111222333", "text": "Hello"})).await.expect(201)["data"].clone();
+    assert_eq!((&sent["to"], &sent["customerUserId"]), (&Value::Null, &json!("IN.4711000111222333")));
+    let mut shown = cloud::text("wamid.h2", ASHA, desk.now(), "It is me");
+    shown["from_user_id"] = json!("IN.4711000111222333");
+    let contact =
+        json!({"wa_id": "919812345678", "user_id": "IN.4711000111222333", "profile": {"name": "Asha"}});
+    desk.told(json!({"contacts": [contact], "messages": [shown]})).await;
+    let listed = desk.list("limit=10").await;
+    assert_eq!(listed.len(), 3);
+    assert!(listed.iter().all(|message| message["contactId"] == listed[0]["contactId"]), "{listed:?}");
+}
