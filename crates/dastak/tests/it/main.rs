@@ -84,6 +84,7 @@ mod pushes;
 mod receiver;
 mod recording_uploads;
 mod recording_uploads_nodes;
+mod scheduled_call_tries;
 mod scheduled_calls;
 mod streams;
 mod streams_campaigns;
