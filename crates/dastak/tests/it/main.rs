@@ -75,6 +75,8 @@ mod lines;
 mod listen;
 mod master_key;
 mod neighbours;
+mod nudge_failures;
+mod nudge_holds;
 mod nudge_transitions;
 mod nudges;
 mod numbers;
