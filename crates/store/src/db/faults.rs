@@ -1,5 +1,5 @@
 //! A store that fails on purpose, for tests only: the simulation (`docs/simulation.md`) lets transactions
-//! fail, and the test of the tenant filters (`tests/it/tenants.rs`) changes statements.
+//! fail, and the test of the tenant filters (`tests/it/tenants/`) changes statements.
 
 use std::borrow::Cow;
 use std::future::Future;
