@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Kind, SETTINGS, Setting, telephony};
+use crate::table::Kind;
+use crate::{SETTINGS, Setting, telephony};
 
 /// Values by setting name, each with where it came from.
 #[derive(Default, Clone)]

@@ -1,0 +1,35 @@
+//! Networks of trusted proxies, and of those who may see the figures.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+/// Networks of trusted proxies.
+#[derive(Debug, Clone, Default)]
+pub struct Network(Vec<IpNet>);
+
+impl Network {
+    /// Reads addresses and networks such as `10.0.0.0/8`.
+    pub fn parse(texts: &[String]) -> Result<Self, String> {
+        Self::parse_setting("trusted_proxies", texts)
+    }
+
+    /// The same, for a setting of this name.
+    pub(crate) fn parse_setting(name: &str, texts: &[String]) -> Result<Self, String> {
+        let read = |text: &String| text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        texts
+            .iter()
+            .map(|text| {
+                read(text).map_err(|_| {
+                    format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")
+                })
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether an address belongs to one of the networks.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
