@@ -16,6 +16,10 @@ const AGAIN: i64 = 5 * SECOND;
 /// may have been one pause between two looks before the store was back; after a failure nodes say so every few seconds.
 const PATIENCE: i64 = 20 * SECOND;
 
+/// Time between the beginnings of two looks on a shared store, milliseconds. What falls due meanwhile shares a transaction. Steps
+/// of simulated calls have the moment at which they were due, whenever they are looked at.
+const PAUSE: i64 = 20;
+
 /// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.
 const LANES: usize = 4;
 
@@ -24,7 +28,20 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     // A node that starts does not know for how long nobody could renew a lease.
     let begun = if app.store.shared() { app.clock.now().0 } else { i64::MIN };
     let trouble = Arc::new(AtomicI64::new(begun));
-    super::start(app, wakes, topics::CALLS, move |app| look(app, trouble.clone()));
+    let last = Arc::new(AtomicI64::new(0));
+    super::start(app, wakes, topics::CALLS, move |app| {
+        let (trouble, last) = (trouble.clone(), last.clone());
+        async move {
+            if app.store.shared() && !app.clock.is_manual() {
+                let next = Timestamp(last.load(Ordering::Relaxed)).plus(PAUSE);
+                // A clock that was set back does not hold the job up.
+                let next = next.min(app.clock.now().plus(PAUSE));
+                app.clock.sleep_until(next).await;
+                last.store(app.clock.now().0, Ordering::Relaxed);
+            }
+            look(app, trouble).await
+        }
+    });
 }
 
 /// Works everything that is due. Returns when to look again.
