@@ -1,7 +1,7 @@
 //! The same work on one node with the embedded store and on one, two and four nodes that share a PostgreSQL server
 //! (`BENCH_POSTGRES_URL`, an empty database), with one workspace and with fifty: events accepted and delivered, calls
-//! placed with a test key, nudges accepted, and nudges dialled that are due at the same moment. Nodes, database,
-//! generator and receiver share the machine.
+//! placed with a test key, opt-outs recorded (each is an append to the decision log), nudges accepted, and nudges dialled
+//! that are due at the same moment, with the facts of their calls. Nodes, database, generator and receiver share the machine.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::server::{Server, TOKEN};
 use crate::skeleton::call;
 use crate::webhooks::{Seen, receiver};
 
-/// Connections to all nodes together.
+/// Connections to all nodes together, unless told otherwise.
 const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(6);
 const NUDGES: u64 = 10_000;
@@ -30,11 +30,13 @@ const PATIENCE: Duration = Duration::from_secs(300);
 struct Cluster {
     nodes: Vec<Server>,
     folders: Vec<PathBuf>,
+    /// Connections to all of them together.
+    connections: usize,
 }
 
 impl Cluster {
-    fn start(nodes: usize, store: Option<&str>) -> Result<Self, String> {
-        let mut cluster = Self { nodes: Vec::new(), folders: Vec::new() };
+    fn start(nodes: usize, store: Option<&str>, connections: usize) -> Result<Self, String> {
+        let mut cluster = Self { nodes: Vec::new(), folders: Vec::new(), connections };
         for node in 0..nodes {
             let data = std::env::temp_dir().join(format!("dastak-bench-nodes-{}-{node}", std::process::id()));
             cluster.nodes.push(Server::dastak(&data, store)?);
@@ -59,7 +61,7 @@ impl Cluster {
         for node in &self.nodes {
             let (address, make, number) = (node.address.clone(), make.clone(), number.clone());
             let make: Make = Arc::new(move |_| make(number.fetch_add(1, Ordering::Relaxed)));
-            let (connections, count) = (CONNECTIONS / nodes, count.div_ceil(nodes as u64));
+            let (connections, count) = (self.connections / nodes, count.div_ceil(nodes as u64));
             loads.spawn(
                 async move { load::run_bounded(&address, connections, time, count, None, make).await },
             );
@@ -174,8 +176,8 @@ async fn events(cluster: &Cluster, offices: &[Office], seen: &Seen) -> Result<(f
     Ok((rate, cluster.cpu().each(cpu, figures.answers)))
 }
 
-/// Calls placed a second with test keys. Returns when they have ended: what they still cost belongs to no other figure.
-async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String> {
+/// Calls placed a second with test keys, and the CPU of each until it has ended.
+async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String), String> {
     let desks: Vec<(String, String)> = offices.iter().map(|office| office.test.clone()).collect();
     let make: Make = Arc::new(move |n| {
         let (key, agent) = &desks[(n % desks.len() as u64) as usize];
@@ -183,7 +185,8 @@ async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String
         let body = json!({"agentId": agent, "toNumber": to}).to_string();
         request("POST", "/v1/calls", key, "", &body)
     });
-    let placed = cluster.load(TIME, u64::MAX, make).await?.per_second;
+    let cpu = cluster.cpu();
+    let placed = cluster.load(TIME, u64::MAX, make).await?;
     until("the end of the last test call", || async {
         for office in offices {
             // All take the same time, so that the newest end last.
@@ -197,11 +200,46 @@ async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<f64, String
         Ok(true)
     })
     .await?;
-    Ok(placed)
+    Ok((placed.per_second, cluster.cpu().each(cpu, placed.answers)))
 }
 
-/// Nudges accepted a second, dialled a second, and the CPU of both.
-async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String, f64, String), String> {
+/// Opt-outs recorded a second, each with an append to the decision log, and their CPU.
+async fn appends(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String), String> {
+    let keys: Vec<String> = offices.iter().map(|office| office.desk.key.clone()).collect();
+    let make: Make = Arc::new(move |n| {
+        let key = &keys[(n % keys.len() as u64) as usize];
+        let body = json!({"phones": [format!("+91{}", 7_000_000_000 + n)]}).to_string();
+        request("POST", "/v1/dnc", key, "", &body)
+    });
+    let cpu = cluster.cpu();
+    let figures = cluster.load(TIME, u64::MAX, make).await?;
+    Ok((figures.per_second, cluster.cpu().each(cpu, figures.answers)))
+}
+
+/// Whether no nudge has one of these statuses.
+async fn none_is(cluster: &Cluster, offices: &[Office], statuses: [&str; 2]) -> Result<bool, String> {
+    for (office, status) in offices.iter().flat_map(|office| statuses.map(|status| (office, status))) {
+        let path = format!("/v1/nudges?status={status}&limit=1");
+        let page = call(cluster.address(), "GET", &path, &office.desk.key, &Value::Null).await?;
+        if page["data"].as_array().is_none_or(|nudges| !nudges.is_empty()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What became of a burst of nudges.
+struct Burst {
+    /// A second, and the CPU of each.
+    accepted: (f64, String),
+    /// A second, and the CPU of each.
+    dialled: (f64, String),
+    /// Seconds from the moment at which they were due until the last of them had finished: a talk of the sandbox takes a part of
+    /// it. And the CPU of each between its dial and its end.
+    finished: (f64, String),
+}
+
+async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<Burst, String> {
     let (due, desks) = (now() + LEAD, offices.iter().map(|office| office.desk.clone()).collect::<Vec<_>>());
     let make: Make = Arc::new(move |n| {
         let desk = &desks[(n % desks.len() as u64) as usize];
@@ -215,19 +253,11 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String, f
     }
     tokio::time::sleep(Duration::from_millis(u64::try_from(due - now()).unwrap_or(0))).await;
     let cpu = cluster.cpu();
-    until("the last dial", || async {
-        for (office, status) in offices.iter().flat_map(|office| [(office, "scheduled"), (office, "queued")])
-        {
-            let path = format!("/v1/nudges?status={status}&limit=1");
-            let page = call(cluster.address(), "GET", &path, &office.desk.key, &Value::Null).await?;
-            if page["data"].as_array().is_none_or(|nudges| !nudges.is_empty()) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    })
-    .await?;
+    until("the last dial", || none_is(cluster, offices, ["scheduled", "queued"])).await?;
     let dialling = cluster.cpu().each(cpu, accepted.answers);
+    let cpu = cluster.cpu();
+    until("the end of the last nudge", || none_is(cluster, offices, ["dialing", "in_progress"])).await?;
+    let (finished, ending) = ((now() - due) as f64 / 1e3, cluster.cpu().each(cpu, accepted.answers));
     let mut lags = Vec::new();
     for office in offices {
         lags.extend(crate::dialling::dials(cluster.address(), &office.desk.key, None, due).await?);
@@ -237,22 +267,37 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String, f
         return Err(format!("{} calls for {} nudges", lags.len(), accepted.answers));
     }
     let dialled = lags.len() as f64 * 1e3 / at(&lags, 1.0).max(1) as f64;
-    Ok((accepted.per_second, accepting, dialled, dialling))
+    Ok(Burst {
+        accepted: (accepted.per_second, accepting),
+        dialled: (dialled, dialling),
+        finished: (finished, ending),
+    })
 }
 
-async fn one(nodes: usize, workspaces: usize, store: Option<&str>, first: usize) -> Result<(), String> {
-    let cluster = Cluster::start(nodes, store)?;
+/// One row of the table. `first` is a number that no workspace of the store has.
+async fn one(
+    nodes: usize,
+    workspaces: usize,
+    store: Option<&str>,
+    first: usize,
+    connections: usize,
+) -> Result<(), String> {
+    let cluster = Cluster::start(nodes, store, connections)?;
     let seen = Arc::new(Seen::default());
     let hook = receiver(Some(seen.clone())).await.map_err(|why| why.to_string())?;
     let mut offices = Vec::new();
     for number in 0..workspaces {
         offices.push(office(cluster.address(), &hook, first + number).await?);
     }
-    let (events, events_cpu) = events(&cluster, &offices, &seen).await?;
-    let placed = placements(&cluster, &offices).await?;
-    let (accepted, accepting, dialled, dialling) = nudges(&cluster, &offices).await?;
+    let (events, event) = events(&cluster, &offices, &seen).await?;
+    let (placed, placement) = placements(&cluster, &offices).await?;
+    let (appended, append) = appends(&cluster, &offices).await?;
+    let burst = nudges(&cluster, &offices).await?;
+    let ((accepted, accepting), (dialled, dialling)) = (burst.accepted, burst.dialled);
+    let (finished, ending) = burst.finished;
     println!(
-        "| {} | {nodes} | {workspaces} | {events:.0} | {events_cpu} ms | {placed:.0} | {accepted:.0} | {accepting} ms | {dialled:.0} | {dialling} ms |",
+        "| {} | {nodes} | {workspaces} | {events:.0} | {event} | {placed:.0} | {placement} | {appended:.0} | {append} \
+         | {accepted:.0} | {accepting} | {dialled:.0} | {dialling} | {finished:.1} s | {ending} |",
         if store.is_some() { "PostgreSQL" } else { "SQLite" }
     );
     Ok(())
@@ -263,21 +308,28 @@ fn numbers(text: &str) -> Result<Vec<usize>, String> {
     text.split(',').map(|one| one.parse().map_err(|_| format!("{one}: not a number"))).collect()
 }
 
-/// Prints the table. `bench nodes 1,2 50` runs one and two nodes with fifty workspaces only.
+/// Prints the table. `bench nodes 1,2 50` runs one and two nodes with fifty workspaces only, `bench nodes 1,2 50 256` with 256
+/// connections to all nodes together.
 pub async fn run(arguments: &[String]) -> Result<(), String> {
     let counts = arguments.first().map_or(Ok(vec![1, 2, 4]), |text| numbers(text))?;
     let sizes = arguments.get(1).map_or(Ok(vec![1, 50]), |text| numbers(text))?;
+    let connections = match arguments.get(2) {
+        Some(text) => text.parse().map_err(|_| format!("{text}: not a number of connections"))?,
+        None => CONNECTIONS,
+    };
     let store =
         std::env::var("BENCH_POSTGRES_URL").map_err(|_| "BENCH_POSTGRES_URL names an empty database")?;
+    println!("{connections} connections. CPU is that of service + database, in milliseconds for each.");
     println!(
-        "| store | nodes | workspaces | events accepted and delivered/s | CPU an event: service + database | test calls placed/s | nudges accepted/s | CPU each | dialled/s | CPU each |"
+        "| store | nodes | workspaces | events accepted and delivered/s | CPU | test calls placed/s | CPU to their end | opt-outs recorded/s \
+         | CPU | nudges accepted/s | CPU | dialled/s | CPU | all finished after | CPU from dial to end |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("{}|", "|---".repeat(15));
     let mut first = 1;
     for workspaces in sizes {
-        one(1, workspaces, None, first).await?;
+        one(1, workspaces, None, first, connections).await?;
         for nodes in &counts {
-            one(*nodes, workspaces, Some(&store), first).await?;
+            one(*nodes, workspaces, Some(&store), first, connections).await?;
             first += workspaces;
         }
     }
