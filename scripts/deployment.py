@@ -168,6 +168,7 @@ def kubernetes(paths):
         path = container[probe]["httpGet"]["path"]
         check(paths.get(path) == 200, f"kubernetes: {probe} asks {path}, which answers {paths.get(path)}")
     check(pod["securityContext"]["runAsNonRoot"] and container["securityContext"]["readOnlyRootFilesystem"], "kubernetes: rights")
+    check(pod.get("enableServiceLinks") is False, "kubernetes: variables of the service would stop the start")
     environment = {}
     for variable in [*container["env"], *documents(folder / "trunks/lines.yaml")[0]["spec"]["template"]["spec"]["containers"][0]["env"]]:
         source = variable.get("valueFrom", {})
