@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -32,7 +32,7 @@ pub fn free_port() -> u16 {
     let start = u16::try_from(std::process::id() * 61 % u32::from(PORTS)).expect("small");
     for _ in 0..PORTS / 10 {
         let port = FIRST + (start + NEXT.fetch_add(10, Ordering::Relaxed)) % PORTS / 10 * 10;
-        if UdpSocket::bind(("127.0.0.1", port)).is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if super::sockets::is_free(port) {
             return port;
         }
     }

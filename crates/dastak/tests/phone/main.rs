@@ -22,6 +22,8 @@ mod rough;
 mod sandbox;
 mod server;
 mod sipp;
+#[path = "../../../telephony/tests/sip/sockets.rs"]
+mod sockets;
 mod sounds;
 mod strangers;
 mod words;

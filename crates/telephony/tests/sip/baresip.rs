@@ -51,7 +51,7 @@ impl Baresip {
             .expect("baresip is needed for these tests (Debian package baresip-core)");
         let peer = Self { port, control, folder, child };
         until("baresip listens", || {
-            let sip = std::net::UdpSocket::bind(("127.0.0.1", port)).is_err();
+            let sip = super::sockets::taken("udp", port);
             let commands = TcpStream::connect(("127.0.0.1", control)).is_ok();
             (sip && commands)
                 .then_some(())

@@ -10,6 +10,7 @@ mod peers;
 mod races;
 mod raw;
 mod sipp;
+mod sockets;
 mod strangers;
 mod support;
 mod trunks;

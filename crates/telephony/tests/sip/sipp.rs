@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use super::sockets::taken;
 use super::support::{PATIENCE, free_port, ports, until};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -39,15 +40,6 @@ pub async fn caller_from(name: &str, from: u16, port: u16, keys: &[(&str, &str)]
 
 async fn start(name: &str, keys: &[(&str, &str)], more: &[&str], wait: bool) -> Sipp {
     launch(name, free_port(), keys, more, wait).await
-}
-
-/// Whether this port of the loopback is taken, by the kernel's table: trying to bind it could take it away from
-/// SIPp.
-fn listens(port: u16, tcp: bool) -> bool {
-    let table = if tcp { "/proc/net/tcp" } else { "/proc/net/udp" };
-    let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes([127, 0, 0, 1]));
-    let table = std::fs::read_to_string(table).expect("the table of sockets");
-    table.lines().skip(1).any(|line| line.split_whitespace().nth(1) == Some(&local))
 }
 
 async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wait: bool) -> Sipp {
@@ -90,8 +82,8 @@ async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wai
     let child = command.spawn().expect("sipp is needed for these tests (Debian package sip-tester)");
     let sipp = Sipp { port, child, name: name.to_owned(), folder };
     if wait {
-        let tcp = more.contains(&"t1");
-        until("SIPp listens", || listens(port, tcp).then_some(()).ok_or_else(|| sipp.story())).await;
+        let protocol = if more.contains(&"t1") { "tcp" } else { "udp" };
+        until("SIPp listens", || taken(protocol, port).then_some(()).ok_or_else(|| sipp.story())).await;
     }
     sipp
 }

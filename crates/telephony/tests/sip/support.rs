@@ -1,6 +1,6 @@
 //! A user agent to test, and what listens to it.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,8 +33,7 @@ pub fn ports() -> (u16, u16) {
 pub fn free_port() -> u16 {
     loop {
         let port = next_ports(1);
-        let address = (Ipv4Addr::LOCALHOST, port);
-        if UdpSocket::bind(address).is_ok() && std::net::TcpListener::bind(address).is_ok() {
+        if super::sockets::is_free(port) {
             return port;
         }
     }
