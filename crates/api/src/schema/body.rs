@@ -20,6 +20,8 @@ const STRANGE: usize = 20;
 const SHORT: usize = 200;
 /// Most bytes of a value with several possible shapes, unless it has a bound of its own.
 const ONE_OF: usize = 64 * 1024;
+/// What is said of a text or a name with U+0000.
+const UNSTORABLE: &str = "must not contain the character U+0000";
 /// Bytes that a value other than text counts as.
 const PLAIN: usize = 8;
 
@@ -36,7 +38,7 @@ pub enum Unread {
 /// shortened.
 ///
 /// # Errors
-/// The body is not JSON, or passes a ceiling; the first one is named.
+/// The body is not JSON, holds U+0000, or passes a ceiling; the first one is named.
 pub fn parse(schema: &Schema, body: &[u8]) -> Result<Value, Unread> {
     let state = State { most: schema.values, ..State::default() };
     let mut reader = serde_json::Deserializer::from_slice(body);
@@ -106,6 +108,16 @@ impl<'a> Seed<'a> {
         let error = schema.and_then(|schema| schema.refusal);
         *self.state.misfit.borrow_mut() = Some(Misfit { field, must, unknown: Vec::new(), error });
         E::custom("over a ceiling")
+    }
+
+    /// Refuses U+0000, which no store keeps in text, also where no schema describes the value.
+    fn storable<E: Error>(&self, text: &str) -> Result<(), E> {
+        if !text.contains('\0') {
+            return Ok(());
+        }
+        let named = self.bound.map(|bound| bound.schema).filter(|schema| schema.refusal.is_some());
+        let field = self.path.to_string().replace('\0', "\\u0000");
+        Err(self.refuse(named.or(self.schema), field, UNSTORABLE.into()))
     }
 
     fn over<E: Error>(&self, schema: &Schema) -> E {
@@ -218,6 +230,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
         self.count(text.len())?;
+        self.storable(text)?;
         let kept = match (self.shape(), self.schema) {
             (None, _) => text,
             (Some(Shape::Text { max, .. }), Some(schema)) => {
@@ -299,6 +312,7 @@ impl Seed<'_> {
                 Name::Strange(name) if unknown == Unknown::Kept => {
                     let path = Path::Field(self.path, &name);
                     self.charge(name.len())?;
+                    self.below(None, &path).storable(&name)?;
                     let value = entries.next_value_seed(self.below(None, &path))?;
                     kept.insert(name, value);
                 }
@@ -337,6 +351,7 @@ impl Seed<'_> {
             }
             let below = self.below(of.map(|(_, values, _)| values), &path);
             below.charge(name.len())?;
+            below.storable(&name)?;
             let value = entries.next_value_seed(below)?;
             kept.insert(name, value);
         }
@@ -497,6 +512,25 @@ mod tests {
         assert!(
             matches!(parse(&wide, many.as_bytes()), Err(Unread::Misfit(misfit)) if misfit.must == "has more than 65536 values")
         );
+    }
+
+    #[test]
+    fn what_no_store_keeps_in_text_is_refused_wherever_it_stands() {
+        for (body, field, code) in [
+            (r#"{"name": "a\u0000"}"#, "name", None),
+            (r#"{"mode": "\u0000"}"#, "mode", None),
+            (r#"{"variables": {"a": "\u0000"}}"#, "variables.a", Some("invalid_variables")),
+            (r#"{"variables": {"a": {"b": ["\u0000"]}}}"#, "variables.a.b[0]", Some("invalid_variables")),
+            (r#"{"variables": {"a": {"\u0000": 1}}}"#, r"variables.a.\u0000", Some("invalid_variables")),
+            (r#"{"variables": {"\u0000": 1}}"#, r"variables.\u0000", Some("invalid_variables")),
+            (r#"{"graph": {"nodes": [["x\u0000"]]}}"#, "graph.nodes[0][0]", None),
+            (r#"{"graph": {"nodes": {"\u0000": 1}}}"#, r"graph.nodes.\u0000", None),
+        ] {
+            let said = format!("{field} must not contain the character U+0000");
+            assert_eq!(refused(body), (said, code), "{body}");
+        }
+        let skipped = parse(&sample(), br#"{"name": "a", "other": "\u0000", "\u0000": 1}"#);
+        assert_eq!(skipped, Ok(json!({"name": "a"})));
     }
 
     #[test]
