@@ -47,8 +47,7 @@ pub fn message(
         ReceivedContent::Revoke { original } => return revoked(app, tx, &context, tenant, number, original),
         ReceivedContent::System { phone, user_id, .. } => {
             if let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? {
-                let phone = phone.map(|phone| phone.to_string());
-                people::moved(tx, &context, tenant, contact.id, phone, user_id.clone())?;
+                people::moved(tx, &context, tenant, contact.id, *phone, user_id.clone())?;
             }
             return Ok(());
         }

@@ -1,13 +1,15 @@
 //! Who a message is for or from: the contact that it finds or makes (docs/contract/channel-messages.md#people).
 
-use app::{Context, Failure};
+use app::do_not_call::{self, Source};
+use app::{Context, Failure, contact_policy};
 use domain::channel::Recipient;
 use domain::channel::notification::Person;
 use domain::ids::{Contact, Id};
+use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, Value};
 use store::contacts::{self, ContactRow};
-use store::{Tx, channel_messages};
+use store::{Tx, channel_consents, channel_messages};
 
 /// Longest name that is kept of a person, in characters.
 const MAX_NAME: usize = 200;
@@ -132,6 +134,9 @@ pub fn who_wrote(
     let user = person.user_id.clone().or_else(|| contact.chatapp_user_id.clone());
     let username = person.username.clone().or_else(|| contact.chatapp_username.clone());
     let number = contact.phone.clone().or(phone);
+    let new: Vec<Recipient> =
+        person.phone.map(Recipient::Phone).into_iter().chain(user.clone().map(Recipient::UserId)).collect();
+    follow(tx, context, tenant, &contact, &new)?;
     if (&number, &user, &username) != (&contact.phone, &contact.chatapp_user_id, &contact.chatapp_username) {
         let (number_, user_, username_) = (number.as_deref(), user.as_deref(), username.as_deref());
         contacts::set_channel(tx, tenant, contact.id, number_, user_, username_, context.now)?;
@@ -159,6 +164,8 @@ fn join(
         store::channel_conversations::hand_over(tx, tenant, other.id, into.id)?;
     }
     let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
+    let new: Vec<Recipient> = user.clone().map(Recipient::UserId).into_iter().collect();
+    follow(tx, context, tenant, &into, &new)?;
     let phone = into.phone.clone();
     contacts::set_channel(
         tx,
@@ -173,7 +180,41 @@ fn join(
     Ok(into)
 }
 
-/// Gives a person another number or id, which the channel has told; nothing when somebody else has it.
+/// Lets what a person said under the old addresses count for new ones: a STOP, a refusal of marketing or of calls, an
+/// erasure. Also where the new address is another contact's by now: the channel says that it is the same person. What
+/// a person allowed comes along to an address that nobody else has.
+fn follow(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    before: &ContactRow,
+    addresses: &[Recipient],
+) -> Result<(), Failure> {
+    let old = contact_policy::hashes(&context.keyring, Some(before), None);
+    let new: Vec<(&Recipient, String)> = addresses
+        .iter()
+        .map(|address| (address, contact_policy::person_hash(&context.keyring, &address.text())))
+        .filter(|(_, hash)| !old.contains(hash))
+        .collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let standing = contact_policy::standing(tx, context, tenant, Some(before), None)?;
+    for (address, hash) in new {
+        let taken = find(tx, tenant, address)?.is_some_and(|other| other.id != before.id);
+        channel_consents::carry(tx, tenant, &standing.consent, &hash, !taken, context.now)?;
+        if let (true, Recipient::Phone(number)) = (standing.do_not_call, address)
+            && let Some(phone) = contact_policy::indian(*number)
+        {
+            let reason = Some("the number before was opted out");
+            do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Chatapp, reason)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a person another number or id, which the channel has told. An address that somebody else has stays theirs;
+/// what the person stopped counts there, too ([`follow`]).
 ///
 /// # Errors
 /// Those of the store.
@@ -182,14 +223,17 @@ pub fn moved(
     context: &Context,
     tenant: Tenant,
     contact: Id<Contact>,
-    phone: Option<String>,
+    phone: Option<E164>,
     user: Option<String>,
 ) -> Result<(), Failure> {
     let Some(row) = contacts::get_for_update(tx, tenant, contact)?.filter(|row| row.erased_at.is_none())
     else {
         return Ok(());
     };
-    let free_phone = match phone {
+    let new: Vec<Recipient> =
+        phone.map(Recipient::Phone).into_iter().chain(user.clone().map(Recipient::UserId)).collect();
+    follow(tx, context, tenant, &row, &new)?;
+    let free_phone = match phone.map(|phone| phone.to_string()) {
         Some(phone) if contacts::find_by_phone(tx, tenant, Mode::Live, &phone)?.is_none() => Some(phone),
         _ => row.phone.clone(),
     };

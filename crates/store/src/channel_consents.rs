@@ -181,6 +181,48 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> R
     tx.exec(sql, params![tenant, person, now]).map(|_| ())
 }
 
+/// Lets what was said under other addresses of a person count for this one; what stands there already stays. What
+/// allows is carried with `allows` alone.
+pub fn carry(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    said: &ConsentRow,
+    person: &str,
+    allows: bool,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let allowed = said.opted_in_at.filter(|_| allows);
+    if said.stopped_at.or(said.marketing_stopped_at).or(said.erased_at).or(allowed).is_none() {
+        return Ok(());
+    }
+    ensure(tx, tenant, person, now)?;
+    let sql = "update channel_consents set
+            stop_source = case when stopped_at is null then ?4 else stop_source end,
+            stopped_at = coalesce(stopped_at, ?3),
+            marketing_stopped_at = coalesce(marketing_stopped_at, ?5),
+            confirmed_at = coalesce(confirmed_at, ?6),
+            erased_at = coalesce(erased_at, ?7),
+            updated_at = ?8
+        where workspace = ?1 and person = ?2";
+    tx.exec(
+        sql,
+        params![
+            tenant,
+            person,
+            said.stopped_at,
+            said.stop_source.clone(),
+            said.marketing_stopped_at,
+            said.confirmed_at,
+            said.erased_at,
+            now
+        ],
+    )?;
+    if let (Some(allowed), Some(source), Some(proof)) = (allowed, &said.opt_in_source, said.opt_in_consent) {
+        opt_in(tx, tenant, person, source, allowed, proof, now)?;
+    }
+    Ok(())
+}
+
 /// Notes that an erased person has written of their own accord.
 pub fn came_back(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
     if tx.knows_any()

@@ -93,6 +93,121 @@ async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
     assert_eq!(desk.fake.system.sent().len(), 2);
 }
 
+const BINA: &str = "+919812345679";
+const HIDDEN: &str = "IN.4711000111222333";
+
+impl Desk {
+    /// The channel tells that Asha's number is Bina's from now on.
+    async fn moves(&self) {
+        let told = json!({"from": ASHA.trim_start_matches('+'), "id": "wamid.moved", "timestamp": self.now().to_string(), "type": "system",
+            "system": {"body": "A has another number", "type": "user_changed_number", "wa_id": BINA.trim_start_matches('+')}});
+        self.told(json!({"messages": [told]})).await;
+    }
+
+    /// Why the other number gets no message.
+    async fn other_is_refused(&self, name: &str, reason: &str) {
+        let mut body = template(name);
+        body["to"] = json!(BINA);
+        let refused = self.send(&body).await;
+        assert_eq!(refused.json["meta"]["reason"], reason, "{}", refused.text);
+        refused.refused(403, "contact_opted_out");
+    }
+
+    /// Somebody whose number is not shown writes, or shows it.
+    async fn hears_id(&self, id: &str, user: &str, phone: Option<&str>, words: &str) {
+        let mut message = json!({"from_user_id": user, "id": id, "timestamp": self.now().to_string(), "type": "text", "text": {"body": words}});
+        let mut contact = json!({"user_id": user, "profile": {"name": "Asha"}});
+        if let Some(phone) = phone {
+            (message["from"], contact["wa_id"]) = (json!(phone), json!(phone));
+        }
+        self.told(json!({"contacts": [contact], "messages": [message]})).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stop_goes_along_to_a_new_number() {
+    for known in [false, true] {
+        let desk = Desk::open().await;
+        desk.template("due", "UTILITY").await;
+        if known {
+            desk.hears(BINA, "Hi").await;
+        }
+        desk.hears(ASHA, "STOP").await;
+        desk.moves().await;
+        desk.other_is_refused("due", "opted_out").await;
+        desk.hears(BINA, "START").await;
+        let mut body = template("due");
+        body["to"] = json!(BINA);
+        desk.send(&body).await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_calls_goes_along_to_a_new_number() {
+    for known in [false, true] {
+        let desk = Desk::open().await;
+        desk.template("due", "UTILITY").await;
+        if known {
+            desk.hears(BINA, "Hi").await;
+        }
+        desk.hears(ASHA, "Do not call me").await;
+        desk.moves().await;
+        desk.other_is_refused("due", "do_not_call").await;
+        let listed = desk.app.get(&desk.workspace.live, "/v1/dnc?phone=9812345679").await.expect(200);
+        assert_eq!(listed["data"].as_array().map(Vec::len), Some(1), "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_marketing_and_an_opt_in_go_along_to_a_new_number() {
+    let desk = Desk::open().await;
+    desk.template("offer", "MARKETING").await;
+    let mut with = template("offer");
+    with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
+    desk.send(&with).await.expect(201);
+    let moved = json!(BINA);
+    let mut plain = template("offer");
+    plain["to"] = moved.clone();
+    desk.send(&plain).await.refused(403, "opt_in_required");
+    desk.moves().await;
+    desk.send(&plain).await.expect(201);
+    let desk = Desk::open().await;
+    desk.template("offer", "MARKETING").await;
+    let made = desk.send(&with).await.expect(201)["data"].clone();
+    let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
+    status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
+    desk.told(json!({"statuses": [status]})).await;
+    desk.moves().await;
+    desk.other_is_refused("offer", "marketing_stopped").await;
+}
+
+#[tokio::test]
+async fn an_erasure_goes_along_to_a_new_number() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.hears(ASHA, "Hi").await;
+    let contact = desk.list("limit=1").await[0]["contactId"].as_str().unwrap().to_owned();
+    let path = format!("/v1/contacts/{contact}/erase");
+    desk.app.post(&desk.workspace.live, &path, &Value::Null).await.expect(200);
+    desk.moves().await;
+    desk.other_is_refused("due", "erased").await;
+}
+
+#[tokio::test]
+async fn a_stop_goes_along_from_a_hidden_number_and_to_another_id() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    desk.hears_id("wamid.i1", HIDDEN, None, "STOP").await;
+    // The number is shown, then the id is another one.
+    desk.hears_id("wamid.i2", HIDDEN, Some("919812345679"), "Hm").await;
+    desk.hears_id("wamid.i3", "IN.99", Some("919812345679"), "Hm").await;
+    desk.other_is_refused("due", "opted_out").await;
+    // The same id with a further number: what was said holds there, too.
+    desk.hears_id("wamid.i4", "IN.99", Some("919812345678"), "Hm").await;
+    let refused = desk.send(&template("due")).await;
+    assert_eq!(refused.json["meta"]["reason"], "opted_out", "{}", refused.text);
+}
+
 #[tokio::test]
 async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
     let desk = Desk::open().await;
