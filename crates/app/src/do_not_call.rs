@@ -2,6 +2,8 @@
 //! (docs/contract/contacts.md#opting-out). Every opt-out (by a call, the API, the console, the channel) comes
 //! through [`opt_out`].
 
+mod together;
+
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{AddedNumbers, DoNotCallEntry};
 use api::error_codes;
@@ -217,7 +219,6 @@ pub async fn add(
     phones: Vec<String>,
     reason: Option<String>,
 ) -> Result<AddedNumbers, Failure> {
-    let context = app.context();
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
     for text in phones {
         match Phone::normalize(&text) {
@@ -228,19 +229,8 @@ pub async fn add(
     if valid.is_empty() {
         return Err(Failure::plain(error_codes::NO_VALID_NUMBERS).with_meta(json!({"invalid": invalid})));
     }
-    let (added, already_listed) = app
-        .store
-        .tx(move |tx| {
-            let (mut added, mut already) = (0, 0);
-            for phone in &valid {
-                match opt_out(tx, &context, tenant, Mode::Live, *phone, Source::Api, reason.as_deref())? {
-                    true => added += 1,
-                    false => already += 1,
-                }
-            }
-            Ok::<_, Failure>((added, already))
-        })
-        .await?;
+    let (added, already_listed) =
+        together::list(app, tenant, together::Ask { phones: valid, reason }).await?;
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 

@@ -1,6 +1,8 @@
 //! The workspace's do-not-call list, keyed by a keyed hash of the number (`Keyring::hash_phone`), so that it
 //! outlives an erasure.
 
+use std::collections::BTreeSet;
+
 use const_format::formatcp;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -23,6 +25,8 @@ row! {
 }
 
 const COLUMNS: &str = EntryRow::COLUMNS;
+const INSERT: &str = "insert into do_not_call (workspace, phone_hash, phone, reason, seq, created_at) values (?1, ?2, ?3, ?4, ?5, ?6) \
+    on conflict (workspace, phone_hash) do nothing";
 
 /// Adds a number; `false` when it is already listed.
 pub fn add(
@@ -37,21 +41,8 @@ pub fn add(
     if contains(tx, tenant, hash)? {
         return Ok(false);
     }
-    tx.later(
-        "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
-        params![tenant],
-    )?;
-    // Holds the list: what `contains` says from here on stays true.
-    let last = tx.one::<i64>(
-        "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/",
-        params![tenant],
-    )?;
-    let seq = last.unwrap_or(0) + 1;
-    let added = tx.exec(
-        "insert into do_not_call (workspace, phone_hash, phone, reason, seq, created_at) values (?1, ?2, ?3, ?4, ?5, ?6) \
-         on conflict (workspace, phone_hash) do nothing",
-        params![tenant, hash, phone, reason, seq, now],
-    )?;
+    let seq = hold(tx, tenant)? + 1;
+    let added = tx.exec(INSERT, params![tenant, hash, phone, reason, seq, now])?;
     if added > 0 {
         tx.later(
             "update do_not_call_heads set last_seq = ?2, total = total + 1 where workspace = ?1",
@@ -59,6 +50,60 @@ pub fn add(
         )?;
     }
     Ok(added > 0)
+}
+
+/// A number that is to be listed.
+#[derive(Debug, Clone)]
+pub struct NewEntry {
+    /// Keyed hash of the number.
+    pub hash: String,
+    /// E.164.
+    pub phone: String,
+    /// Why it is listed.
+    pub reason: String,
+}
+
+/// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
+/// the list is held.
+pub fn add_all<R>(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    entries: &[NewEntry],
+    now: Timestamp,
+    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
+) -> Result<(Vec<bool>, R), DbError> {
+    let hashes: Vec<&str> = entries.iter().map(|entry| entry.hash.as_str()).collect();
+    let mut last = hold(tx, tenant)?;
+    tx.ahead(|tx| {
+        let _ = among(tx, tenant, &hashes);
+        let _ = also(tx);
+    });
+    let listed: BTreeSet<String> = among(tx, tenant, &hashes)?.into_iter().collect();
+    let more = also(tx)?;
+    let new: Vec<bool> = entries.iter().map(|entry| !listed.contains(&entry.hash)).collect();
+    let before = last;
+    for entry in entries.iter().zip(&new).filter_map(|(entry, new)| new.then_some(entry)) {
+        last += 1;
+        tx.forget_held(&name(tenant, &entry.hash));
+        tx.later(INSERT, params![tenant, &*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
+    }
+    if last > before {
+        tx.later(
+            "update do_not_call_heads set last_seq = ?2, total = total + ?3 where workspace = ?1",
+            params![tenant, last, last - before],
+        )?;
+    }
+    Ok((new, more))
+}
+
+/// Holds the list: what [`contains`] says from here on stays true. Gives the place of its last entry.
+fn hold(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    tx.later(
+        "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
+        params![tenant],
+    )?;
+    let sql = "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/";
+    Ok(tx.one::<i64>(sql, params![tenant])?.unwrap_or(0))
 }
 
 /// Under which name this transaction knows whether a number is listed, if it was read for many.

@@ -61,6 +61,31 @@ async fn numbers_are_added_once_and_mark_their_contacts() {
 }
 
 #[tokio::test]
+async fn requests_of_the_same_moment_list_each_number_once() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let id = contact(&app, &workspace, "crm-1", "9812345600").await;
+    // Each number is in two requests, and one is in all.
+    let add = |of: &Workspace, number: u32| {
+        let (app, live) = (&app, of.live.clone());
+        let phones = json!({"phones": ["9812345600", format!("98123457{:02}", number / 2)]});
+        async move { app.post(&live, "/v1/dnc", &phones).await.expect(200)["data"].clone() }
+    };
+    let asked = (0..40).map(|number| add(&workspace, number)).chain((0..2).map(|number| add(&other, number)));
+    let told = futures_util::future::join_all(asked).await;
+    let sum =
+        |told: &[Value], what: &str| told.iter().map(|one| one[what].as_u64().expect("a count")).sum::<u64>();
+    assert_eq!((sum(&told[..40], "added"), sum(&told[..40], "alreadyListed")), (21, 59));
+    assert_eq!((sum(&told[40..], "added"), sum(&told[40..], "alreadyListed")), (2, 2));
+    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
+    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
+    for (of, total) in [(&workspace, 21), (&other, 2)] {
+        let list = app.get(&of.live, "/v1/dnc?limit=100").await.expect(200);
+        assert_eq!((&list["total"], list["data"].as_array().map(Vec::len)), (&json!(total), Some(total)));
+    }
+}
+
+#[tokio::test]
 async fn wrong_numbers_are_refused() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;

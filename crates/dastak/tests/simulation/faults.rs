@@ -72,10 +72,11 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 /// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
 /// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
 /// accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 14] = [
+const TASKS_ELSEWHERE: [&str; 15] = [
     "app/calls/heard.rs",
     "app/calls/intents.rs",
     "app/calls/together.rs",
+    "app/do_not_call/together.rs",
     "app/nudges/together.rs",
     "app/limits/rates.rs",
     "channel/inbox.rs",
