@@ -1,6 +1,6 @@
 //! The same work on one node with the embedded store and on one, two and four nodes that share a PostgreSQL server
 //! (`BENCH_POSTGRES_URL`, an empty database), with one workspace and with fifty: events accepted and delivered, calls
-//! placed with a test key, opt-outs recorded (each is an append to the decision log), nudges accepted, and nudges dialled
+//! placed with a test key (each is an append to the decision log), opt-outs recorded, nudges accepted, and nudges dialled
 //! that are due at the same moment, with the facts of their calls. Nodes, database, generator and receiver share the machine.
 
 use std::path::PathBuf;
@@ -203,8 +203,8 @@ async fn placements(cluster: &Cluster, offices: &[Office]) -> Result<(f64, Strin
     Ok((placed.per_second, cluster.cpu().each(cpu, placed.answers)))
 }
 
-/// Opt-outs recorded a second, each with an append to the decision log, and their CPU.
-async fn appends(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String), String> {
+/// Opt-outs recorded a second, and their CPU.
+async fn opt_outs(cluster: &Cluster, offices: &[Office]) -> Result<(f64, String), String> {
     let keys: Vec<String> = offices.iter().map(|office| office.desk.key.clone()).collect();
     let make: Make = Arc::new(move |n| {
         let key = &keys[(n % keys.len() as u64) as usize];
@@ -291,12 +291,12 @@ async fn one(
     }
     let (events, event) = events(&cluster, &offices, &seen).await?;
     let (placed, placement) = placements(&cluster, &offices).await?;
-    let (appended, append) = appends(&cluster, &offices).await?;
+    let (recorded, recording) = opt_outs(&cluster, &offices).await?;
     let burst = nudges(&cluster, &offices).await?;
     let ((accepted, accepting), (dialled, dialling)) = (burst.accepted, burst.dialled);
     let (finished, ending) = burst.finished;
     println!(
-        "| {} | {nodes} | {workspaces} | {events:.0} | {event} | {placed:.0} | {placement} | {appended:.0} | {append} \
+        "| {} | {nodes} | {workspaces} | {events:.0} | {event} | {placed:.0} | {placement} | {recorded:.0} | {recording} \
          | {accepted:.0} | {accepting} | {dialled:.0} | {dialling} | {finished:.1} s | {ending} |",
         if store.is_some() { "PostgreSQL" } else { "SQLite" }
     );

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Progress, Report, TimedTurn};
 use crate::conversation::Role;
 use crate::ports::{Analysis, ProviderFault};
+use crate::storable;
 use crate::time::{DAY, HOUR, MINUTE, SECOND};
 
 /// Something that is done after a call.
@@ -142,7 +143,7 @@ pub fn judge(
     let mut extracted = captured;
     for (key, value) in analysis.extracted {
         if !value.is_null() && keys.contains(&key.as_str()) && !extracted.contains_key(&key) {
-            extracted.insert(key, clean(value));
+            extracted.insert(key, storable::value(value));
         }
     }
     let summary: String =
@@ -155,18 +156,6 @@ pub fn judge(
             .sentiment
             .map(|word| word.trim().to_lowercase())
             .filter(|word| SENTIMENTS.contains(&word.as_str())),
-    }
-}
-
-/// The value without U+0000, which PostgreSQL cannot store in text.
-fn clean(value: Value) -> Value {
-    match value {
-        Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "")),
-        Value::Array(items) => items.into_iter().map(clean).collect(),
-        Value::Object(fields) => Value::Object(
-            fields.into_iter().map(|(name, value)| (name.replace('\0', ""), clean(value))).collect(),
-        ),
-        other => other,
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use domain::conversation::ModelToolCall;
 use domain::ports::{Answer, ProviderError, ProviderFault, Said, Talking};
+use domain::storable;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
@@ -170,7 +171,8 @@ impl Turn {
         Ok(())
     }
 
-    fn say(&mut self, mut text: String) {
+    fn say(&mut self, text: String) {
+        let mut text = storable::text(text);
         let room = LONGEST_TURN - self.reading.given;
         let cut = text.len() > room;
         text.truncate(text.floor_char_boundary(room));
@@ -268,7 +270,8 @@ impl Reading {
     fn decide(&mut self) -> (Vec<Said>, bool) {
         let (mut tools, mut exit, mut end, mut damaged) = (Vec::new(), None, None, false);
         for call in std::mem::take(&mut self.calls) {
-            let Some(arguments) = parsed(&call.arguments).filter(|_| !call.too_long) else {
+            let Some(arguments) = parsed(&call.arguments).filter(|_| !call.too_long).map(storable::value)
+            else {
                 damaged = true;
                 continue;
             };
@@ -385,6 +388,18 @@ mod tests {
             }
             assert!((LONGEST_TURN - 3..=LONGEST_TURN).contains(&said), "pieces of {piece}: {said} bytes");
         }
+    }
+
+    #[test]
+    fn what_no_store_keeps_in_text_is_left_out() {
+        let mut turn = turn();
+        turn.take(&event(&json!({"content": "\u{0}"}))).unwrap();
+        turn.take(&event(&json!({"content": "Hel\u{0}lo"}))).unwrap();
+        let end = json!({"name": "end_call", "arguments": "{\"outcome\": \"pa\\u0000id\"}"});
+        turn.take(&event(&json!({"tool_calls": [{"index": 0, "id": "c", "function": end}]}))).unwrap();
+        turn.end().unwrap();
+        let said: Vec<Said> = std::iter::from_fn(|| turn.ready()).collect();
+        assert_eq!(said, [Said::Text("Hello".into()), Said::End(Some("paid".into()))]);
     }
 
     #[test]
