@@ -199,3 +199,36 @@ async fn what_is_looked_ahead_for_travels_with_the_next_statement_on_postgres() 
     assert_eq!(seen.turns, 4);
     assert_eq!(numbers(&url).await, [10, 12, 20, 22]);
 }
+
+#[tokio::test]
+async fn rows_that_are_each_changed_twice_are_two_statements_on_postgres() {
+    let url = fresh_database().await;
+    let wire = Wire::to(&url).await;
+    let store = scratch(&wire.url, 1).await;
+    let change = |tx: &mut Tx<'_>, n: i64, old: &str, new: &str| {
+        let sql = "update scratch set note = ?3 where n = ?1 and cast(?2 as bigint) = 0 and note = ?4";
+        tx.change(sql, params![n, 0, new, old], DbError::Internal("it is not so".into()))
+    };
+    let write = async |first: i64| {
+        store
+            .tx(move |tx| {
+                for n in first..first + 8 {
+                    tx.add("insert into scratch (n, note) values (?1, 'old')", params![n])?;
+                }
+                count(tx)?;
+                for n in first..first + 8 {
+                    change(tx, n, "old", "new")?;
+                    change(tx, n, "new", "newer")?;
+                }
+                Ok::<_, DbError>(())
+            })
+            .await
+    };
+    write(1).await.unwrap();
+    let (done, seen) = wire.seen(write(11)).await;
+    done.unwrap();
+    // BEGIN, the new rows and their count; two changes of all rows, COMMIT.
+    assert_eq!((seen.statements, seen.turns), (6, 2));
+    let notes: Vec<String> = store.read(|tx| tx.all("select note from scratch", &[])).await.unwrap();
+    assert!(notes.len() == 16 && notes.iter().all(|note| note == "newer"), "{notes:?}");
+}

@@ -133,15 +133,19 @@ impl PgTx {
     /// changes and rows that are added, but never earlier than anything else that is queued. A change of a row of `table`
     /// never comes before another change of the same row, nor before a row that is added to the table: it may be that row.
     fn join(&mut self, sql: &str, params: &[Value<'_>], table: Option<&str>) -> bool {
+        // The earliest one that it can travel with. With the latest one, rows that are each changed twice would make a stair
+        // of statements with two rows: the second change of one row with the first of the next.
+        let mut found = None;
         for queued in self.queue.iter_mut().rev() {
             let same = table.is_some_and(|table| queued.adds_to(table) || queued.names(params));
-            let Some(more) = queued.more.as_mut().filter(|_| !same) else { return false };
+            let Some(more) = queued.more.as_mut().filter(|_| !same) else { break };
             if more.sql == sql && more.rows.len() + 1 < TOGETHER {
-                more.rows.push(params.iter().cloned().map(Value::into_owned).collect());
-                return true;
+                found = Some(more);
             }
         }
-        false
+        let Some(more) = found else { return false };
+        more.rows.push(params.iter().cloned().map(Value::into_owned).collect());
+        true
     }
 
     /// Changes a counter right before the commit; changes that can be folded into an earlier one are.
