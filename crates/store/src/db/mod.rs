@@ -226,6 +226,7 @@ pub struct Tx<'a> {
     session: Session<'a>,
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    uncertain: Vec<Box<dyn FnOnce() + Send>>,
     faults: Option<Arc<dyn Faults>>,
     again: bool,
     trace: Option<TraceContext>,
@@ -274,11 +275,12 @@ enum Kind {
     Adding,
 }
 
-/// What a closure leaves to be done once its transaction is committed.
+/// What a closure leaves to be done once the fate of its transaction is known, or known to be unknown.
 #[derive(Default)]
 struct Aftermath {
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    uncertain: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 impl Aftermath {
@@ -290,6 +292,13 @@ impl Aftermath {
             on_wake(WakeSet(self.wakes));
         }
     }
+
+    /// Nobody knows whether it is committed.
+    fn doubt(self) {
+        for effect in self.uncertain {
+            effect();
+        }
+    }
 }
 
 impl<'a> Tx<'a> {
@@ -298,6 +307,7 @@ impl<'a> Tx<'a> {
             session,
             wakes: 0,
             after: Vec::new(),
+            uncertain: Vec::new(),
             faults: None,
             again: false,
             trace: None,

@@ -381,7 +381,15 @@ impl PgSession {
                     let committed = tx.commit();
                     metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
                     metrics.batch_size.observe(1.0);
-                    committed.map(|()| Ok((value, aftermath)))
+                    match committed {
+                        Ok(()) => Ok(Ok((value, aftermath))),
+                        Err(why) => {
+                            if matches!(why, DbError::Uncertain(_)) {
+                                aftermath.doubt();
+                            }
+                            Err(why)
+                        }
+                    }
                 }
                 Ok(Err(error)) => {
                     tx.rollback();
