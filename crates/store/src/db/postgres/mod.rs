@@ -140,6 +140,7 @@ impl Postgres {
             Kind::Usual | Kind::Alone => (WRITE, PATIENCE),
             Kind::Long => (WRITE_LONG, LONG_PATIENCE),
             Kind::Single => (Frame::SingleWrite, PATIENCE),
+            Kind::LongSingle => (Frame::SingleWrite, LONG_PATIENCE),
             Kind::Adding => {
                 let guest = Work::new(work, send, on_wake, metrics);
                 self.metrics.queued.inc();
