@@ -87,13 +87,12 @@ async fn a_column_is_added_while_somebody_reads_for_long_and_others_write_on_pos
                 writes(&store, other).await.expect("others write");
             }
         }
-        let done = format!(
-            "select count(*) from pg_attribute where attrelid = any(array['events', 'nudges', 'calls', 'scheduled_calls']::regclass[]) and attname = 'trace' and not attisdropped"
-        );
-        assert_eq!(server.query_one(&done, &[]).await.expect("a count").get::<_, i64>(0), place as i64);
+        let done = "select count(*) from pg_attribute \
+                    where attrelid = any(array['events', 'nudges', 'calls', 'scheduled_calls']::regclass[]) and attname = 'trace' and not attisdropped";
+        assert_eq!(server.query_one(done, &[]).await.expect("a count").get::<_, i64>(0), place as i64);
         reader.batch_execute("commit").await.expect("its end");
         upgrade.await.expect("the upgrade");
-        assert_eq!(server.query_one(&done, &[]).await.expect("a count").get::<_, i64>(0), 4);
+        assert_eq!(server.query_one(done, &[]).await.expect("a count").get::<_, i64>(0), 4);
         store.ready().await.expect("the schema of this program");
     }
 }
