@@ -45,10 +45,11 @@ def seen(address, path):
 def figures():
     """Names of figures with their labels, as a running service shows them, and the paths that its probes would get."""
     with tempfile.TemporaryDirectory() as folder:
-        trunk = '[{name = "nowhere", address = "127.0.0.1:9", options_interval = 0}]'
+        trunk = '[{name = "nowhere", address = "127.0.0.1:9", options_interval = 0, register = true, username = "user", password = "secret"}]'
         environment = {
             "PATH": os.environ["PATH"], "DASTAK_OPERATOR_TOKEN": TOKEN, "DASTAK_TELEPHONY__CARRIER": "sip",
             "DASTAK_TELEPHONY__SIP__LISTEN": "127.0.0.1:0", "DASTAK_TELEPHONY__SIP__TRUNKS": trunk,
+            "DASTAK_TRACES__OTLP_ENDPOINT": "http://127.0.0.1:9",
         }  # fmt: skip
         service = subprocess.Popen(
             [binary, "serve", "--listen", "127.0.0.1:0", "--data", folder], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -110,6 +111,11 @@ def monitoring(found):
         for labels in re.findall(r"\bby \(([^)]*)\)", text):
             for label in labels.replace(" ", "").split(","):
                 check(label in ("instance", "job") or any(label in found.get(name, ()) for name in names), f"{where}: none of {names} has a label {label}")
+    # What the service shows, somebody can look at.
+    shown = (deploy / "monitoring/dashboard.json").read_text()
+    for name in sorted(name for name in found if name.startswith("dastak_")):
+        base = re.sub(r"_(total|bucket|sum|count)$", "", name)
+        check(base in shown, f"dashboard.json: no panel has {base}")
     documents(deploy / "monitoring/prometheus.yaml")
     return count
 
@@ -161,6 +167,12 @@ def kubernetes(paths):
     before = container["lifecycle"]["preStop"]["exec"]["command"][-1]
     pause = int(before.rsplit("sleep ", 1)[1])
     check("dastak admin drain" in before, "kubernetes: a node is not drained before it is stopped")
+    lines = documents(folder / "trunks/lines.yaml")[0]["spec"]["template"]["spec"]["containers"][0]
+    check("0.0.0.0" not in str(lines["args"]) and "$(HOST_ADDRESS):8080" in lines["args"], "kubernetes: with the network of the machine, HTTP is served on all of its addresses")
+    check("dastak admin drain --url http://$HOST_ADDRESS:8080" in lines["lifecycle"]["preStop"]["exec"]["command"][-1], "kubernetes: a node with lines is not drained before it is stopped")
+    first = pod["initContainers"][0]
+    check(first["args"][0] == "migrate" and first["args"][1:] == container["args"][3:] and first["env"] == container["env"], "kubernetes: the schema is not brought up to date before the node is asked whether it is there")
+    check(first["securityContext"] == container["securityContext"], "kubernetes: rights of the first container")
     check(found and pod["terminationGracePeriodSeconds"] > int(found[1]) + pause, "kubernetes: a pod is killed before its calls have had shutdown_grace")
     check(container["readinessProbe"]["httpGet"]["path"] == "/readyz" and container["livenessProbe"]["httpGet"]["path"] == "/healthz", "kubernetes: a node would be restarted because its database is away")
     check(container["readinessProbe"]["timeoutSeconds"] > 5, "kubernetes: /readyz may take five seconds to find out that the store does not answer")

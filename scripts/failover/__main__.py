@@ -1,11 +1,11 @@
 """Breaks a PostgreSQL primary under two nodes that work, and counts. See scripts/failover.sh."""
 
-import argparse, contextlib, json, pathlib, shutil, signal, sys, tempfile, time
+import argparse, contextlib, json, pathlib, shutil, signal, subprocess, sys, tempfile, time
 
 import count
 from burst import Burst, Looks
 from elected import Elected
-from faults import ELECTED, FAULTS, PAIR, PLANTED, SHORT
+from faults import ELECTED, FAULTS, LANES, PAIR, PLANTED, SHORT
 from machine import Failed, until
 from pair import Pair, SmallDisk
 from peers import LONG, Providers, Receiver, Telephones, Wire
@@ -20,7 +20,8 @@ REST = 150.0
 
 
 class World:
-    """Two nodes on a primary with its standby, and everybody whom they meet. The second node reaches the database through wires."""
+    """Two nodes on a primary with its standby, and everybody whom they meet. The second node reaches the database through wires, and
+    so does the first when the database is slow for both."""
 
     def __init__(self, binary, after, folder, fault):
         self.after = after
@@ -36,8 +37,11 @@ class World:
             self.receiver, self.providers = Receiver(), Providers()
             self.telephones = Telephones(folder / "telephones")
             self.ends.callback(self.telephones.end)
-            self.wires = [Wire(door) for door in self.pair.doors()]
-            urls = [self.pair.url(self.pair.doors()), self.pair.url([wire.port for wire in self.wires])]
+            doors = self.pair.doors()
+            self.wires = [Wire(door) for door in doors]
+            self.first_wires = [Wire(door) for door in doors] if fault == "slow" else []
+            ways = [[wire.port for wire in self.first_wires] or doors, [wire.port for wire in self.wires]]
+            urls = [self.pair.url(way) for way in ways]
             # Without it the service refuses to dial over what this fault makes of the database.
             more = {"DASTAK_TELEPHONY__MAY_DIAL_TWICE_AFTER_FAILOVER": "true"} if fault in PLANTED else {}
             self.nodes = []
@@ -121,6 +125,8 @@ class World:
                 if (nudge["externalRef"] or "").startswith("nudge-") and nudge["status"] != "finished" and not held:
                     owed.append(f"nudge {nudge['externalRef']} is {nudge['status']} ({nudge['statusReason']})")
             for call in self.office.pages("/v1/calls"):
+                if call["answered"] and ("call.started", call["id"]) not in told_of:
+                    owed.append(f"the beginning of call {call['id']}")
                 if call["state"] not in ("ended", "blocked"):
                     owed.append(f"call {call['id']} is {call['state']}")
                 elif call["state"] == "ended" and call["endCause"] != "possibly_placed" and not {("call.completed", call["id"]), ("call.failed", call["id"])} & told_of:
@@ -165,6 +171,33 @@ def examine(binary, after, name, folder):
     return result
 
 
+def allowed(fault, slow):
+    """Seconds that a client may wait."""
+    return max(slow, getattr(FAULTS[fault], "slow", 0.0))
+
+
+def beside(lanes, options):
+    """Runs each lane in a process of its own, all at once, and prints what they found; whether one went wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        ran = []
+        for number, lane in enumerate(lanes):
+            said = pathlib.Path(folder) / str(number)
+            with open(said, "w") as out:
+                ran.append((subprocess.Popen([sys.executable, *options, *lane], stdout=out, stderr=subprocess.STDOUT), said))
+        try:
+            wrong = [process.wait() != 0 for process, _ in ran]
+        except BaseException:
+            # Each ends what it started.
+            for process, _ in ran:
+                process.terminate()
+            for process, _ in ran:
+                process.wait()
+            raise
+        for _, said in ran:
+            print(said.read_text())
+    return any(wrong)
+
+
 def table(results, slow):
     """The table, and what is wrong, in words."""
     heads = ["fault", "acknowledged", "lost", "doubled", "dialled twice", "half done", "calls cut", "not known whether dialled", "delivered again", "without service", "longest wait", "503", "no answer"]
@@ -177,7 +210,7 @@ def table(results, slow):
         print(f"{one.fault}: {FAULTS[one.fault].__doc__}; /readyz: " + ", ".join(f"node {at + 1} {said}" for at, said in enumerate(one.ready)))
         if one.deliveries:
             print(f"  deliveries in the log: {one.deliveries}")
-        for kind, found in one.broken() + one.weak(slow):
+        for kind, found in one.broken() + one.weak(allowed(one.fault, slow)):
             print(f"  {kind} ({len(found)}): " + "; ".join(found[:5]) + (" …" if len(found) > 5 else ""))
 
 
@@ -185,19 +218,22 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/failover.sh", description=__doc__)
     parser.add_argument("--binary", type=pathlib.Path, required=True)
     parser.add_argument("--strict", action="store_true", help="also fail when a call is cut, a client waits too long, or something does not come to rest")
-    parser.add_argument("--slow", type=float, default=15.0, help="seconds that a client may wait for an answer with --strict")
+    parser.add_argument("--slow", type=float, default=15.0, help="seconds that a client may wait for an answer with --strict; longer where a fault says so")
     parser.add_argument("--upgrade-to", type=pathlib.Path, metavar="FILE", help="the version that takes the place of --binary in `upgrade`; without it, the same")
     parser.add_argument("--keep", type=pathlib.Path, help="keeps the logs of a fault that went wrong in this folder")
-    parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all", "patroni"]))
+    parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all", "every", "patroni"]))
     chosen = parser.parse_args()
+    # Whoever ends the run ends what it started, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if chosen.faults == ["every"]:
+        options = [one for one in sys.argv[1:] if one != "every"]
+        sys.exit(1 if beside(LANES, [sys.argv[0], *options]) else 0)
     names = []
     for name in chosen.faults or ["short"]:
         names += {"all": list(PAIR), "short": SHORT, "patroni": list(ELECTED)}.get(name, [name])
     if strange := [name for name in names if name not in FAULTS]:
         parser.error(f"no such fault: {', '.join(strange)}; there are {', '.join(FAULTS)}")
     binary = chosen.binary.resolve()
-    # Whoever ends the run ends what it started, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     results, wrong = [], False
     for name in names:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dastak-failover-"))
@@ -206,7 +242,7 @@ def main():
         try:
             result = examine(binary, (chosen.upgrade_to or binary).resolve(), name, folder)
             results.append(result)
-            failed = bool(result.broken() or (chosen.strict and result.weak(chosen.slow)))
+            failed = bool(result.broken() or (chosen.strict and result.weak(allowed(name, chosen.slow))))
         except Failed as why:
             print(f"{name}: {why}", file=sys.stderr)
         finally:

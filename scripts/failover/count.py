@@ -40,7 +40,7 @@ class Result:
         if self.failures:
             found.append(("500", [f"{self.failures} requests were answered with 500"]))
         if self.dead:
-            found.append(("dead", [f"/healthz did not answer within a second {self.dead} times: a supervisor would restart the node"]))
+            found.append(("dead", [f"/healthz did not answer in time {self.dead} times: a supervisor would restart the node"]))
         return found
 
 

@@ -36,6 +36,10 @@ def standby(world):
     world.pair.until_synchronous()
 
 
+# As long as a node waits for an answer of a server that is there.
+standby.slow = 45.0
+
+
 def disk(world):
     """the disk of the primary is full, for ten seconds and until the server is started again"""
     world.disk.fill()
@@ -61,6 +65,23 @@ def partition(world):
     for_seconds(30)
     for wire in world.wires:
         wire.mend()
+
+
+# What was sent before the cut is answered when it is over, or after as long as an answer may take.
+partition.slow = 45.0
+
+
+def slow(world):
+    """for half a minute everything that goes between the nodes and the database takes a third of a second longer each way"""
+    wires = world.first_wires + world.wires
+    for wire in wires:
+        wire.delay = 0.3
+    for_seconds(30)
+    for wire in wires:
+        wire.delay = 0.0
+
+
+slow.slow = 30.0
 
 
 def upgrade(world):
@@ -123,9 +144,11 @@ def patroni_freeze(world):
     frozen.process.signal(signal.SIGCONT)
 
 
-PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition, upgrade)}
+PAIR = {fault.__name__: fault for fault in (kill, freeze, stop, standby, disk, outage, partition, slow, upgrade)}
 ELECTED = {fault.__name__.replace("_", "-"): fault for fault in (patroni_kill, patroni_freeze)}
 # By name only: it breaks what all others must keep.
 PLANTED = {asynchronous.__name__: asynchronous}
 FAULTS = {**PAIR, **ELECTED, **PLANTED}
 SHORT = ["kill", "upgrade"]
+# All of PAIR in two lanes that take about as long, side by side: most of it is waiting.
+LANES = [["outage", "upgrade"], [name for name in PAIR if name not in ("outage", "upgrade")]]

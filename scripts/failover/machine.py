@@ -1,6 +1,6 @@
 """Processes, ports and waiting."""
 
-import os, signal, socket, subprocess, time
+import os, random, signal, socket, subprocess, time
 
 
 class Failed(Exception):
@@ -25,15 +25,17 @@ def for_seconds(seconds):
 
 
 def free_port():
-    """A port that is free for TCP and UDP."""
+    """A port that is free for TCP and UDP. Not one of those from which connections go out, nor from which sound does: another
+    program could take it before its server does."""
     while True:
         with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-            tcp.bind(("127.0.0.1", 0))
+            address = ("127.0.0.1", random.randrange(10_000, 20_000))
             try:
-                udp.bind(tcp.getsockname())
+                tcp.bind(address)
+                udp.bind(address)
             except OSError:
                 continue
-            return tcp.getsockname()[1]
+            return address[1]
 
 
 def family(pid):

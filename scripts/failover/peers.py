@@ -1,6 +1,6 @@
 """What the service meets outside: a receiver of webhooks, telephones, a language model, a way to the database that can be cut."""
 
-import base64, collections, http.server, json, re, socket, subprocess, threading
+import base64, collections, http.server, json, re, socket, subprocess, threading, time
 
 from machine import Failed, free_port, run
 
@@ -224,10 +224,12 @@ def mu_law(wave):
 
 
 class Wire:
-    """A way to a server that can be cut: while it is, nothing is forwarded, and nobody is told."""
+    """A way to a server that can be cut or slow: while it is cut, nothing is forwarded, and nobody is told."""
 
     def __init__(self, port):
         self.target, self.forwards = port, threading.Event()
+        # Seconds by which each piece that goes either way is late.
+        self.delay = 0.0
         self.forwards.set()
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.socket.getsockname()[1]
@@ -255,6 +257,7 @@ class Wire:
     def pump(self, source, target):
         try:
             while piece := source.recv(1 << 16):
+                time.sleep(self.delay)
                 self.forwards.wait()
                 target.sendall(piece)
         except OSError:

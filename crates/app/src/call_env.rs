@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
 
+use super::calls::Undialled;
 use super::events::{self, NewEvent};
 use super::{Context, Failure};
 
@@ -102,6 +103,8 @@ pub struct Env {
     pub charges: &'static [ChargeHook],
     /// Lines that the one transaction of this environment has reserved.
     pub lines: Arc<ReservedLines>,
+    /// Calls of this node of which it does not know whether they are stored.
+    pub undialled: Arc<Undialled>,
 }
 
 /// Stores the call as it is now.

@@ -253,6 +253,7 @@ impl App {
             foresees: self.hooks.foresees,
             charges: self.hooks.charges,
             lines: Arc::default(),
+            undialled: self.kept.of(calls::Undialled::default),
         }
     }
 

@@ -162,6 +162,7 @@ pub fn draft(
         updated_at: context.now,
         started_at: None,
         completed_at: None,
+        trace: None,
         version: 0,
     })
 }
@@ -402,6 +403,7 @@ pub async fn set_status(
             if moved == Move::Publish {
                 can_talk(tx, tenant, &row)?;
                 row.started_at.get_or_insert(context.now);
+                row.trace = tx.trace();
             }
             row.status = to;
             row.updated_at = context.now;

@@ -647,7 +647,7 @@ fn order(turn: &Turn, row: &EntryRow, choice: &Choice) -> Order {
         scheduled_call: None,
         until: turn.until,
         once: None,
-        trace: None,
+        trace: turn.campaign.trace,
     }
 }
 

@@ -342,6 +342,7 @@ fn row_of(
         attempts: 0,
         created_at: at,
         updated_at: context.now,
+        trace: None,
     })
 }
 

@@ -17,6 +17,7 @@ use domain::ids::{ChannelMessage, ChannelNumber, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
 use runtime::clock::Woken;
+use runtime::traces::SpanKind;
 use store::channel_messages::{self, LineRow, MessageRow};
 use store::{DbError, Tx, channel_accounts};
 
@@ -78,13 +79,28 @@ pub async fn deliver<T: Send + 'static>(
     claim: Claim,
     then: impl FnMut(&mut Tx<'_>, &Delivered) -> Result<T, Failure> + Send + 'static,
 ) -> Result<(Delivered, T), Failure> {
-    let sent = hand_over(app, &claim).await;
+    let mut span = app.traces.begin(SpanKind::Client, "send message", claim.message.trace);
+    let sent = span.within(hand_over(app, &claim)).await;
+    let result = match &sent {
+        Some(Sent::Accepted { .. }) => "accepted",
+        Some(Sent::Refused(_)) => "refused",
+        Some(Sent::Later(_)) => "later",
+        Some(Sent::Unknown) => "unknown",
+        None => "not_asked",
+    };
+    span.set("dastak.send.result", result);
+    if !matches!(sent, Some(Sent::Accepted { .. })) {
+        span.failed(result);
+    }
+    // The sending itself is over, also if it is stored late.
+    let asked = span.context();
+    drop(span);
     if let Some(Sent::Later(error)) = &sent
         && throttles(error)
     {
         slots::forget(app, claim.message.workspace, &claim.number.phone_number_id);
     }
-    outcomes::store(app, claim, sent, then).await
+    runtime::traces::within(asked, outcomes::store(app, claim, sent, then)).await
 }
 
 /// What came of asking the provider; `None` when it was not asked.

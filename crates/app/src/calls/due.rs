@@ -14,7 +14,7 @@ use store::calls::{self, CallRow};
 use super::apply::{apply_owing, next_look};
 use super::foresee::{Coming, foresee};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
-use super::{Env, holds};
+use super::{Env, Undialled, holds};
 use crate::call_env::save;
 use crate::{App, Failure, published_flows};
 
@@ -115,7 +115,7 @@ async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Resul
     Ok((full, orphans))
 }
 
-/// Looks at one due call; gives it back if it is a placement whose outcome was not stored.
+/// Looks at one due call; gives it back if it is a placement whose outcome was not stored, and nobody will say more of it.
 fn look_at(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -124,9 +124,11 @@ fn look_at(
     bills: &mut Vec<holds::Bill>,
 ) -> Result<Option<CallRow>, Failure> {
     if call.progress.status == Status::Queued {
-        call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
+        // After an outage the node that dialled it knows better, if it lives, what came of the dial.
+        let until = patient.filter(|until| env.context.now < *until && call.network.is_none());
+        call.next_step_at = Some(until.unwrap_or_else(|| env.context.now.plus(PLACING_LEASE)));
         save(tx, &mut call)?;
-        return Ok(Some(call));
+        return Ok(until.is_none().then_some(call));
     }
     play(tx, env, call, patient, bills)?;
     Ok(None)
@@ -208,6 +210,7 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
 /// Asks the carrier what became of a dial whose outcome was not stored, and stores it. Never dials.
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
+        _ if app.kept.of(Undialled::default).has(call.id) => DialStatus::Unheard,
         (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,
         _ => DialStatus::Unknown,
     };
@@ -215,6 +218,8 @@ async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
         DialStatus::Taken(provider_call) => Ok(provider_call),
         DialStatus::Unheard => Err(DialError::ProviderErrorBeforeRing),
         DialStatus::Unknown => Err(DialError::Uncertain),
+        // It is stored when the carrier has answered; until then the look was put off.
+        DialStatus::OnItsWay => return Ok(()),
     };
     // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
     // here.

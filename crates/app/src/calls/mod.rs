@@ -9,7 +9,8 @@
 //!    [`Known::finish`]. Commit.
 //! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark:
 //!    [`work_due`] finds it when its lease is over and asks the carrier what became of the dial. Nothing is
-//!    dialled twice.
+//!    dialled twice. A node that does not hear whether its intent was stored does not dial, and takes back
+//!    what it finds of it ([`settle_undialled`]).
 //! 4. While a call lasts, the hold grows by a minute before each minute begins ([`grow_due`]). A person
 //!    who is brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record,
 //!    its line and its money.
@@ -38,6 +39,7 @@ mod refusal;
 mod report;
 mod talk;
 mod together;
+mod undialled;
 
 pub use crate::call_env::{Carriers, ChargeHook, Env, emit_with};
 pub use agent::pack;
@@ -61,3 +63,4 @@ pub use read::{get, hang_up, list, view};
 pub use refusal::Refused;
 pub use report::{keep_holding, transferred, wishes};
 pub use talk::{Talk, talk};
+pub use undialled::{Undialled, settle_undialled};

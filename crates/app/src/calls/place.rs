@@ -348,6 +348,8 @@ pub fn place_intent(
     if live {
         known.placed(&call);
     }
+    let (undialled, written) = (env.undialled.clone(), call.clone());
+    tx.if_uncertain(move || undialled.add(written));
     tx.wake(topics::CALLS);
     Ok(call)
 }

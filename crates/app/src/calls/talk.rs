@@ -6,6 +6,7 @@ use domain::call::{Direction, question};
 use domain::conversation::{Flow, NodeKind};
 use domain::ids::{Agent, Call, Id};
 use domain::tenant::Tenant;
+use domain::trace::TraceContext;
 use serde_json::{Map, Value};
 use store::{agents, calls, workspaces};
 
@@ -36,6 +37,8 @@ pub struct Talk {
     /// What the person called asks, if a phone of the sandbox is called
     /// (docs/contract/sandbox.md#questions).
     pub question: Option<String>,
+    /// The trace of what placed the call.
+    pub trace: Option<TraceContext>,
 }
 
 impl Talk {
@@ -72,6 +75,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },
                 direction: row.direction,
                 question: question(&row.metadata),
+                trace: row.trace,
                 variables: row.variables,
                 language: agent.language,
                 voice: agent.voice,

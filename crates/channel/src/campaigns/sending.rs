@@ -282,7 +282,8 @@ fn hand_over(
                         at_once: false,
                         keep_refused: false,
                     };
-                    match messages::put_into(app, tx, tenant, &new, None, decisions)? {
+                    let put = |tx: &mut Tx<'_>| messages::put_into(app, tx, tenant, &new, None, decisions);
+                    match tx.traced(campaign.trace, put)? {
                         Placed::Queued(message) => {
                             person.contact = Some(message.contact);
                             person.message = Some(message.id);

@@ -422,6 +422,7 @@ fn publish(
     row.status = Status::Active;
     row.updated_at = now;
     row.started_at.get_or_insert(now);
+    row.trace = tx.trace();
     block.launched_at.get_or_insert(now);
     block.sends_from = Some(line.phone_number_id.clone());
     block.quality_accepted = accepted.quality;

@@ -103,6 +103,7 @@ pub(super) fn fresh(
         attempts: 0,
         created_at: context.now,
         updated_at: context.now,
+        trace: tx.trace(),
     };
     Ok((row, thread))
 }
@@ -168,5 +169,6 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
         attempts: 0,
         created_at: context.now,
         updated_at: context.now,
+        trace: None,
     })
 }

@@ -29,9 +29,10 @@ async fn look(app: Arc<App>, lines: Arc<Lines>) -> Option<Timestamp> {
     Some(app.clock.now().plus(SAY_AGAIN))
 }
 
-/// Keeps the leases of all calls of this node.
+/// Keeps the leases of all calls of this node, those that it is dialling included: an answer may take longer than the lease
+/// with which they were written down.
 async fn say(app: &App, lines: &Lines) -> Result<(), Failure> {
-    let held = lines.held();
+    let held = lines.in_hand();
     if held.is_empty() {
         return Ok(());
     }

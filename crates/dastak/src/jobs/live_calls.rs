@@ -20,6 +20,9 @@ const PATIENCE: i64 = 20 * SECOND;
 /// of simulated calls have the moment at which they were due, whenever they are looked at.
 const PAUSE: i64 = 20;
 
+/// Time until calls are looked for again of which nobody knows whether they are stored.
+const IN_DOUBT: i64 = 2 * SECOND;
+
 /// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.
 const LANES: usize = 4;
 
@@ -46,7 +49,17 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
 
 /// Works everything that is due. Returns when to look again.
 async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
-    let again = app.clock.now().plus(AGAIN);
+    let mut again = app.clock.now().plus(AGAIN);
+    let doubts = match calls::settle_undialled(&app).await {
+        Ok(doubts) => doubts,
+        Err(failure) => {
+            failure.warn("calls whose storing is in doubt could not be looked for");
+            true
+        }
+    };
+    if doubts {
+        again = app.clock.now().plus(IN_DOUBT);
+    }
     let mut lanes = 1;
     loop {
         app.clock.outside(app.burst.over()).await;
@@ -69,6 +82,7 @@ async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
         }
     }
     match calls::next_due(&app).await {
+        Ok(due) if doubts => Some(due.map_or(again, |due| due.min(again))),
         Ok(due) => next_look(&app, due, again),
         Err(_) => Some(again),
     }

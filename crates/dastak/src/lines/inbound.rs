@@ -13,6 +13,7 @@ use super::facts::Facts;
 use super::session::{Meeting, Session, hold};
 use crate::app::App;
 use crate::app::calls::{Caller, Welcome, answerable};
+use crate::runtime::traces::SpanKind;
 
 /// Calls that ring and are not looked at yet; more are told to come again.
 const RINGING: usize = 256;
@@ -59,7 +60,20 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
         from: call.from().to_owned(),
         provider_call: call.id().to_owned(),
     };
-    let row = match answerable(&app, caller).await {
+    // What the call leaves behind belongs to the trace that begins here.
+    let mut span = app.traces.begin(SpanKind::Server, "incoming call", None);
+    let welcome = span.within(answerable(&app, caller)).await;
+    let result = match &welcome {
+        Ok(Welcome::Answer(_)) => "answered",
+        Ok(Welcome::Decline(..)) => "declined",
+        Err(_) => "error",
+    };
+    span.set("dastak.call.result", result);
+    if welcome.is_err() {
+        span.failed(result);
+    }
+    drop(span);
+    let row = match welcome {
         Ok(Welcome::Answer(row)) => row,
         Ok(Welcome::Decline(status, reason)) => {
             tracing::info!(status, reason, "a call that came in was declined");

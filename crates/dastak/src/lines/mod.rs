@@ -36,7 +36,6 @@ mod transfer;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -82,7 +81,7 @@ pub struct Lines {
     app: OnceLock<Weak<App>>,
     shares: OnceLock<Arc<shares::Shares>>,
     /// Dials that wait for the carrier's answer.
-    dialling: AtomicUsize,
+    dialling: Mutex<HashMap<Id<Call>, Tenant>>,
     /// Grows with every call and every dial that ends; a shutdown waits on it until none is left.
     ended: watch::Sender<u64>,
 }
@@ -147,7 +146,7 @@ impl Lines {
             reserved: Mutex::new(VecDeque::new()),
             app: OnceLock::new(),
             shares: OnceLock::new(),
-            dialling: AtomicUsize::new(0),
+            dialling: Mutex::default(),
             ended: watch::channel(0).0,
         });
         answering.start(&lines);
@@ -171,6 +170,13 @@ impl Lines {
     /// Calls that this node holds.
     pub fn held(&self) -> Vec<(Tenant, Id<Call>)> {
         self.lock().iter().map(|(id, held)| (held.tenant, *id)).collect()
+    }
+
+    /// Those, and calls that are being dialled here: nobody else knows what becomes of them.
+    pub fn in_hand(&self) -> Vec<(Tenant, Id<Call>)> {
+        let mut all = self.held();
+        all.extend(self.lock_dialling().iter().map(|(id, tenant)| (*tenant, *id)));
+        all
     }
 
     /// Carries out a wish for a call, if this node holds it; once, however often it is told.
@@ -229,7 +235,7 @@ impl Lines {
 
     /// Calls that this node holds, and dials that are on their way.
     fn count(&self) -> usize {
-        self.lock().len() + self.dialling.load(Ordering::SeqCst)
+        self.lock().len() + self.lock_dialling().len()
     }
 
     /// Closes the lines.
@@ -242,6 +248,10 @@ impl Lines {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Id<Call>, Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_dialling(&self) -> std::sync::MutexGuard<'_, HashMap<Id<Call>, Tenant>> {
+        self.dialling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves one of the sandbox's lines for a call that is being written down; whether one was free. The
@@ -271,18 +281,18 @@ impl Lines {
 }
 
 /// A dial that is on its way.
-struct Dialling<'a>(&'a Lines);
+struct Dialling<'a>(&'a Lines, Id<Call>);
 
 impl<'a> Dialling<'a> {
-    fn begin(lines: &'a Lines) -> Self {
-        lines.dialling.fetch_add(1, Ordering::SeqCst);
-        Self(lines)
+    fn begin(lines: &'a Lines, order: &DialOrder) -> Self {
+        lines.lock_dialling().insert(order.call, order.workspace);
+        Self(lines, order.call)
     }
 }
 
 impl Drop for Dialling<'_> {
     fn drop(&mut self) {
-        self.0.dialling.fetch_sub(1, Ordering::SeqCst);
+        self.0.lock_dialling().remove(&self.1);
         self.0.ended.send_modify(|ended| *ended += 1);
     }
 }
@@ -398,7 +408,7 @@ impl Carrier for LineCarrier {
             let Some(app) = lines.app().filter(|app| !app.clock.stopping()) else {
                 return Err(DialError::ProviderErrorBeforeRing);
             };
-            let _dialling = Dialling::begin(lines);
+            let _dialling = Dialling::begin(lines, &order);
             let dial = Dial {
                 id: order.call.to_string(),
                 to: order.to,
@@ -426,8 +436,11 @@ impl Carrier for LineCarrier {
             if let Some(network) = order.network {
                 return Scripted(network).ask(order).await;
             }
+            // In this order: a dial that is answered is held first, and then no longer on its way.
+            let on_its_way = self.0.lock_dialling().contains_key(&order.call);
             match self.0.lock().get(&order.call) {
                 Some(held) => DialStatus::Taken(held.provider_call.clone()),
+                None if on_its_way => DialStatus::OnItsWay,
                 // Another node, or this one before a crash, may have sent the INVITE.
                 None => DialStatus::Unknown,
             }

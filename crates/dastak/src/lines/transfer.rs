@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::facts::Facts;
 use super::services::LineServices;
 use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
+use crate::runtime::traces::{self, Span, SpanKind};
 use voice::{self, TransferFailure, TransferOrder};
 
 // Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision
@@ -186,7 +187,8 @@ pub(super) async fn bring(
 
 /// Asks whether a person may be rung, once, and writes the answer down.
 async fn may_ring(services: &LineServices, to: Phone, kind: LegKind) -> Result<Leg, TransferFailure> {
-    let decided = calls::begin_leg(&services.app, services.tenant, services.id, to, kind).await;
+    let decided = calls::begin_leg(&services.app, services.tenant, services.id, to, kind);
+    let decided = traces::within(services.talk.trace, decided).await;
     let leg = match decided {
         Ok(Ok(leg)) => leg,
         Ok(Err(refused)) => {
@@ -216,10 +218,26 @@ async fn refer(services: &LineServices, number: &str) -> Result<bool, TransferFa
     let mut referral = Referring { facts: services.facts.clone(), leg: leg.number, connected: None };
     let mut referred = services.referred.lock().await;
     while referred.try_recv().is_ok() {}
+    let mut span = dial_of_leg(services, "referral");
     services.control.refer(number).await;
     let connected = matches!(tokio::time::timeout(REFERRAL, referred.recv()).await, Ok(Some(Ok(()))));
+    ended(&mut span, if connected { "taken" } else { "refused" });
     referral.connected = Some(connected);
     Ok(connected)
+}
+
+/// The span of a leg's dial, in the trace of what placed the call.
+fn dial_of_leg(services: &LineServices, kind: &'static str) -> Span {
+    let mut span = services.app.traces.begin(SpanKind::Client, "dial leg", services.talk.trace);
+    span.set("dastak.leg.kind", kind);
+    span
+}
+
+fn ended(span: &mut Span, result: &'static str) {
+    span.set("dastak.dial.result", result);
+    if result != "taken" {
+        span.failed(result);
+    }
 }
 
 /// Tells what became of a referral, even when the conversation no longer waits for it.
@@ -288,13 +306,16 @@ async fn ring(
         ring_timeout: Some(RING),
     };
     let (lines, facts, number) = (services.lines.clone(), services.facts.clone(), leg.number);
+    let mut span = dial_of_leg(services, "beside");
     let dialled = tokio::spawn(async move {
         match lines.user_agent.dial(dial).await {
             Ok(SipLeg { control, events }) => {
+                ended(&mut span, "taken");
                 Ok((Person { control: Some(control), facts, leg: number }, events))
             }
             Err(failed) => {
                 let unheard = matches!(failed, DialFailed::ProviderErrorBeforeRing { .. });
+                ended(&mut span, if unheard { "provider_error" } else { "possibly_placed" });
                 facts.tell_leg(
                     number,
                     if unheard { LegFact::NotDialled } else { LegFact::Ended("possibly_placed") },

@@ -1,12 +1,14 @@
 //! Placing calls when something breaks between the two transactions of a placement: nobody is dialled twice,
 //! nothing acknowledged is lost.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use domain::call::Network;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use serde_json::{Value, json};
+use store::db::{Fate, Faults, Pause, Place};
 use tokio::io::AsyncWriteExt;
 
 use crate::app::TestApp;
@@ -58,6 +60,30 @@ impl Carrier for Mute {
 
     fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {
         Box::pin(std::future::ready(if self.stubborn { Err(HangUpFailed) } else { Ok(()) }))
+    }
+}
+
+/// The answer to the first commit of every transaction in this file is lost.
+pub struct AnswersLost {
+    file: &'static str,
+    lost: Mutex<BTreeSet<u32>>,
+}
+
+impl AnswersLost {
+    pub fn of(file: &'static str) -> Arc<Self> {
+        Arc::new(Self { file, lost: Mutex::default() })
+    }
+
+    /// In how many places one was lost.
+    pub fn count(&self) -> usize {
+        self.lost.lock().unwrap().len()
+    }
+}
+
+impl Faults for AnswersLost {
+    fn before(&self, place: Place) -> Pause<'_, Fate> {
+        let lost = place.file().ends_with(self.file) && self.lost.lock().unwrap().insert(place.line());
+        Box::pin(std::future::ready(if lost { Fate::Unheard } else { Fate::Untouched }))
     }
 }
 
@@ -169,6 +195,27 @@ async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
     send_and_leave(&desk, &key, "1234").await;
     heard(&carrier, 2).await;
     assert_eq!(carrier.dials.load(Ordering::SeqCst), 2);
+}
+
+/// The intent is stored, but its node does not hear that: it did not dial, and takes it back.
+#[tokio::test]
+async fn a_call_that_may_be_stored_is_taken_back_and_dialled_when_it_is_asked_for_again() {
+    let carrier = Arc::new(Mute::of(DialStatus::Unknown, true));
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let lost = AnswersLost::of("calls/intents.rs");
+    desk.app.app().store.fail_as(lost.clone());
+    let key = desk.workspace.live.clone();
+    repeat(&desk, &key, "1234").await.refused(503, "unavailable");
+    assert_eq!((lost.count(), carrier.dials.load(Ordering::SeqCst)), (1, 0));
+    desk.app.advance(3).await;
+    assert_eq!(desk.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
+    assert_eq!(desk.wallet().await, (1_000_000, 0));
+    let placed = repeat(&desk, &key, "1234").await.expect(200);
+    desk.app.advance(60).await;
+    let calls = desk.app.get(&key, "/v1/calls").await.expect(200)["data"].clone();
+    assert_eq!((calls.as_array().unwrap().len(), &calls[0]["id"]), (1, &placed["interactionId"]));
+    assert_eq!((&calls[0]["state"], &calls[0]["endCause"]), (&json!("ended"), &json!("agent_ended")));
+    assert_eq!(carrier.dials.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::agents::create_active;
 use crate::app::{TestApp, Workspace};
+use crate::call_faults::AnswersLost;
 use crate::nudges::{Kit, assert_is, id};
 
 /// What the carrier does with a dial.
@@ -212,6 +213,24 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
             assert_is(&kit.get(&nudge).await, status, result, reason);
         }
     }
+}
+
+#[tokio::test]
+async fn a_nudge_whose_call_may_be_stored_is_dialled_later_and_once() {
+    let desk = Desk::new(Mood::Takes);
+    let kit = over(&desk).await;
+    let lost = AnswersLost::of("nudges/due.rs");
+    kit.app.app().store.fail_as(lost.clone());
+    let nudge = kit.make("9812600001", &json!({})).await;
+    kit.app.advance(3).await;
+    assert!(lost.count() > 0);
+    assert_is(&kit.get(&nudge).await, "scheduled", None, Some("provider_error"));
+    assert!(desk.dialled().is_empty(), "nobody was dialled");
+    kit.app.advance(16 * 60).await;
+    let shown = kit.get(&nudge).await;
+    assert_is(&shown, "queued", None, None);
+    assert_eq!((desk.dialled().len(), &shown["attempts"]), (1, &json!(1)));
+    assert!(desk.asked.lock().unwrap().is_empty(), "the carrier knows nothing of what was not dialled");
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ use crate::head::read_head;
 use crate::nudges::Kit;
 use crate::receiver::{Behaviour, Receiver, header, listener};
 use crate::webhooks::endpoint;
+use crate::{campaign_dialling, cloud};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -251,6 +252,62 @@ async fn a_call_and_a_scheduled_call_take_their_trace_along() {
     }
     for trace in expected {
         collector.until("a dial", |spans| of(spans, &trace).iter().any(|span| span.name == "dial")).await;
+    }
+}
+
+/// Dials of a campaign belong to the request that published it, also those of another process.
+#[tokio::test]
+async fn dials_of_a_campaign_belong_to_the_request_that_published_it() {
+    let collector = Collector::start(true).await;
+    let kit = campaign_dialling::Kit::over(TestApp::start_with(collector.settings(0.0)).await).await;
+    let receiver = Receiver::ok().await;
+    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
+    let id = kit.draft(&json!({}), &["+919812340201", "+919812340202"]).await;
+    let sent = format!("00-{TRACE}-{SPAN}-01");
+    let (path, body) = (format!("/v1/campaigns/{id}/status"), json!({"status": "active"}));
+    let headers = [("traceparent", sent.as_str())];
+    kit.app.post_with(&kit.workspace.live, &path, &headers, &body).await.expect(200);
+    kit.app.advance(60).await;
+    for got in receiver.wait_for(2).await {
+        assert!(got.header("traceparent").starts_with(&format!("00-{TRACE}-")), "{got:?}");
+    }
+    let dials = |spans: &[Span]| of(spans, TRACE).iter().filter(|span| span.name == "dial").count();
+    let spans = collector.until("both dials", |spans| dials(spans) == 2).await;
+    let spans = of(&spans, TRACE);
+    for dial in spans.iter().filter(|span| span.name == "dial") {
+        assert_eq!(above(&spans, dial), ["transaction", "POST /v1/campaigns/{id}/status", SPAN]);
+    }
+}
+
+/// A message that is sent has a span in the trace of the request, and so has what becomes of it.
+#[tokio::test]
+async fn a_message_takes_its_trace_to_the_provider() {
+    let collector = Collector::start(true).await;
+    let (app, _fake) = cloud::start_with(collector.settings(0.0)).await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    // The customer has written, so words may be sent.
+    let now = app.app().clock.now().0 / 1_000;
+    let contact = json!({"wa_id": "919812345678", "profile": {"name": "Asha"}});
+    let hears =
+        json!({"contacts": [contact], "messages": [cloud::text("wamid.in", "+919812345678", now, "Hi")]});
+    cloud::notify(&app, &hook, &cloud::about_messages(hears)).await.expect(200);
+    app.advance(0).await;
+    let sent = format!("00-{TRACE}-{SPAN}-01");
+    let headers = [("idempotency-key", "one"), ("traceparent", sent.as_str())];
+    let body = json!({"to": "+919812345678", "text": "Hello"});
+    let answer = app.post_with(&workspace.live, "/v1/chatapp/messages", &headers, &body).await;
+    assert!(answer.status < 300, "{}", answer.text);
+    app.advance(5).await;
+    let sends = |spans: &[Span]| of(spans, TRACE).iter().any(|span| span.name == "send message");
+    let spans = collector.until("the sending", sends).await;
+    let spans = of(&spans, TRACE);
+    let send = spans.iter().find(|span| span.name == "send message").expect("a span");
+    assert_eq!(attribute(send, "dastak.send.result").as_deref(), Some("accepted"));
+    assert_eq!(above(&spans, send), ["transaction", "POST /v1/chatapp/messages", SPAN]);
+    let bytes = String::from_utf8_lossy(&collector.bytes.lock().unwrap()).into_owned();
+    for secret in ["98123", "Hello", "camsg_", "Asha"] {
+        assert!(!bytes.contains(secret), "{secret} was exported");
     }
 }
 

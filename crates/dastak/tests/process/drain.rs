@@ -6,10 +6,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
 use crate::exchange::{Exchange, PATIENCE};
-use crate::node::{BINARY, Folder, TOKEN, fresh_database, needs_postgres, on_postgres};
+use crate::node::{BINARY, Folder, TOKEN, fresh_database, needs_postgres, needs_sqlite, on_postgres};
 use crate::phone_calls::{Office, exit_code, serve};
 use crate::wire::{State, Wire};
 
@@ -56,13 +57,24 @@ impl Peer {
     }
 }
 
+/// Requests of a workspace that may wait for events on a node, and for how long one may
+/// (docs/contract/webhooks.md#stream-of-events).
+const READERS: usize = 32;
+const LONGEST_WAIT: Duration = Duration::from_secs(25);
+
 /// The callee says nothing; calls last all the same until a test ends them.
 const PATIENT: (&str, &str) = ("DASTAK_TELEPHONY__SILENCE_PROMPT", "60");
 
 /// An address that is free for SIP.
 async fn free_address() -> String {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-    socket.local_addr().expect("an address").to_string()
+    loop {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+        let address = socket.local_addr().expect("an address");
+        // SIP listens for connections, too.
+        if tokio::net::TcpListener::bind(address).await.is_ok() {
+            return address.to_string();
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,12 +210,46 @@ async fn a_node_that_stops_hears_of_a_hang_up_at_another_on_postgres() {
     let there = office.at(&other);
     let talking = office.place("+919812300014").await;
     there.talks(&talking).await;
-    // A listener that waits for events is no reason to wait.
-    let listening = {
-        let office = office.clone();
-        tokio::spawn(async move { office.send("GET", "/v1/events?wait=60", &Value::Null).await })
+    // An event can be read a second after it happened; from then on there is nothing to be heard of.
+    let mut pace = tokio::time::interval(Duration::from_millis(20));
+    let heard = loop {
+        let (status, _, page) =
+            office.send("GET", "/v1/events?after=start", &Value::Null).await.expect("the node answers");
+        assert_eq!(status, 200, "{page}");
+        if page["data"]
+            .as_array()
+            .is_some_and(|events| events.iter().any(|event| event["type"] == "call.started"))
+        {
+            break page["cursor"].as_str().expect("a cursor").to_owned();
+        }
+        pace.tick().await;
     };
+    // A listener that waits for events is no reason to wait: it is answered at once. Readers are counted once they wait.
+    let asked = std::time::Instant::now();
+    let listeners: Vec<_> = (0..READERS)
+        .map(|_| {
+            let office = office.clone();
+            let path = format!("/v1/events?after={heard}&wait={}", LONGEST_WAIT.as_secs());
+            // The look below takes one of their places for a moment.
+            tokio::spawn(async move {
+                loop {
+                    let answer = office.send("GET", &path, &Value::Null).await;
+                    if answer.as_ref().is_none_or(|(status, ..)| *status != 429) {
+                        return answer;
+                    }
+                }
+            })
+        })
+        .collect();
+    while office.send("GET", "/v1/events?wait=1", &Value::Null).await.expect("the node answers").0 != 429 {
+        pace.tick().await;
+    }
     one.signal("TERM");
+    for listener in listeners {
+        let (status, _, page) = listener.await.expect("a task").expect("an answer");
+        assert_eq!((status, &page["data"]), (200, &json!([])), "{page}");
+    }
+    assert!(asked.elapsed() < LONGEST_WAIT, "they waited to their end");
     while office.try_place("+919812300099").await.is_some_and(|(status, ..)| status == 200) {}
     assert_eq!(there.get(&format!("/v1/calls/{talking}")).await["state"], "in_progress");
     there.post(&format!("/v1/calls/{talking}/hangup"), &Value::Null).await;
@@ -212,7 +258,6 @@ async fn a_node_that_stops_hears_of_a_hang_up_at_another_on_postgres() {
     assert!(exchange.seen().byes.contains(&line), "the callee heard it");
     let call = there.ended(&talking).await;
     assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("api_hangup")), "{call}");
-    drop(listening.await);
 }
 
 /// After an outage in which every lease ran out, a call whose node is alive goes on.
@@ -272,4 +317,90 @@ async fn nobody_ends_a_call_whose_node_is_alive_after_an_outage_on_postgres() {
     assert_eq!(tokio::time::timeout(PATIENCE, shown).await.expect("an answer")["state"], "in_progress");
     there.post(&format!("{path}/hangup"), &Value::Null).await;
     assert_eq!(there.ended(&talking).await["endCause"], "api_hangup");
+}
+
+/// After an outage the node that dialled says what came of the dial, however long it could not store it. The other, which is back
+/// first, waits for that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dial_that_was_answered_during_an_outage_goes_on_on_postgres() {
+    needs_postgres();
+    let (database, exchange) = (fresh_database().await, Exchange::start().await);
+    let wires = [Wire::to(&database).await, Wire::to(&database).await];
+    let folders = [Folder::new(), Folder::new()];
+    let [one, other] = [0, 1].map(|at: usize| {
+        serve(&folders[at].0, &exchange, &[PATIENT, ("DASTAK_DATABASE_URL", wires[at].url.as_str())])
+    });
+    let office = Office::open(&one.client).await;
+    let there = office.at(&other);
+    let number = "+919812300011";
+    let placing = {
+        let office = office.clone();
+        tokio::spawn(async move { office.try_place(number).await })
+    };
+    exchange.until("it is dialled", |seen| seen.invites.contains_key(number)).await;
+    let (asking, connection) =
+        tokio_postgres::connect(&database, tokio_postgres::NoTls).await.expect("a database");
+    tokio::spawn(connection);
+    let lease = async |sql: &str| {
+        let row = asking.query_one(sql, &[]).await.expect("an answer");
+        row.get::<_, Option<bool>>(0).expect("the call is there")
+    };
+    let over = "select next_step_at < extract(epoch from now()) * 1000 from calls";
+    let mut pace = tokio::time::interval(Duration::from_millis(50));
+    wires.iter().for_each(|wire| wire.set(State::Cut));
+    exchange.pick_up(number).await;
+    // As long as both nodes need to see that the store is away, and as if it had been away for minutes by then.
+    asking
+        .batch_execute(
+            "update calls set next_step_at = cast(extract(epoch from now()) * 1000 as bigint) + 12000",
+        )
+        .await
+        .expect("a shorter lease");
+    while !lease(over).await {
+        pace.tick().await;
+    }
+    wires[1].set(State::Open);
+    // The other has looked at it.
+    while lease(over).await {
+        pace.tick().await;
+    }
+    wires[0].set(State::Open);
+    let (status, _, placed) = placing.await.expect("a task").expect("an answer");
+    assert_eq!(status, 200, "{placed}");
+    let talking = placed["interactionId"].as_str().expect("an id").to_owned();
+    there.talks(&talking).await;
+    there.post(&format!("/v1/calls/{talking}/hangup"), &Value::Null).await;
+    assert_eq!(there.ended(&talking).await["endCause"], "api_hangup");
+    assert_eq!(exchange.seen().invites[number].len(), 1);
+}
+
+/// A call that comes in begins a trace (docs/operating/traces.md), also one that is declined.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_comes_in_has_a_span_on_sqlite() {
+    needs_sqlite();
+    let collector = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", collector.local_addr().expect("an address"));
+    let (folder, exchange, sip) = (Folder::new(), Exchange::start().await, free_address().await);
+    let more =
+        [("DASTAK_TELEPHONY__SIP__LISTEN", sip.as_str()), ("DASTAK_TRACES__OTLP_ENDPOINT", url.as_str())];
+    let node = serve(&folder.0, &exchange, &more);
+    let _office = Office::open(&node.client).await;
+    // No agent answers the number.
+    assert_eq!(Peer::of(&sip).await.ask("INVITE").await, 480);
+    let exported = async {
+        loop {
+            let (mut stream, _) = collector.accept().await.expect("the service connects");
+            let (mut said, mut bytes) = (Vec::new(), vec![0; 65_536]);
+            while let Ok(Ok(length @ 1..)) =
+                tokio::time::timeout(Duration::from_secs(5), stream.read(&mut bytes)).await
+            {
+                said.extend_from_slice(&bytes[..length]);
+                let has = |words: &str| said.windows(words.len()).any(|some| some == words.as_bytes());
+                if has("incoming call") && has("declined") {
+                    return;
+                }
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, exported).await.expect("a span");
 }

@@ -44,11 +44,13 @@ impl Seen {
     }
 }
 
-/// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more,
+/// The exchange. The last digit of a dialled number says what happens: 1 nothing at all (unless a test lets it be picked up), 2 `100` and no more,
 /// 3 rings for ever, 4 rings and is answered, 6 is refused by the exchange itself, anything else is busy.
 /// Every REGISTER is accepted.
 pub struct Exchange {
     pub port: u16,
+    /// Where sound is taken.
+    sound: u16,
     socket: Arc<UdpSocket>,
     seen: Arc<Mutex<Seen>>,
     calls: Arc<Mutex<BTreeMap<String, (String, SocketAddr)>>>,
@@ -93,7 +95,7 @@ impl Exchange {
                 change.send_modify(|count| *count += 1);
             }
         });
-        Self { port, socket, seen, calls, changed, quiet }
+        Self { port, sound, socket, seen, calls, changed, quiet }
     }
 
     /// Phones that answer stay on the line and send silence. Without this they send nothing at all, and their calls
@@ -130,6 +132,14 @@ impl Exchange {
         let waited =
             tokio::time::timeout(PATIENCE, changed.wait_for(|_| holds(&self.seen.lock().unwrap()))).await;
         assert!(waited.is_ok(), "{what}: never seen; {:?}", self.seen());
+    }
+
+    /// A callee of whom nothing was heard picks up.
+    pub async fn pick_up(&self, number: &str) {
+        let id = self.seen().call_id(number).expect("dialled");
+        let (invite, service) = self.calls.lock().unwrap().get(&id).cloned().expect("a call");
+        let text = answer(&invite, "200 OK", self.port, &offer(self.sound));
+        self.socket.send_to(text.as_bytes(), service).await.expect("sent");
     }
 
     /// The callee hangs up, and says so until the service has answered.
@@ -185,6 +195,13 @@ fn answer(request: &str, status: &str, port: u16, body: &str) -> String {
     text
 }
 
+/// What a phone of the exchange offers.
+fn offer(sound: u16) -> String {
+    format!(
+        "v=0\r\no=exchange 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {sound} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
+    )
+}
+
 /// Takes a message down and says what is answered.
 fn take(
     message: &str,
@@ -217,15 +234,15 @@ fn take(
                 seen.lines.insert(id, from);
                 seen.most_lines = seen.most_lines.max(seen.lines.len());
             }
-            let sdp = format!(
-                "v=0\r\no=exchange 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {sound} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
-            );
             match number.chars().last() {
                 Some('1') => Vec::new(),
                 Some('2') => vec![answer(message, "100 Trying", port, "")],
                 Some('3') => vec![answer(message, "180 Ringing", port, "")],
                 Some('4') => {
-                    vec![answer(message, "180 Ringing", port, ""), answer(message, "200 OK", port, &sdp)]
+                    vec![
+                        answer(message, "180 Ringing", port, ""),
+                        answer(message, "200 OK", port, &offer(sound)),
+                    ]
                 }
                 Some('6') => vec![answer(message, "503 Service Unavailable", port, "")],
                 _ => vec![answer(message, "486 Busy Here", port, "")],

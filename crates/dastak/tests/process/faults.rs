@@ -83,10 +83,10 @@ pub struct Wire {
 
 impl Wire {
     pub async fn to(database: &str) -> Self {
-        let rest = database.split_once('@').expect("a URL").1;
+        let (user, rest) = database.split_once('@').expect("a URL");
         let (address, name) = rest.split_once('/').expect("a database");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("postgres://dastak@{}/{name}", listener.local_addr().expect("an address"));
+        let url = format!("{user}@{}/{name}", listener.local_addr().expect("an address"));
         let (open, cut, address) =
             (Arc::new(AtomicBool::new(true)), Arc::new(tokio::sync::Notify::new()), address.to_owned());
         let (is_open, is_cut) = (open.clone(), cut.clone());

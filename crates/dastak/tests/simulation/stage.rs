@@ -106,6 +106,11 @@ fn server() -> String {
         .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`")
 }
 
+/// How names of databases begin (`scripts/engine.sh`).
+fn prefix() -> String {
+    std::env::var("TEST_DATABASE_PREFIX").unwrap_or_default()
+}
+
 fn at(server: &str, name: &str) -> String {
     format!("{}/{name}", server.rsplit_once('/').expect("a URL").0)
 }
@@ -115,7 +120,7 @@ fn at(server: &str, name: &str) -> String {
 fn template() -> &'static str {
     static TEMPLATE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let (server, name) = (server(), format!("sim_{}_template", std::process::id()));
+        let (server, name) = (server(), format!("{}sim_{}_template", prefix(), std::process::id()));
         Aside::to(&server).run(&format!("create database {name}"));
         let url = at(&server, &name);
         let settings = Settings::Postgres {
@@ -154,7 +159,7 @@ impl Stage {
             Engine::Sqlite => State::Sqlite(folder.join("dastak.db")),
             Engine::Postgres { .. } => {
                 let (server, template) = (server(), template());
-                let name = format!("sim_{}_{seed}", std::process::id());
+                let name = format!("{}sim_{}_{seed}", prefix(), std::process::id());
                 Aside::to(&server).run(&format!("create database {name} template {template}"));
                 let url = at(&server, &name);
                 State::Postgres { aside: Box::new(Aside::to(&url)), url, name }

@@ -30,6 +30,8 @@ pub enum DialStatus {
     Unheard,
     /// It does not know.
     Unknown,
+    /// This node is asking it still, and will store what it says.
+    OnItsWay,
 }
 
 /// A hang-up failed; the call is still live.

@@ -16,6 +16,7 @@ use domain::campaign::{CallerId, DayTime, Settings, Status};
 use domain::ids::{Agent, Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde_json::{Value as Json, json};
 
 use crate::db::row::{row, update};
@@ -82,6 +83,8 @@ row! {
         started_at: Option<Timestamp>,
         /// When it was completed.
         completed_at: Option<Timestamp>,
+        /// The trace of the request that published it last.
+        trace: Option<TraceContext>,
         /// Grows with every save.
         version: i64,
     }
@@ -168,6 +171,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
             updated_at: row.updated_at,
             started_at: row.started_at,
             completed_at: row.completed_at,
+            trace: row.trace,
         } and "version = version + 1"
         where "workspace = ?1 and id = ?2 and version = ?3 and deleted_at is null", row.workspace, row.id, row.version
     );

@@ -39,6 +39,7 @@ use domain::ids::{Agent, Campaign, ChannelMessage, ChannelThread, Chat, Contact,
 use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
@@ -128,6 +129,8 @@ row! {
         created_at: Timestamp,
         /// When it last changed.
         updated_at: Timestamp,
+        /// The trace of what asked for it.
+        trace: Option<TraceContext>,
     }
 }
 

@@ -69,7 +69,12 @@ pub(super) fn under<T, E: From<DbError>>(
         let done = work(tx)?;
         match &fate {
             Fate::Refused(why) => Err(why.clone().into()),
-            Fate::Untouched | Fate::Unheard => Ok(done),
+            Fate::Untouched => Ok(done),
+            Fate::Unheard => {
+                let told = std::mem::take(&mut tx.uncertain);
+                tx.after.extend(told);
+                Ok(done)
+            }
         }
     }
 }

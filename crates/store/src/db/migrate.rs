@@ -1,6 +1,6 @@
 //! The schema and its versions.
 
-use super::online::{self, Step};
+use super::online::{self, Part, Step};
 use super::{DbError, Tx, Value};
 use crate::params;
 
@@ -14,6 +14,8 @@ pub struct Migration {
     sql: &'static str,
     /// What comes before it on PostgreSQL, each in a transaction of its own. These may run again after a stop.
     steps: &'static [Step],
+    /// Whether on PostgreSQL each of its statements is a transaction of its own ([`online::Part`]).
+    online: bool,
 }
 
 /// Called before each step with its number, how many there are, and what it is.
@@ -22,13 +24,16 @@ pub type Progress = fn(usize, usize, &Migration);
 macro_rules! migrations {
     (@steps) => { &[] };
     (@steps $steps:path) => { $steps };
-    ($($version:literal $name:literal $(after $steps:path)?,)*) => {
+    (@online) => { false };
+    (@online online) => { true };
+    ($($version:literal $name:literal $(after $steps:path)? $(=> $online:ident)?,)*) => {
         const MIGRATIONS: &[Migration] = &[
             $(Migration {
                 version: $version,
                 name: $name,
                 sql: include_str!(concat!("../../migrations/", $version, "_", $name, ".sql")),
                 steps: migrations!(@steps $($steps)?),
+                online: migrations!(@online $($online)?),
             },)*
         ];
     };
@@ -72,9 +77,10 @@ migrations! {
     35 "given_back",
     36 "trunk_shares",
     37 "weeks" after online::WEEKS,
-    38 "traces",
-    39 "recording_uploads",
-    40 "nudges_that_wait",
+    38 "traces" => online,
+    39 "recording_uploads" => online,
+    40 "nudges_that_wait" => online,
+    41 "more_traces" => online,
 }
 
 /// Number of the newest step this program knows.
@@ -116,17 +122,43 @@ pub(super) fn take(tx: &mut Tx<'_>, migration: Migration, step: Step) -> Result<
     if version(tx)? >= migration.version { Ok(()) } else { step(tx) }
 }
 
-/// Applies one step, unless another node has done so.
+/// The statements of a step that is made while others work, each to be run by itself and perhaps again; none otherwise.
+///
+/// # Errors
+/// A statement that may not run again.
+pub(super) fn parts(migration: Migration) -> Result<Vec<Part>, DbError> {
+    let all = statements(migration.sql).filter(|_| migration.online);
+    all.map(|statement| Part::of(&for_postgres(statement))).collect()
+}
+
+/// Runs one of these in a transaction, unless another node has made the whole step.
+pub(super) fn take_part(tx: &mut Tx<'_>, migration: Migration, sql: &str) -> Result<(), DbError> {
+    lock(tx)?;
+    if version(tx)? >= migration.version {
+        return Ok(());
+    }
+    tx.exec(online::LOCK, &[])?;
+    tx.exec(sql, &[]).map(|_| ())
+}
+
+/// Bytewise order, as in SQLite, whatever the database's locale: ids and cursors rely on it.
+fn for_postgres(statement: &str) -> String {
+    statement.replace(" text", " text collate \"C\"")
+}
+
+/// Applies one step, unless another node has done so. Its parts, if it has any, are there.
 pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version {
         return Ok(());
     }
-    for statement in statements(migration.sql) {
-        if tx.shared() {
-            // Bytewise order, as in SQLite, whatever the database's locale: ids and cursors rely on it.
-            tx.exec(&statement.replace(" text", " text collate \"C\""), &[])?;
-        } else {
+    if tx.shared() {
+        tx.exec(online::LOCK, &[])?;
+        for statement in statements(migration.sql).filter(|_| !migration.online) {
+            tx.exec(&for_postgres(statement), &[])?;
+        }
+    } else {
+        for statement in statements(migration.sql) {
             tx.exec(statement, &[])?;
         }
     }
@@ -159,6 +191,14 @@ mod tests {
 
     use super::*;
     use crate::db::{Settings, Store};
+
+    #[test]
+    fn every_statement_of_a_step_that_is_made_online_may_run_again() {
+        for migration in MIGRATIONS {
+            parts(*migration).unwrap();
+        }
+        assert!(MIGRATIONS.iter().filter(|step| step.version > 37).all(|step| step.online));
+    }
 
     /// The step `worlds` gives older deliveries the mode of their event. A test event that was sent to an
     /// endpoint is shown in live mode.

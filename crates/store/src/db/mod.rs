@@ -226,6 +226,7 @@ pub struct Tx<'a> {
     session: Session<'a>,
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    uncertain: Vec<Box<dyn FnOnce() + Send>>,
     faults: Option<Arc<dyn Faults>>,
     again: bool,
     trace: Option<TraceContext>,
@@ -272,13 +273,16 @@ enum Kind {
     Single,
     /// Rows are added, and nothing else is done as a rule.
     Adding,
+    /// One statement that must not be in a transaction, and may take minutes.
+    LongSingle,
 }
 
-/// What a closure leaves to be done once its transaction is committed.
+/// What a closure leaves to be done once the fate of its transaction is known, or known to be unknown.
 #[derive(Default)]
 struct Aftermath {
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    uncertain: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 impl Aftermath {
@@ -290,6 +294,13 @@ impl Aftermath {
             on_wake(WakeSet(self.wakes));
         }
     }
+
+    /// Nobody knows whether it is committed.
+    fn doubt(self) {
+        for effect in self.uncertain {
+            effect();
+        }
+    }
 }
 
 impl<'a> Tx<'a> {
@@ -298,6 +309,7 @@ impl<'a> Tx<'a> {
             session,
             wakes: 0,
             after: Vec::new(),
+            uncertain: Vec::new(),
             faults: None,
             again: false,
             trace: None,
@@ -604,30 +616,39 @@ impl Store {
             let migration = *migration;
             if self.shared() {
                 for step in migrate::steps(migration) {
-                    self.take_step(migration, *step).await?;
+                    let take = || self.tx_long(move |tx| migrate::take(tx, migration, *step));
+                    tried_again(migration, take).await?;
+                }
+                for part in migrate::parts(migration)? {
+                    tried_again(migration, || self.take_part(migration, part.clone())).await?;
                 }
             }
-            self.tx_long(move |tx| migrate::apply(tx, migration)).await?;
+            tried_again(migration, || self.tx_long(move |tx| migrate::apply(tx, migration))).await?;
         }
         Ok(pending)
     }
 
-    /// Takes a step of a migration that wants a lock for a moment. A transaction that somebody leaves open (a dump, say)
-    /// keeps it from that: it is tried for some minutes, with pauses in which others get on.
-    async fn take_step(&self, migration: Migration, step: online::Step) -> Result<(), DbError> {
-        const TRIES: u32 = 30;
-        for left in (0..TRIES).rev() {
-            match self.tx_long(move |tx| migrate::take(tx, migration, step)).await {
-                Err(DbError::Unavailable(why)) if left > 0 => {
-                    tracing::warn!(%why, step = migration.name, "a step of the schema is tried again");
-                }
-                outcome => return outcome,
+    /// Takes a part of a migration that is made while others work.
+    async fn take_part(&self, migration: Migration, part: online::Part) -> Result<(), DbError> {
+        let (sql, before) = match part {
+            online::Part::Usual(sql) => {
+                return self.tx_long(move |tx| migrate::take_part(tx, migration, &sql)).await;
             }
-            // A migration comes before the clock.
-            #[allow(clippy::disallowed_methods, reason = "the wait is for a real server")]
-            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+            online::Part::Concurrent { sql, before } => (sql, before),
+        };
+        if self.read(migrate::version).await? >= migration.version {
+            return Ok(());
         }
-        Ok(())
+        let alone = |sql: String| {
+            self.write(move |tx| tx.exec(&sql, &[]).map(|_| ()), Kind::LongSingle, Location::caller())
+        };
+        if let Some(index) = before {
+            let name = index.clone();
+            if self.read(move |tx| online::is_broken(tx, &name)).await? {
+                alone(online::drop_index(&index)).await?;
+            }
+        }
+        alone(sql).await
     }
 
     /// Whether the store answers and has the schema that this binary needs. A newer one serves it, too: steps leave what the
@@ -663,6 +684,27 @@ impl Store {
     pub async fn writable(&self) -> Result<(), DbError> {
         self.tx(|tx| tx.exec("update health set at = at + 1 where id = 2", &[]).map(|_| ())).await
     }
+}
+
+/// Tries a part of a migration that wants a lock for a moment. A transaction that somebody leaves open (a dump, say) keeps it
+/// from that: it is tried for some minutes, with pauses in which others get on. What may have been done is done again.
+async fn tried_again<F>(migration: Migration, mut part: impl FnMut() -> F) -> Result<(), DbError>
+where
+    F: Future<Output = Result<(), DbError>>,
+{
+    const TRIES: u32 = 30;
+    for left in (0..TRIES).rev() {
+        match part().await {
+            Err(DbError::Unavailable(why) | DbError::Uncertain(why)) if left > 0 => {
+                tracing::warn!(%why, step = migration.name, "a step of the schema is tried again");
+            }
+            outcome => return outcome,
+        }
+        // A migration comes before the clock.
+        #[allow(clippy::disallowed_methods, reason = "the wait is for a real server")]
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    }
+    Ok(())
 }
 
 /// Tries one by one what the service needs of the engine that these settings name; nothing for the embedded one.

@@ -1,5 +1,10 @@
-//! What turns a table of PostgreSQL into one that is kept in weeks (`crate::weeks`), while everybody goes on reading and
-//! writing. The table itself becomes the part for everything up to a moment some days ahead; nothing is copied.
+//! Changes of the schema of PostgreSQL while everybody goes on reading and writing.
+//!
+//! The statements of a step (`online` in `migrate.rs`) are transactions of their own, so that none holds one table while it
+//! waits for another, and may run again. Who has to wait for a lock gives up after a moment and comes again: those who
+//! want the table meanwhile stand behind him.
+//!
+//! Two tables become ones that are kept in weeks (`crate::weeks`). The table itself becomes the part for everything up to a moment some days ahead; nothing is copied.
 //!
 //! Attaching a table looks through all of it under an exclusive lock, unless a constraint proves where its rows lie. So
 //! that is made first, unproved, in a moment, and proved under a lock that disturbs nobody. Each step is a transaction of its own and may be
@@ -25,7 +30,61 @@ pub(super) const WEEKS: &[Step] = &[
 
 /// Longest wait for an exclusive lock, while others wait behind it. It is longer than the second after which the server
 /// lets go of what it cleans up by itself.
-const LOCK: &str = "set local lock_timeout = '1500ms'";
+pub(super) const LOCK: &str = "set local lock_timeout = '1500ms'";
+
+/// A statement that may run again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It needs a lock for a moment.
+    Usual(String),
+    /// It lets others work on the table meanwhile, and must not be in a transaction with anything else.
+    Concurrent {
+        /// What it does.
+        sql: String,
+        /// What comes before it: an index that was left half made would count as made.
+        before: Option<String>,
+    },
+}
+
+impl Part {
+    /// A statement of a step as one that may run again.
+    ///
+    /// # Errors
+    /// Of this kind of statement it is not known how.
+    pub(super) fn of(statement: &str) -> Result<Self, DbError> {
+        let sql = statement.lines().filter(|line| !line.trim_start().starts_with("--"));
+        let sql = sql.collect::<Vec<_>>().join("\n");
+        let sql = sql.trim().trim_end_matches(';');
+        let usual = [("create table ", "create table if not exists ")];
+        if let Some((from, to)) = usual.into_iter().find(|(from, _)| sql.starts_with(from)) {
+            return Ok(Self::Usual(sql.replacen(from, to, 1)));
+        }
+        if sql.starts_with("alter table ") && sql.matches(" add column ").count() == 1 {
+            return Ok(Self::Usual(sql.replacen(" add column ", " add column if not exists ", 1)));
+        }
+        if let Some(name) = sql.strip_prefix("drop index ") {
+            return Ok(Self::Concurrent { sql: drop_index(name), before: None });
+        }
+        for kind in ["create index ", "create unique index "] {
+            if let Some(rest) = sql.strip_prefix(kind) {
+                let name = rest.split_whitespace().next().unwrap_or_default();
+                let sql = format!("{kind}concurrently if not exists {rest}");
+                return Ok(Self::Concurrent { sql, before: Some(name.to_owned()) });
+            }
+        }
+        Err(DbError::Internal(format!("it is not known how to repeat «{sql}» while others work")))
+    }
+}
+
+/// Removes an index while others work on its table.
+pub(super) fn drop_index(name: &str) -> String {
+    format!("drop index concurrently if exists {name}")
+}
+
+/// Whether an index was left half made.
+pub(super) fn is_broken(tx: &mut Tx<'_>, index: &str) -> Result<bool, DbError> {
+    tx.exists("select 1 from pg_index where indexrelid = to_regclass(?1) and not indisvalid", params![index])
+}
 
 /// The indexes of a table. Those that it has are the same, and become parts of these.
 fn indexes(table: Weekly) -> &'static [&'static str] {

@@ -9,7 +9,7 @@ use super::{
 
 impl Tx<'_> {
     pub(super) fn aftermath(self) -> Aftermath {
-        Aftermath { wakes: self.wakes, after: self.after }
+        Aftermath { wakes: self.wakes, after: self.after, uncertain: self.uncertain }
     }
 
     /// Runs a statement and says how many rows it changed.
@@ -261,6 +261,13 @@ impl Tx<'_> {
     /// that caller has gone.
     pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(effect));
+    }
+
+    /// Runs `effect` on this node if nobody can say whether the transaction was committed ([`DbError::Uncertain`]),
+    /// before its caller is told so. What was to be done after the commit is not done then. It must be short: it runs
+    /// on a thread of the store. A statement that is a transaction by itself ([`Store::tx_single`]) does not run it.
+    pub fn if_uncertain(&mut self, effect: impl FnOnce() + Send + 'static) {
+        self.uncertain.push(Box::new(effect));
     }
 
     /// Lets reads that do not depend on each other travel together. On PostgreSQL `look` runs as if every read found

@@ -59,16 +59,20 @@ async fn a_commit_without_an_answer_is_uncertain_on_postgres() {
         let store = scratch(&wire.url, 1).await;
         store.tx(add(1)).await.unwrap();
         wire.set_after("commit", state);
-        let runs = Arc::new(AtomicU32::new(0));
-        let seen = runs.clone();
+        let (runs, effects) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let (seen, done) = (runs.clone(), effects.clone());
         let outcome = store
             .tx(move |tx| {
                 seen.fetch_add(1, Ordering::SeqCst);
+                let (stored, doubted) = (done.clone(), done.clone());
+                tx.after_commit(move || stored.store(100, Ordering::SeqCst));
+                tx.if_uncertain(move || _ = doubted.fetch_add(1, Ordering::SeqCst));
                 add(2)(tx)
             })
             .await;
         assert!(matches!(outcome, Err(DbError::Uncertain(_))), "{state:?}: {outcome:?}");
         assert_eq!(runs.load(Ordering::SeqCst), 1, "it may have been stored: it does not run again");
+        assert_eq!(effects.load(Ordering::SeqCst), 1, "who asked for it is told that nobody knows");
         wire.set(State::Open);
         until_well(&store).await;
         store.tx(add(3)).await.unwrap();

@@ -45,12 +45,20 @@ pub async fn raw(url: &str) -> tokio_postgres::Client {
     client
 }
 
+/// What the server's nodes wake each other with: `TEST_DATABASE_WAKE` (`scripts/engine.sh`), notifications without it.
+pub fn wake() -> Wake {
+    match std::env::var("TEST_DATABASE_WAKE").as_deref() {
+        Err(_) | Ok("listen") => Wake::Listen,
+        Ok("poll") => Wake::Poll,
+        Ok(other) => panic!("TEST_DATABASE_WAKE is listen or poll, not {other}"),
+    }
+}
+
 /// A store with so many connections for writing, and what wakes its jobs.
 pub fn open(url: &str, connections: usize) -> (Store, Arc<AtomicU32>) {
     let woken = Arc::new(AtomicU32::new(0));
     let seen = woken.clone();
-    let settings =
-        Settings::Postgres { url: url.into(), connections, ca: None, wake: Wake::Listen, replica: None };
+    let settings = Settings::Postgres { url: url.into(), connections, ca: None, wake: wake(), replica: None };
     let on_wake = Arc::new(move |topics: WakeSet| {
         seen.fetch_or(topics.0, Ordering::SeqCst);
     });

@@ -233,12 +233,7 @@ async fn an_erasure_reaches_every_week_on_postgres() {
 /// Makes the tables of the version before, with rows of the last days.
 async fn back(server: &Client, now: Timestamp, rows: i64) {
     // What came after the weeks goes first.
-    let index = "create index nudges_that_wait on nudges (workspace, mode, id) where open = 1";
-    server.batch_execute(index).await.expect("an index");
-    server.batch_execute("drop table recording_uploads").await.expect("a table");
-    for table in ["events", "nudges", "calls", "scheduled_calls"] {
-        server.batch_execute(&format!("alter table {table} drop column trace")).await.expect("a column");
-    }
+    crate::schema::back_to_weeks(server).await;
     let newer = "delete from schema_version where version >= (select version from schema_version where name = 'weeks')";
     server.batch_execute(newer).await.expect("the steps");
     for table in ["events", "deliveries"] {

@@ -213,7 +213,12 @@ where
                 Ok(value)
             }
             (Ok(()), None) => Err(DbError::Internal("a shared transaction has no outcome".into()).into()),
-            (Err(why), _) => Err(why.into()),
+            (Err(why), done) => {
+                if let (DbError::Uncertain(_), Some((_, aftermath))) = (&why, done) {
+                    aftermath.doubt();
+                }
+                Err(why.into())
+            }
         };
         self.tell(answer);
     }

@@ -140,6 +140,7 @@ impl Postgres {
             Kind::Usual | Kind::Alone => (WRITE, PATIENCE),
             Kind::Long => (WRITE_LONG, LONG_PATIENCE),
             Kind::Single => (Frame::SingleWrite, PATIENCE),
+            Kind::LongSingle => (Frame::SingleWrite, LONG_PATIENCE),
             Kind::Adding => {
                 let guest = Work::new(work, send, on_wake, metrics);
                 self.metrics.queued.inc();
@@ -381,7 +382,15 @@ impl PgSession {
                     let committed = tx.commit();
                     metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
                     metrics.batch_size.observe(1.0);
-                    committed.map(|()| Ok((value, aftermath)))
+                    match committed {
+                        Ok(()) => Ok(Ok((value, aftermath))),
+                        Err(why) => {
+                            if matches!(why, DbError::Uncertain(_)) {
+                                aftermath.doubt();
+                            }
+                            Err(why)
+                        }
+                    }
                 }
                 Ok(Err(error)) => {
                     tx.rollback();
