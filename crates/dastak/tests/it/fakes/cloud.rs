@@ -108,9 +108,6 @@ impl Cloud {
     fn messages(&self, request: &Request) -> Reply {
         let body = request.json();
         let mut state = self.state.lock().unwrap();
-        if body["status"] == "read" {
-            return Reply::ok(json!({"success": true}));
-        }
         let to = body["to"].as_str().or_else(|| body["recipient"].as_str()).unwrap_or_default().to_owned();
         let id = format!("wamid.{:06}", state.next);
         state.next += 1;
