@@ -471,7 +471,11 @@ async fn a_restriction_is_told_as_the_provider_says_it() {
     }
     let told = events(&app, &workspace.live, "chatapp.account_restricted").await;
     let words: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
-    assert_eq!(words, ["ACCOUNT_VIOLATION", "ACCOUNT_RESTRICTION", "DISABLED_UPDATE", "DISABLED_UPDATE"]);
+    assert_eq!(
+        words,
+        ["ACCOUNT_VIOLATION", "ACCOUNT_RESTRICTION", "DISABLED_UPDATE"],
+        "the end is no restriction"
+    );
     assert_eq!(told[0]["violationInfo"], json!({"violation_type": "SCAM"}));
     assert_eq!(told[1]["restrictionInfo"], restricted);
     assert_eq!(told[1]["banInfo"], Value::Null);

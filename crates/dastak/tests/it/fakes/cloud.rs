@@ -77,6 +77,17 @@ impl Cloud {
         self.state.lock().unwrap().numbers[0]["quality_rating"] = json!(quality);
     }
 
+    /// How the first number stands; `None` takes it out of the account.
+    pub fn stand(&self, status: Option<&str>) {
+        let mut state = self.state.lock().unwrap();
+        state.numbers.clear();
+        if let Some(status) = status {
+            let mut shown = number(NUMBER_ID, "+91 80471 11222", "GREEN");
+            shown["status"] = json!(status);
+            state.numbers.push(shown);
+        }
+    }
+
     /// Adds a template, or replaces the one with its name and language.
     pub fn put_template(&self, template: Value) {
         let mut state = self.state.lock().unwrap();
