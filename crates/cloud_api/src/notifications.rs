@@ -562,7 +562,7 @@ fn raw(value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(clipped(text, MAX_TEXT)),
             Value::Array(_) | Value::Object(_) if levels == 0 => {
-                Value::String(clipped(&value.to_string(), MAX_WORD))
+                Value::String(clipped(&value.to_string().replace("\\u0000", ""), MAX_WORD))
             }
             Value::Array(items) => Value::Array(items.iter().map(|item| clean(item, levels - 1)).collect()),
             Value::Object(fields) => Value::Object(

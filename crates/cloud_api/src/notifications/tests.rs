@@ -547,6 +547,7 @@ fn nothing_that_is_kept_has_a_zero_sign() {
         json!({"type": "location", "location": {"latitude": 1, "longitude": 1, "name": z, "address": z, "url": z}}),
         json!({"type": "contacts", "contacts": [{z: {z: [z]}}]}),
         json!({"type": "order", "order": {z: z}}),
+        json!({"type": "order", "order": (0..40).fold(json!(z), |inner, _| json!([inner]))}),
         json!({"type": "button", "button": {"payload": z, "text": z}}),
         json!({"type": "interactive", "interactive": {"type": "list_reply", "list_reply": {"id": z, "title": z, "description": z}}}),
         json!({"type": "interactive", "interactive": {"type": "nfm_reply", "nfm_reply": {"name": z, "body": z, "response_json": "{\"a\\u0000b\": \"\\u0000\"}"}}}),
