@@ -229,12 +229,34 @@ fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Fa
 }
 
 /// Reads what outcomes of messages rest on: the messages and the people of campaigns, which are held from here on, and
-/// what goes with both.
-pub(crate) fn outcomes(tx: &mut Tx<'_>, tenant: Tenant, sent: &[&MessageRow]) -> Result<(), Failure> {
+/// what goes with both; and whether the ids that the provider gave are those of other messages.
+pub(crate) fn outcomes(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    sent: &[(&MessageRow, Option<&str>)],
+) -> Result<(), Failure> {
     if !tx.shared() {
         return Ok(());
     }
-    let messages: Vec<Id<ChannelMessage>> = sent.iter().map(|row| row.id).collect();
-    let rows = channel_messages::hold_each(tx, tenant, &messages)?;
+    let messages: Vec<Id<ChannelMessage>> = sent.iter().map(|(row, _)| row.id).collect();
+    let mut given: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (row, provider_id) in sent {
+        if let Some(provider_id) = provider_id {
+            given.entry(&row.phone_number_id).or_default().insert((*provider_id).to_owned());
+        }
+    }
+    let given: Vec<(&str, Vec<String>)> =
+        given.into_iter().map(|(number, ids)| (number, ids.into_iter().collect())).collect();
+    let read = |tx: &mut Tx<'_>| -> Result<Vec<MessageRow>, DbError> {
+        let rows = channel_messages::hold_each(tx, tenant, &messages);
+        for (number, ids) in &given {
+            channel_messages::hold_each_at_provider(tx, tenant, number, ids)?;
+        }
+        rows
+    };
+    tx.ahead(|tx| {
+        let _ = read(tx);
+    });
+    let rows = read(tx)?;
     follow(tx, tenant, &rows)
 }

@@ -23,6 +23,8 @@ pub enum Fact<'a> {
         /// What it is now.
         quality: &'a str,
     },
+    /// A number can send nothing: it is not in the account any more, or the provider has banned it.
+    NumberGone(Id<ChannelNumber>),
     /// The provider restricted the account, or lifted a restriction.
     Restricted(bool),
     /// The access token is accepted no more, or again.

@@ -5,7 +5,7 @@ use app::contact_policy;
 use app::events::{self, NewEvent};
 use app::{App, Context, Failure, do_not_call, topics};
 use domain::channel::consent::{self, Wish};
-use domain::channel::notification::{Echo, Preference, Received, ReceivedContent};
+use domain::channel::notification::{Echo, Person, Preference, Received, ReceivedContent};
 use domain::channel::{Content, Direction, Happened, MessageStatus, Recipient, Source, Times};
 use domain::decision_log::Decision;
 use domain::ids::{Consent, Id};
@@ -16,6 +16,7 @@ use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
 use store::{Tx, channel_consents};
 
+use crate::followers::{self, MessageFact};
 use crate::messages::{self, New};
 use crate::numbers::Number;
 use crate::{media, people};
@@ -42,9 +43,11 @@ pub fn message(
     }
     match &received.what {
         ReceivedContent::Edit { original, text } => {
-            return edited(tx, &context, tenant, number, original, text.as_deref());
+            return edited(app, tx, &context, tenant, number, received, original, text.as_deref());
         }
-        ReceivedContent::Revoke { original } => return revoked(app, tx, &context, tenant, number, original),
+        ReceivedContent::Revoke { original } => {
+            return revoked(app, tx, &context, tenant, number, received, original);
+        }
         ReceivedContent::System { phone, user_id, .. } => {
             if let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? {
                 people::moved(tx, &context, tenant, contact.id, *phone, user_id.clone())?;
@@ -72,7 +75,7 @@ pub fn message(
     if row.media_at.is_some() {
         tx.wake(topics::CHANNEL_SENDS);
     }
-    let wish = said(&received.what).and_then(consent::wish);
+    let wish = said(&received.what);
     // Before anybody hears of the message: who follows sees how the person stands now.
     if let Some(wish) = wish {
         obey(app, tx, &context, tenant, number, &contact, to.as_ref(), wish)?;
@@ -130,14 +133,19 @@ pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference)
     Ok(())
 }
 
-/// The words of a message that can be a wish: what was written, or what stands on a button that was tapped.
-fn said(what: &ReceivedContent) -> Option<&str> {
-    match what {
-        ReceivedContent::Text { body } => Some(body),
-        ReceivedContent::Button { text, .. } => Some(text),
-        ReceivedContent::Reply { title, .. } => Some(title),
-        _ => None,
-    }
+/// What a message wants: what was written, also under a file, and what stands on or behind a button that was tapped.
+fn said(what: &ReceivedContent) -> Option<Wish> {
+    let wishes = match what {
+        ReceivedContent::Text { body } => [consent::wish(body), None],
+        ReceivedContent::Media(media) => [media.caption.as_deref().and_then(consent::wish), None],
+        ReceivedContent::Button { payload, text } => {
+            [consent::wish(text), payload.as_deref().and_then(consent::wish_of_id)]
+        }
+        ReceivedContent::Reply { id, title, .. } => [consent::wish(title), consent::wish_of_id(id)],
+        _ => return None,
+    };
+    // Of two the one that asks for less contact.
+    [Wish::StopAll, Wish::StopMessages, Wish::Start].into_iter().find(|wish| wishes.contains(&Some(*wish)))
 }
 
 /// Does what a person wants from now on (docs/contract/channel-messages.md#stop-words).
@@ -167,11 +175,18 @@ fn obey(
     for person in &people {
         stopped |= channel_consents::stop(tx, tenant, person, "chatapp", context.now)?;
     }
+    let now = contacts::get_for_update(tx, tenant, contact.id)?;
+    // Who stops everything is told of once, as one who may not be called either.
+    let told_by_calls =
+        wish == Wish::StopAll && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
     if stopped {
-        opted_out(tx, context, tenant, contact)?;
+        if !told_by_calls {
+            opted_out(tx, context, tenant, contact)?;
+        }
         prove(tx, context, tenant, contact, Decision::Blocked, "withdrawn")?;
     }
     if wish == Wish::StopAll {
+        let contact = now.as_ref().unwrap_or(contact);
         do_not_call::opt_out_contact(tx, context, tenant, contact, do_not_call::Source::Chatapp)?;
     }
     // One confirmation, ever, whichever of the person's addresses it was.
@@ -346,20 +361,69 @@ fn row_of(
     })
 }
 
-/// The customer changed an earlier message.
+/// The contact of somebody who changes or deletes what they wrote; none is made.
+fn author(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &Person,
+) -> Result<Option<ContactRow>, Failure> {
+    let addresses = [person.phone.map(Recipient::Phone), person.user_id.clone().map(Recipient::UserId)];
+    for address in addresses.into_iter().flatten() {
+        if people::find(tx, tenant, &address)?.is_some() {
+            return people::who_wrote(tx, context, tenant, person);
+        }
+    }
+    Ok(None)
+}
+
+/// A message of this person; that of another one is not theirs to change.
+fn own(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    author: &ContactRow,
+    original: &str,
+) -> Result<Option<MessageRow>, Failure> {
+    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
+    Ok(row.filter(|row| row.direction == Direction::Inbound && row.contact == author.id))
+}
+
+/// The customer changed an earlier message. What it says now is said now: a STOP is obeyed, also where the message
+/// itself is not here.
+#[allow(clippy::too_many_arguments, reason = "the parts of one message")]
 fn edited(
+    app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     number: &Number,
+    received: &Received,
     original: &str,
     text: Option<&str>,
 ) -> Result<(), Failure> {
-    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
-    let Some(mut row) = row.filter(|row| row.status == MessageStatus::Received) else { return Ok(()) };
-    row.words = text.map(|text| text.chars().take(MAX_WORDS).collect());
-    row.updated_at = context.now;
-    Ok(channel_messages::save(tx, &row)?)
+    let wish = text.and_then(consent::wish);
+    let author = match author(tx, context, tenant, &received.from)? {
+        None if wish.is_some() => people::who_wrote(tx, context, tenant, &received.from)?,
+        known => known,
+    };
+    let Some(author) = author else { return Ok(()) };
+    let row = own(tx, tenant, number, &author, original)?;
+    let mut row = row.filter(|row| row.status == MessageStatus::Received);
+    if let Some(row) = &mut row {
+        row.words = text.map(|text| text.chars().take(MAX_WORDS).collect());
+        row.updated_at = context.now;
+        channel_messages::save(tx, row)?;
+    }
+    let Some(wish) = wish else { return Ok(()) };
+    obey(app, tx, context, tenant, number, &author, received.from.address().as_ref(), wish)?;
+    match &row {
+        // Their conversation ends, as it does with a message.
+        Some(message) if wish != Wish::Start => {
+            followers::tell(app, tx, &MessageFact { message, before: None, received: None, wish: Some(wish) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The customer deleted an earlier message.
@@ -369,10 +433,11 @@ fn revoked(
     context: &Context,
     tenant: Tenant,
     number: &Number,
+    received: &Received,
     original: &str,
 ) -> Result<(), Failure> {
-    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
-    let Some(mut row) = row.filter(|row| row.direction == Direction::Inbound) else { return Ok(()) };
+    let Some(author) = author(tx, context, tenant, &received.from)? else { return Ok(()) };
+    let Some(mut row) = own(tx, tenant, number, &author, original)? else { return Ok(()) };
     let before = row.status;
     let Some(status) = row.status.after(Happened::Removed) else { return Ok(()) };
     row.status = status;

@@ -37,6 +37,8 @@ const TOGETHER: usize = 64;
 const AT_ONCE: usize = 8;
 /// Items of a notification that shares its commit with others.
 const SMALL: usize = 64;
+/// Longest body, in bytes, that is read on the thread on which it came.
+const SHORT: usize = 64 * 1024;
 /// Tries of an item.
 const TRIES: i64 = 6;
 /// How long it is known what was received: the provider repeats itself for a week.
@@ -93,26 +95,47 @@ pub async fn entrance(app: &App, id: &str) -> Result<Entrance, Failure> {
 ///
 /// # Errors
 /// 401 without the right signature; 400 for a body that is no notification; 503 when too much waits.
-pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]) -> Result<usize, Failure> {
+pub async fn receive<B>(app: &App, entrance: Entrance, signature: &str, body: B) -> Result<usize, Failure>
+where
+    B: AsRef<[u8]> + Send + 'static,
+{
     let connection = entrance.0;
-    let credentials = Credentials::of(&app.keyring, &connection)?;
-    if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
-        return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
-    }
-    let context = app.context();
-    let items = parse(body, context.now)
-        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
-    let rows: Vec<NotificationRow> = items
-        .into_iter()
-        .filter(|item| item.business_account == connection.business_account)
-        .map(|item| row(&context, &connection, item, context.now))
-        .collect::<Result<_, _>>()?;
+    let rows = if body.as_ref().len() <= SHORT {
+        read(&app.keyring, &app.context(), &connection, signature, body.as_ref())?
+    } else {
+        // Megabytes take tens of milliseconds, which others would wait for on this thread.
+        let (keyring, context) = (app.keyring.clone(), app.context());
+        let (connection, signature) = (connection.clone(), signature.to_owned());
+        let read = move || read(&keyring, &context, &connection, &signature, body.as_ref());
+        tokio::task::spawn_blocking(read).await.map_err(|why| Failure::internal(why.to_string()))??
+    };
     let count = rows.len();
     if count > 0 {
         room(app, &connection, count).await?;
         store(app, rows).await?;
     }
     Ok(count)
+}
+
+/// The items of a signed notification that are about this account, as they are stored.
+fn read(
+    keyring: &Keyring,
+    context: &Context,
+    connection: &ConnectionRow,
+    signature: &str,
+    body: &[u8],
+) -> Result<Vec<NotificationRow>, Failure> {
+    let credentials = Credentials::of(keyring, connection)?;
+    if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
+        return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
+    }
+    let items = parse(body, context.now)
+        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    items
+        .into_iter()
+        .filter(|item| item.business_account == connection.business_account)
+        .map(|item| row(context, connection, item, context.now))
+        .collect()
 }
 
 /// Refuses when too much waits. It is counted once a second.
@@ -342,18 +365,26 @@ async fn work_together(
     connection: &ConnectionRow,
     rows: Vec<NotificationRow>,
 ) -> Result<(), Failure> {
+    let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
     let mut items = Vec::with_capacity(rows.len());
     for row in rows {
         let Some(payload) = &row.payload else { continue };
-        let notification: Notification = serde_json::from_str(payload)
-            .map_err(|why| Failure::internal(format!("a notification: {why}")))?;
-        items.push((row.id, row.phone_number_id, row.received_at, notification));
+        match serde_json::from_str::<Notification>(payload) {
+            Ok(notification) => items.push((row.id, row.phone_number_id, row.received_at, notification)),
+            // It will not become readable, so it is done with, and holds nobody up. The words of the error may
+            // repeat what the item says.
+            Err(why) => tracing::error!(
+                notification = %row.id,
+                kind = ?why.classify(),
+                column = why.column(),
+                "a notification of the messaging channel cannot be read and is passed over"
+            ),
+        }
     }
     let (app_, connection) = (app.clone(), connection.clone());
     app.store
         .tx(move |tx| {
             let tenant = connection.workspace;
-            let ids: Vec<_> = items.iter().map(|(id, ..)| *id).collect();
             let worked = channel_inbox::done_each(tx, tenant, &ids)?;
             let about = items.iter().filter(|(id, ..)| worked.contains(id));
             ahead::notifications(

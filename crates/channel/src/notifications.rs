@@ -42,9 +42,9 @@ pub(crate) fn take(
             Some(number) => about_people(app, tx, tenant, number, received_at, notification),
             None => Ok(()),
         },
-        Notification::TemplateStatus(told) => templates::status_told(app, tx, &context, tenant, told),
-        Notification::TemplateQuality(told) => templates::quality_told(app, tx, &context, tenant, told),
-        Notification::TemplateCategory(told) => templates::category_told(app, tx, &context, tenant, told),
+        Notification::TemplateStatus(told) => templates::status_told(app, tx, &context, connection, told),
+        Notification::TemplateQuality(told) => templates::quality_told(app, tx, &context, connection, told),
+        Notification::TemplateCategory(told) => templates::category_told(app, tx, &context, connection, told),
         Notification::TemplateComponents(_) => templates::look_soon(tx, &context, tenant),
         Notification::Number(told) => {
             let shown = E164::parse(&told.display_number).ok();
@@ -54,6 +54,10 @@ pub(crate) fn take(
             row.high_rate |= told.event == "THROUGHPUT_UPGRADE";
             row.updated_at = context.now;
             channel_accounts::save_number(tx, tenant, &row)?;
+            if matches!(told.event.as_str(), "FLAGGED" | "UNFLAGGED") {
+                // What it is now, the provider's list says.
+                templates::look_soon(tx, &context, tenant)?;
+            }
             match &told.tier {
                 Some(tier) => Ok(channel_accounts::set_tier(tx, tenant, tier, context.now)?),
                 None => Ok(()),
@@ -87,7 +91,8 @@ fn about_people(
     }
 }
 
-/// Restrictions of the account are told; one that is lifted is forgotten.
+/// Restrictions of the account are told; one that is lifted is forgotten. When a number came or went, the account is
+/// looked at.
 fn account(
     app: &App,
     tx: &mut Tx<'_>,
@@ -95,8 +100,10 @@ fn account(
     tenant: Tenant,
     told: &AccountUpdate,
 ) -> Result<(), Failure> {
-    if !matches!(told.event.as_str(), "ACCOUNT_RESTRICTION" | "ACCOUNT_VIOLATION" | "DISABLED_UPDATE") {
-        return Ok(());
+    match told.event.as_str() {
+        "ACCOUNT_RESTRICTION" | "ACCOUNT_VIOLATION" | "DISABLED_UPDATE" => {}
+        "PHONE_NUMBER_ADDED" | "PHONE_NUMBER_REMOVED" => return templates::look_soon(tx, context, tenant),
+        _ => return Ok(()),
     }
     let state = told.ban.as_ref().and_then(|ban| ban.get("waba_ban_state")).and_then(|state| state.as_str());
     let lifted = state == Some("REINSTATE");
@@ -105,6 +112,9 @@ fn account(
         let restriction = (!lifted).then_some(told.event.as_str());
         channel_accounts::set_restriction(tx, tenant, restriction, context.now)?;
         facts::tell(app, tx, tenant, &Fact::Restricted(!lifted))?;
+    }
+    if lifted {
+        return Ok(());
     }
     let data = json!({
         "event": told.event,

@@ -40,6 +40,8 @@ pub struct Number {
     pub connection: ConnectionStatus,
     /// Whether the provider has restricted the account: its event.
     pub restriction: Option<String>,
+    /// The provider's word for how it stands.
+    pub status: String,
     /// `GREEN`, `YELLOW` or `RED`.
     pub quality: Option<String>,
     /// The provider's word for the messaging limit: that of the account, else that of the number.
@@ -50,6 +52,18 @@ pub struct Number {
     pub agent: Option<Id<Agent>>,
     /// Until when agents do not reply on it.
     pub paused_until: Option<Timestamp>,
+}
+
+impl Number {
+    /// Whether the provider lets it send at all.
+    pub fn is_connected(&self) -> bool {
+        connected(&self.status)
+    }
+}
+
+/// Whether a number that stands like this can send. Words that are not known say nothing against it.
+pub(crate) fn connected(status: &str) -> bool {
+    !matches!(status, "DISCONNECTED" | "BANNED" | "DELETED" | "MIGRATED")
 }
 
 /// Which number sends.
@@ -90,6 +104,7 @@ pub(crate) fn number(connection: &ConnectionRow, row: NumberRow) -> Number {
         provider: connection.provider,
         connection: connection.status,
         restriction: connection.restriction.clone(),
+        status: row.status,
         quality: row.quality,
         tier: connection.tier.clone().or(row.tier),
         rate: if row.high_rate || sandbox { HIGH_RATE } else { STANDARD_RATE },
@@ -319,7 +334,7 @@ pub(crate) fn rated(quality: Option<&str>) -> Option<String> {
     quality.filter(|quality| matches!(*quality, "GREEN" | "YELLOW" | "RED")).map(str::to_owned)
 }
 
-/// Takes over what the provider says of a number, and tells when its quality changed.
+/// Takes over what the provider says of a number, and tells when its quality changed and when it cannot send any more.
 pub(crate) fn observe(
     app: &App,
     tx: &mut Tx<'_>,
@@ -336,6 +351,9 @@ pub(crate) fn observe(
     row.high_rate = state.high_rate;
     row.updated_at = context.now;
     channel_accounts::save_number(tx, tenant, &row)?;
+    if !connected(&row.status) {
+        facts::tell(app, tx, tenant, &Fact::NumberGone(row.id))?;
+    }
     let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };
     if let Some(previous) = previous {
         let data = json!({

@@ -61,7 +61,16 @@ pub(crate) async fn store<T: Send + 'static>(
     Ok((delivered, done.ok_or_else(|| Failure::internal("an outcome was stored without its end"))?))
 }
 
+/// On a shared store once more if it fails: another node may have stored a message with the same id at the provider at
+/// the same moment, which is seen then.
 async fn store_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Result<Delivered, Failure> {
+    match settle_one(app, tenant, outcome.clone()).await {
+        Err(failure) if !failure.of_store && app.store.shared() => settle_one(app, tenant, outcome).await,
+        stored => stored,
+    }
+}
+
+async fn settle_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Result<Delivered, Failure> {
     let keeper = app.clone();
     let mut stored =
         app.store.tx(move |tx| settle_all(&keeper, tx, tenant, std::slice::from_ref(&outcome))).await?;
@@ -98,7 +107,13 @@ fn settle_all(
     tenant: Tenant,
     outcomes: &[Arc<Outcome>],
 ) -> Result<Vec<Delivered>, Failure> {
-    let sent: Vec<_> = outcomes.iter().map(|outcome| &outcome.claim.message).collect();
+    let sent: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| match &outcome.sent {
+            Some(Sent::Accepted { provider_id }) => (&outcome.claim.message, Some(provider_id.as_str())),
+            _ => (&outcome.claim.message, None),
+        })
+        .collect();
     ahead::outcomes(tx, tenant, &sent)?;
     let mut stored = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {

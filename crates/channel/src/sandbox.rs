@@ -256,16 +256,6 @@ impl Provider for Sandbox {
         })
     }
 
-    fn mark_read<'a>(
-        &'a self,
-        _: &'a Account,
-        _: &'a str,
-        _: &'a str,
-        _: bool,
-    ) -> Answer<'a, Result<(), Fault>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn fetch_media<'a>(
         &'a self,
         _: &'a Account,

@@ -156,6 +156,12 @@ pub(crate) fn settle(
     let before = row.status;
     row.updated_at = now;
     match sent {
+        Some(Sent::Accepted { provider_id }) if is_of_another(tx, &row, provider_id)? => {
+            // It says nothing of this message: it may have been sent, and no status by that id would be its own.
+            tracing::warn!(message = %row.id, "the provider answered with the id of another message");
+            lose(app, tx, &mut row, now)?;
+            Ok(Delivered::Unknown(Box::new(row)))
+        }
         Some(Sent::Accepted { provider_id }) => {
             row.lease_until = None;
             // The provider's ids hold numbers: that of an erased person is not kept.
@@ -205,6 +211,13 @@ pub(crate) fn settle(
             Ok(Delivered::Unknown(Box::new(row)))
         }
     }
+}
+
+/// Whether another message of the number has this id at the provider.
+fn is_of_another(tx: &mut Tx<'_>, row: &MessageRow, provider_id: &str) -> Result<bool, DbError> {
+    let number = &row.phone_number_id;
+    let known = channel_messages::at_provider_for_update(tx, row.workspace, number, provider_id)?;
+    Ok(known.is_some_and(|known| known.id != row.id))
 }
 
 fn of_status(row: MessageRow) -> Delivered {

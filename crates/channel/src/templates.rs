@@ -19,6 +19,7 @@ use domain::ids::{ChannelTemplate, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
+use store::channel_accounts::ConnectionRow;
 use store::channel_templates::{self, TemplateRow};
 use store::{Tx, channel_accounts};
 
@@ -41,18 +42,21 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, which: &TemplateRef) -> Result<Temp
         TemplateRef::Id(id) => channel_templates::get(tx, tenant, *id)?,
         TemplateRef::Name { name, language } => channel_templates::by_name(tx, tenant, name, language)?,
     };
-    row.map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
+    // One of which only a notification has told so far has no parts yet.
+    row.filter(|row| !is_expected(row)).map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
 }
 
 /// A template from its row.
 pub(crate) fn template(row: TemplateRow) -> Template {
+    // Without its parts nobody knows what to fill in.
+    let status = if is_expected(&row) { TemplateStatus::Pending } else { row.status };
     Template {
         id: row.id,
         provider_id: row.provider_id,
         name: row.name,
         language: row.language,
         category: row.category,
-        status: row.status,
+        status,
         components: match row.components {
             Value::Array(components) => components,
             _ => Vec::new(),
@@ -313,16 +317,25 @@ pub async fn delete(app: &Arc<App>, caller: &Caller, id: Id<ChannelTemplate>) ->
     let account = account(app, tenant).await?;
     let answer = provider(app, &account).delete_template(&account, &row.name, &row.provider_id).await;
     brought(app, &account, answer).await?;
-    let app_ = app.clone();
-    app.store.tx(move |tx| gone(&app_, tx, tenant, &row)).await?;
+    let (app_, context) = (app.clone(), app.context());
+    app.store.tx(move |tx| gone(&app_, tx, &context, tenant, id)).await?;
     Ok(id.to_string())
 }
 
-/// Removes a template, and tells those who use it.
-fn gone(app: &App, tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), Failure> {
-    channel_templates::delete(tx, tenant, row.id)?;
-    let fact = template(TemplateRow { status: TemplateStatus::Deleted, ..row.clone() });
-    facts::tell(app, tx, tenant, &Fact::Template { template: &fact, became_marketing: false })
+/// Removes a template, with its event, and tells those who use it; nothing when it is gone already.
+fn gone(
+    app: &App,
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    id: Id<ChannelTemplate>,
+) -> Result<(), Failure> {
+    let Some(row) = channel_templates::get_for_update(tx, tenant, id)? else { return Ok(()) };
+    channel_templates::delete(tx, tenant, id)?;
+    let row = TemplateRow { status: TemplateStatus::Deleted, updated_at: context.now, ..row };
+    emit(tx, context, tenant, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
+    tx.wake(topics::CHANNEL_CAMPAIGNS);
+    facts::tell(app, tx, tenant, &Fact::Template { template: &template(row), became_marketing: false })
 }
 
 /// Forgets the templates of a workspace: they belong to another account than the one that is connected now.
@@ -456,7 +469,7 @@ fn take_over(
     }
     let Some(began) = whole_at else { return Ok(synced) };
     for row in known.into_values().filter(|row| row.created_at < began) {
-        gone(app, tx, tenant, &row)?;
+        gone(app, tx, context, tenant, row.id)?;
         synced.removed += 1;
     }
     Ok(synced)
@@ -474,6 +487,10 @@ fn changed(
     let mut events = Vec::new();
     if now.status != before.status {
         events.push(now.status.as_str().to_owned());
+    }
+    if is_expected(before) {
+        // Its category was a guess, and its quality is not new.
+        return save(app, tx, context, tenant, before, now, &events, now.rejected_reason.as_deref());
     }
     if now.category != before.category {
         events.push("CATEGORY_CHANGED".to_owned());
@@ -523,18 +540,54 @@ fn told(row: &TemplateRow, event: &str, reason: Option<&str>) -> Value {
     })
 }
 
-/// The template that a notification is about. One that is not known here is read with the provider's list.
+/// Whether only a notification has told of a template so far: its parts come with the provider's list.
+fn is_expected(row: &TemplateRow) -> bool {
+    row.components.as_array().is_none_or(Vec::is_empty)
+}
+
+/// The template that a notification is about. One that is not known here is read with the provider's list; it is noted
+/// before, so that what the notification tells is told.
 fn named(
     tx: &mut Tx<'_>,
     context: &Context,
-    tenant: Tenant,
+    connection: &ConnectionRow,
     which: &domain::channel::notification::TemplateRef,
+    category: Option<&str>,
 ) -> Result<Option<TemplateRow>, Failure> {
+    let tenant = connection.workspace;
     let row = channel_templates::at_provider_for_update(tx, tenant, &which.id)?;
-    if row.is_none() {
-        look_soon(tx, context, tenant)?;
+    if row.is_some() {
+        return Ok(row);
     }
-    Ok(row)
+    look_soon(tx, context, tenant)?;
+    let (name, language) = (&which.name, &which.language);
+    // One that was made anew has another id; what is new of it comes with the list.
+    if name.is_empty()
+        || language.is_empty()
+        || channel_templates::by_name(tx, tenant, name, language)?.is_some()
+        || channel_templates::count(tx, tenant)? >= MAX_TEMPLATES
+    {
+        return Ok(None);
+    }
+    let row = TemplateRow {
+        id: context.ids.make(),
+        connection: connection.id,
+        provider_id: which.id.clone(),
+        name: name.clone(),
+        language: language.clone(),
+        category: category.and_then(Category::parse).unwrap_or(Category::Marketing),
+        pending_category: None,
+        previous_category: None,
+        status: TemplateStatus::Pending,
+        named: false,
+        components: Value::Array(Vec::new()),
+        quality: None,
+        rejected_reason: None,
+        created_at: context.now,
+        updated_at: context.now,
+    };
+    channel_templates::insert(tx, tenant, &row)?;
+    Ok(Some(row))
 }
 
 /// Lets the account be looked at now.
@@ -549,15 +602,16 @@ pub(crate) fn status_told(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
-    tenant: Tenant,
+    connection: &ConnectionRow,
     told_: &TemplateStatusUpdate,
 ) -> Result<(), Failure> {
+    let tenant = connection.workspace;
     let after = status_after(&told_.event);
     let deleted = after == Some(TemplateStatus::Deleted);
     let row = if deleted {
         channel_templates::at_provider_for_update(tx, tenant, &told_.template.id)?
     } else {
-        named(tx, context, tenant, &told_.template)?
+        named(tx, context, connection, &told_.template, told_.category.as_deref())?
     };
     let Some(row) = row else { return Ok(()) };
     if after == Some(row.status) {
@@ -582,10 +636,11 @@ pub(crate) fn quality_told(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
-    tenant: Tenant,
+    connection: &ConnectionRow,
     told_: &TemplateQualityUpdate,
 ) -> Result<(), Failure> {
-    let Some(row) = named(tx, context, tenant, &told_.template)? else { return Ok(()) };
+    let tenant = connection.workspace;
+    let Some(row) = named(tx, context, connection, &told_.template, None)? else { return Ok(()) };
     if row.quality.as_deref() == Some(told_.quality.as_str()) {
         return Ok(());
     }
@@ -600,10 +655,12 @@ pub(crate) fn category_told(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
-    tenant: Tenant,
+    connection: &ConnectionRow,
     told_: &TemplateCategoryUpdate,
 ) -> Result<(), Failure> {
-    let Some(row) = named(tx, context, tenant, &told_.template)? else { return Ok(()) };
+    let tenant = connection.workspace;
+    let before = told_.previous.as_deref().unwrap_or(&told_.category);
+    let Some(row) = named(tx, context, connection, &told_.template, Some(before))? else { return Ok(()) };
     let read = |word: &str| Category::parse(word).unwrap_or(Category::Marketing);
     let mut now = TemplateRow { category: read(&told_.category), updated_at: context.now, ..row.clone() };
     let event = match (&told_.pending, &told_.previous) {

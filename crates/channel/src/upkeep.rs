@@ -101,6 +101,7 @@ async fn take_over(
                             ..row
                         };
                         channel_accounts::save_number(tx, tenant, &gone)?;
+                        facts::tell(&app_, tx, tenant, &Fact::NumberGone(gone.id))?;
                     }
                 }
             }

@@ -69,16 +69,6 @@ impl Provider for Cloud {
         Box::pin(sending::send(self, account, from, outgoing))
     }
 
-    fn mark_read<'a>(
-        &'a self,
-        account: &'a Account,
-        from: &'a str,
-        message: &'a str,
-        typing: bool,
-    ) -> Answer<'a, Result<(), Fault>> {
-        Box::pin(sending::mark_read(self, account, from, message, typing))
-    }
-
     fn fetch_media<'a>(
         &'a self,
         account: &'a Account,

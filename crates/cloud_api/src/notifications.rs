@@ -1,6 +1,8 @@
 //! What comes in: the signature of a notification, and its items (docs/contract/channel.md#notifications). Unknown
 //! fields and types are passed over; what is said twice has the same key.
 
+use std::collections::HashMap;
+
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use domain::channel::content::{Location, MediaKind, is_user_id};
 use domain::channel::errors::{ProviderError, title};
@@ -15,6 +17,7 @@ use ring::digest::{SHA256, digest};
 use ring::hmac;
 use serde_json::Value;
 
+use crate::sending::is_id;
 use crate::wire::as_code;
 
 /// Longest text of a message that is kept, in characters; the channel's own limit is far below.
@@ -23,8 +26,12 @@ const MAX_TEXT: usize = 16_000;
 const MAX_WORD: usize = 2_000;
 /// Longest value that is kept as it came, bytes.
 const MAX_RAW: usize = 64 * 1024;
+/// Levels of such a value. What lies deeper is kept as its text: stores and readers of JSON have bounds of their own.
+const MAX_DEPTH: usize = 32;
 /// Most items of a notification.
 const MAX_ITEMS: usize = 10_000;
+/// Most people whom a notification describes, in all of its lists of contacts.
+const MAX_PEOPLE: usize = 10_000;
 
 /// One item of a notification.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,13 +64,13 @@ pub fn signature(secret: &str, body: &[u8]) -> String {
 /// The items of a notification. A moment that lies ahead of `now` counts as now.
 ///
 /// # Errors
-/// When it is not a JSON object, or has more than 10,000 items.
+/// When it is not a JSON object, or has more than 10,000 items or contacts.
 pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
     let body: Value = serde_json::from_slice(body).map_err(|why| format!("the body is not JSON: {why}"))?;
     if !body.is_object() {
         return Err("the body must be an object".to_owned());
     }
-    let mut items = Vec::new();
+    let mut items = Items::default();
     for entry in list(&body, "entry") {
         let place = Place { account: word(entry, "id").unwrap_or_default(), time: entry.get("time"), now };
         for change in list(entry, "changes") {
@@ -72,14 +79,74 @@ pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
             else {
                 continue;
             };
-            place.change(field, value, &mut items);
-            // Cutting it would acknowledge what is not stored.
-            if items.len() > MAX_ITEMS {
-                return Err(format!("the body has more than {MAX_ITEMS} items"));
-            }
+            place.change(field, value, &mut items)?;
         }
     }
-    Ok(items)
+    Ok(items.list)
+}
+
+/// What is read of a notification so far.
+#[derive(Default)]
+struct Items {
+    list: Vec<Item>,
+    /// How many people were described.
+    people: usize,
+}
+
+impl Items {
+    fn push(&mut self, item: Item) -> Result<(), String> {
+        // Cutting it would acknowledge what is not stored.
+        if self.list.len() >= MAX_ITEMS {
+            return Err(format!("the body has more than {MAX_ITEMS} items"));
+        }
+        self.list.push(item);
+        Ok(())
+    }
+
+    /// The people whom a change describes.
+    fn people<'a>(&mut self, value: &'a Value) -> Result<People<'a>, String> {
+        let contacts = list(value, "contacts");
+        self.people += contacts.len();
+        if self.people > MAX_PEOPLE {
+            return Err(format!("the body has more than {MAX_PEOPLE} contacts"));
+        }
+        Ok(People::of(contacts))
+    }
+}
+
+/// The people whom a change describes, by their numbers and ids: each is read once, however many items there are.
+struct People<'a> {
+    all: &'a [Value],
+    by_phone: HashMap<E164, usize>,
+    by_user: HashMap<&'a str, usize>,
+}
+
+impl<'a> People<'a> {
+    fn of(contacts: &'a [Value]) -> Self {
+        let (mut by_phone, mut by_user) = (HashMap::new(), HashMap::new());
+        for (at, contact) in contacts.iter().enumerate() {
+            if let Some(phone) = contact.get("wa_id").and_then(phone) {
+                by_phone.entry(phone).or_insert(at);
+            }
+            let user = contact.get("user_id").and_then(Value::as_str);
+            if let Some(user) = user.filter(|user| is_user_id(user)) {
+                by_user.entry(user).or_insert(at);
+            }
+        }
+        Self { all: contacts, by_phone, by_user }
+    }
+
+    /// What is said of a person: by the number or the id, whichever stands first.
+    fn about(&self, person: &Person) -> Option<&'a Value> {
+        let by_phone = person.phone.and_then(|phone| self.by_phone.get(&phone));
+        let by_user = person.user_id.as_deref().and_then(|user| self.by_user.get(user));
+        match by_phone.into_iter().chain(by_user).min() {
+            Some(at) => self.all.get(*at),
+            // A lone contact is the sender, also where the two differ in how the number is written.
+            None if self.all.len() == 1 => self.all.first(),
+            None => None,
+        }
+    }
 }
 
 struct Place<'a> {
@@ -89,54 +156,56 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn change(&self, field: &str, value: &Value, items: &mut Vec<Item>) {
+    fn change(&self, field: &str, value: &Value, items: &mut Items) -> Result<(), String> {
         let number = value.pointer("/metadata/phone_number_id").and_then(digits);
-        let mut push = |key: String, notification: Notification| {
-            items.push(Item {
-                business_account: self.account.clone(),
-                phone_number_id: number.clone(),
-                key,
-                notification,
-            });
+        let item = |key: String, notification: Notification| Item {
+            business_account: self.account.clone(),
+            phone_number_id: number.clone(),
+            key,
+            notification,
         };
         match field {
             "messages" => {
-                for item in list(value, "messages") {
-                    if let Some(received) = self.received(item, value) {
-                        push(format!("message:{}", received.id), Notification::Message(Box::new(received)));
+                let people = items.people(value)?;
+                for part in list(value, "messages") {
+                    if let Some(received) = self.received(part, &people) {
+                        let key = format!("message:{}", received.id);
+                        items.push(item(key, Notification::Message(Box::new(received))))?;
                     }
                 }
-                for item in list(value, "statuses") {
-                    if let Some(status) = self.status(item, value) {
+                for part in list(value, "statuses") {
+                    if let Some(status) = self.status(part, &people) {
                         let key = format!("status:{}:{}", status.id, status.receipt);
-                        push(key, Notification::Status(Box::new(status)));
+                        items.push(item(key, Notification::Status(Box::new(status))))?;
                     }
                 }
                 let errors = errors(value);
                 if !errors.is_empty() {
-                    push(self.key("errors", value), Notification::Errors(errors));
+                    items.push(item(self.key("errors", value), Notification::Errors(errors)))?;
                 }
             }
             "smb_message_echoes" => {
-                for item in list(value, "message_echoes") {
-                    if let Some(echo) = self.echo(item) {
-                        push(format!("echo:{}", echo.id), Notification::Echo(Box::new(echo)));
+                for part in list(value, "message_echoes") {
+                    if let Some(echo) = self.echo(part) {
+                        items.push(item(format!("echo:{}", echo.id), Notification::Echo(Box::new(echo))))?;
                     }
                 }
             }
             "user_preferences" => {
-                for item in list(value, "user_preferences") {
-                    if let Some(preference) = self.preference(item) {
-                        push(self.key("preference", item), Notification::Preference(preference));
+                for part in list(value, "user_preferences") {
+                    if let Some(preference) = self.preference(part) {
+                        let key = self.key("preference", part);
+                        items.push(item(key, Notification::Preference(preference)))?;
                     }
                 }
             }
             _ => {
                 if let Some(notification) = management(field, value) {
-                    push(self.key(field, value), notification);
+                    items.push(item(self.key(field, value), notification))?;
                 }
             }
         }
+        Ok(())
     }
 
     /// A key of what has no id: its words and the moment of the entry.
@@ -153,14 +222,14 @@ impl Place<'_> {
         moment.min(self.now)
     }
 
-    fn received(&self, item: &Value, value: &Value) -> Option<Received> {
+    fn received(&self, item: &Value, people: &People<'_>) -> Option<Received> {
         let mut from = Person {
             phone: item.get("from").and_then(phone),
             user_id: item.get("from_user_id").and_then(user_id),
             parent_user_id: item.get("from_parent_user_id").and_then(user_id),
             ..Person::default()
         };
-        complete(&mut from, value);
+        complete(&mut from, people);
         from.address()?;
         Some(Received {
             id: id(item, "id")?,
@@ -185,13 +254,13 @@ impl Place<'_> {
         Some(Echo { to, id: id(item, "id")?, at: self.moment(item.get("timestamp")), what: content(item) })
     }
 
-    fn status(&self, item: &Value, value: &Value) -> Option<StatusUpdate> {
+    fn status(&self, item: &Value, people: &People<'_>) -> Option<StatusUpdate> {
         let mut to = Person {
             phone: item.get("recipient_id").and_then(phone),
             user_id: item.get("recipient_user_id").and_then(user_id),
             ..Person::default()
         };
-        complete(&mut to, value);
+        complete(&mut to, people);
         let pricing = item.get("pricing").filter(|pricing| pricing.is_object()).map(|pricing| Pricing {
             billable: pricing.get("billable").and_then(Value::as_bool).unwrap_or(false),
             model: word(pricing, "pricing_model"),
@@ -233,16 +302,8 @@ impl Place<'_> {
 }
 
 /// Adds what the list of contacts says of a person.
-fn complete(person: &mut Person, value: &Value) {
-    let contacts = list(value, "contacts");
-    let found = contacts.iter().find(|contact| {
-        let phone = contact.get("wa_id").and_then(phone);
-        let user_id = contact.get("user_id").and_then(user_id);
-        (phone.is_some() && phone == person.phone) || (user_id.is_some() && user_id == person.user_id)
-    });
-    // A lone contact is the sender, also where the two differ in how the number is written.
-    let found = found.or(if contacts.len() == 1 { contacts.first() } else { None });
-    let Some(contact) = found else { return };
+fn complete(person: &mut Person, people: &People<'_>) {
+    let Some(contact) = people.about(person) else { return };
     person.phone = person.phone.or_else(|| contact.get("wa_id").and_then(phone));
     person.user_id = person.user_id.take().or_else(|| contact.get("user_id").and_then(user_id));
     person.parent_user_id =
@@ -465,7 +526,7 @@ fn user_id(value: &Value) -> Option<String> {
 /// An id of the provider: not empty, not long, nothing that is no sign.
 fn id(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
-    (!text.is_empty() && text.len() <= 512 && !text.chars().any(char::is_control)).then(|| text.to_owned())
+    is_id(text).then(|| text.to_owned())
 }
 
 /// An id that is a number or digits.
@@ -494,19 +555,23 @@ fn clipped(text: &str, most: usize) -> String {
     text.chars().filter(|sign| *sign != '\0').take(most).collect()
 }
 
-/// A value that is kept as it came, unless it is very large.
+/// A value that is kept as it came, unless it is very large: without U+0000, and with no more than [`MAX_DEPTH`]
+/// levels.
 fn raw(value: &Value) -> Value {
-    fn clean(value: &Value) -> Value {
+    fn clean(value: &Value, levels: usize) -> Value {
         match value {
             Value::String(text) => Value::String(clipped(text, MAX_TEXT)),
-            Value::Array(items) => Value::Array(items.iter().map(clean).collect()),
-            Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(name, value)| (clipped(name, 200), clean(value))).collect())
+            Value::Array(_) | Value::Object(_) if levels == 0 => {
+                Value::String(clipped(&value.to_string().replace("\\u0000", ""), MAX_WORD))
             }
+            Value::Array(items) => Value::Array(items.iter().map(|item| clean(item, levels - 1)).collect()),
+            Value::Object(fields) => Value::Object(
+                fields.iter().map(|(name, value)| (clipped(name, 200), clean(value, levels - 1))).collect(),
+            ),
             other => other.clone(),
         }
     }
-    if value.to_string().len() > MAX_RAW { Value::Null } else { clean(value) }
+    if value.to_string().len() > MAX_RAW { Value::Null } else { clean(value, MAX_DEPTH) }
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //! that may have arrived is never made again.
 
 use domain::channel::content::{
-    Ask as Asked, Content, Interactive, Media, MediaKind, MediaSource, Outgoing, Recipient,
+    Ask as Asked, Content, Interactive, MAX_PROVIDER_ID, Media, MediaKind, MediaSource, Outgoing, Recipient,
 };
 use domain::channel::errors::Effect;
-use domain::channel::provider::{Account, Fault, Sent};
+use domain::channel::provider::{Account, Sent};
 use serde_json::{Value, json};
 
 use crate::Cloud;
-use crate::wire::{self, Answered, Ask, Unanswered, accepted, path};
+use crate::wire::{self, Answered, Ask, Unanswered, path};
 
 /// Sends a message.
 pub(crate) async fn send(cloud: &Cloud, account: &Account, from: &str, outgoing: &Outgoing) -> Sent {
@@ -26,7 +26,8 @@ fn outcome(account: &Account, answer: Result<Answered, Unanswered>) -> Sent {
     };
     if answered.status.is_success() {
         let id = answered.body.pointer("/messages/0/id").and_then(Value::as_str);
-        return match id.filter(|id| !id.is_empty() && id.len() <= 512) {
+        // With an id that cannot be kept no status could be told from others.
+        return match id.filter(|id| is_id(id)) {
             Some(id) => Sent::Accepted { provider_id: id.to_owned() },
             None => Sent::Unknown,
         };
@@ -39,20 +40,9 @@ fn outcome(account: &Account, answer: Result<Answered, Unanswered>) -> Sent {
     }
 }
 
-/// Marks a received message as read.
-pub(crate) async fn mark_read(
-    cloud: &Cloud,
-    account: &Account,
-    from: &str,
-    message: &str,
-    typing: bool,
-) -> Result<(), Fault> {
-    let mut body = json!({"messaging_product": "whatsapp", "status": "read", "message_id": message});
-    if typing {
-        body["typing_indicator"] = json!({"type": "text"});
-    }
-    let ask = Ask::post(path(&[from, "messages"], &[]), &body);
-    accepted(account, cloud.exchange(account, ask).await).map(|_| ())
+/// Whether a text can be the provider's id of a message; the same holds for those in notifications.
+pub(crate) fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_PROVIDER_ID && !text.chars().any(char::is_control)
 }
 
 /// The body of a message.
@@ -343,6 +333,11 @@ mod tests {
         for (status, body, expected) in [
             (200, good, Sent::Accepted { provider_id: "wamid.A".into() }),
             (200, json!({"messages": []}), Sent::Unknown),
+            (200, json!({"messages": [{"id": ""}]}), Sent::Unknown),
+            (200, json!({"messages": [{"id": "x".repeat(513)}]}), Sent::Unknown),
+            (200, json!({"messages": [{"id": "wamid.\u{0}"}]}), Sent::Unknown),
+            (200, json!({"messages": [{"id": "wamid.\n"}]}), Sent::Unknown),
+            (200, json!({"messages": [{"id": 7}]}), Sent::Unknown),
             (200, json!({"success": true}), Sent::Unknown),
             (200, Value::Null, Sent::Unknown),
             (500, Value::Null, Sent::Unknown),

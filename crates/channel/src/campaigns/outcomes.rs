@@ -195,6 +195,11 @@ fn stopped(
             let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
             same.then_some(PauseReason::QualityRed)
         }
+        Fact::NumberGone(number) => {
+            let known = channel_accounts::number(tx, tenant, *number)?;
+            let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
+            same.then_some(PauseReason::NotConnected)
+        }
         Fact::Restricted(true) => Some(PauseReason::AccountRestricted),
         Fact::Token { accepted: false } => Some(PauseReason::TokenInvalid),
         Fact::Disconnected => Some(PauseReason::NotConnected),

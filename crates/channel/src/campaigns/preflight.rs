@@ -86,6 +86,9 @@ pub fn look(
             if line.restriction.is_some() {
                 blockers.push(problem("account_restricted", "the provider restricted the account"));
             }
+            if !line.is_connected() {
+                blockers.push(problem("not_connected", "the provider does not let the number send"));
+            }
             let rated = line.quality.as_deref();
             if rated == Some("RED") && !accepted.quality {
                 blockers.push(problem(

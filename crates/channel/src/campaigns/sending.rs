@@ -187,6 +187,9 @@ fn ready(
     if line.restriction.is_some() {
         return Ok(Err(PauseReason::AccountRestricted));
     }
+    if !line.is_connected() {
+        return Ok(Err(PauseReason::NotConnected));
+    }
     if line.quality.as_deref() == Some("RED") && !block.quality_accepted {
         return Ok(Err(PauseReason::QualityRed));
     }

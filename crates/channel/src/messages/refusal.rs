@@ -59,7 +59,11 @@ impl From<Refusal> for Failure {
                 LocalError::InvalidMessage => Failure::new(codes::INVALID_REQUEST, error.detail()),
             },
             Refusal::TierLimit => Failure::plain(codes::TIER_LIMIT_REACHED),
-            Refusal::RecipientUnsupported => Failure::plain(codes::RECIPIENT_UNSUPPORTED),
+            Refusal::RecipientUnsupported => {
+                let (code, title, detail) = refusal.error();
+                let error = json!({"code": code, "title": title, "detail": detail});
+                Failure::plain(codes::RECIPIENT_UNSUPPORTED).with_meta(json!({"error": error}))
+            }
         }
     }
 }

@@ -434,3 +434,149 @@ fn only_the_right_signature_of_the_raw_body_is_taken() {
         assert!(!is_signed(secret, header, body), "{secret} {header}");
     }
 }
+
+#[test]
+fn each_of_many_people_has_what_is_said_of_them() {
+    let number = |at: usize| format!("9198{at:08}");
+    let mut contacts = Vec::new();
+    for at in 0..5_000 {
+        contacts.push(json!({"wa_id": number(at), "profile": {"name": format!("Phone {at}")}}));
+        contacts.push(json!({"user_id": format!("IN.{at}"), "profile": {"name": format!("Id {at}")}}));
+    }
+    let messages: Vec<Value> = (0..5_000)
+        .flat_map(|at| {
+            let body = json!({"body": "Hi"});
+            [
+                json!({"from": number(at), "id": format!("wamid.p{at}"), "type": "text", "text": body}),
+                json!({"from_user_id": format!("IN.{at}"), "id": format!("wamid.u{at}"), "type": "text", "text": body}),
+            ]
+        })
+        .collect();
+    let items = notified("messages", with_number(json!({"contacts": contacts, "messages": messages})));
+    assert_eq!(items.len(), 10_000);
+    for (at, item) in items.iter().enumerate() {
+        let Notification::Message(received) = &item.notification else { panic!("{item:?}") };
+        let kind = if at % 2 == 0 { "Phone" } else { "Id" };
+        assert_eq!(received.from.name, Some(format!("{kind} {}", at / 2)));
+    }
+    // Of two who could be meant the first one is.
+    let contacts = json!([
+        {"wa_id": "919812345679", "profile": {"name": "Other"}},
+        {"user_id": "IN.4711", "profile": {"name": "Id"}},
+        {"wa_id": "919812345678", "profile": {"name": "Phone"}},
+    ]);
+    let message = json!({"from": "919812345678", "from_user_id": "IN.4711", "id": "wamid.A", "type": "text", "text": {"body": "Hi"}});
+    let value = with_number(json!({"contacts": contacts, "messages": [message]}));
+    let Notification::Message(received) = one("messages", value) else { panic!() };
+    assert_eq!(received.from.name.as_deref(), Some("Id"));
+}
+
+#[test]
+fn more_people_or_items_than_a_notification_has_are_refused() {
+    let refused = |values: Vec<Value>| {
+        let changes: Vec<Value> = values
+            .into_iter()
+            .map(|value| json!({"field": "messages", "value": with_number(value)}))
+            .collect();
+        let body = json!({"entry": [{"id": "102", "changes": changes}]});
+        parse(body.to_string().as_bytes(), NOW).err()
+    };
+    let contacts = |count: usize| json!({"contacts": vec![json!({"wa_id": "919812345678"}); count]});
+    let status = json!({"id": "wamid.A", "status": "read", "recipient_id": "919812345678"});
+    let statuses = |count: usize| json!({"statuses": vec![status.clone(); count]});
+    assert_eq!(refused(vec![contacts(10_000), statuses(10_000)]), None);
+    for values in [vec![contacts(10_001)], vec![contacts(5_000), contacts(5_001)]] {
+        assert_eq!(refused(values).as_deref(), Some("the body has more than 10000 contacts"));
+    }
+    for values in [vec![statuses(10_001)], vec![statuses(5_000), statuses(5_001)]] {
+        assert_eq!(refused(values).as_deref(), Some("the body has more than 10000 items"));
+    }
+}
+
+/// As deep as it may be and one level more; what is beyond it is its text.
+#[test]
+fn what_is_kept_as_it_came_is_not_deep_and_can_be_read_back() {
+    let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    let form = |levels: usize| {
+        message(json!({"type": "interactive", "interactive": {"type": "nfm_reply",
+            "nfm_reply": {"name": "flow", "response_json": nested(levels)}}}))
+    };
+    for levels in [1, 32, 33, 100, 126, 127, 128, 5_000] {
+        let received = form(levels);
+        let ReceivedContent::Form { response, .. } = &received.what else { panic!("{received:?}") };
+        match levels {
+            0..=32 => assert_eq!(response.to_string(), nested(levels)),
+            33..=127 => {
+                let text = nested(levels - 32).replace('"', "");
+                assert_eq!(response.to_string(), format!("{}\"{text}\"{}", "[".repeat(32), "]".repeat(32)));
+            }
+            _ => assert!(response.is_string(), "{levels}"),
+        }
+        let stored = serde_json::to_string(&Notification::Message(Box::new(received))).unwrap();
+        assert!(serde_json::from_str::<Notification>(&stored).is_ok(), "{levels}");
+    }
+    // Whatever else is kept as it came, too.
+    let deep: Value = serde_json::from_str(&nested(100)).unwrap();
+    let form = json!({"type": "nfm_reply", "nfm_reply": {"response_json": deep}});
+    for told in [
+        Notification::Message(Box::new(message(json!({"type": "order", "order": {"catalog_id": deep}})))),
+        Notification::Message(Box::new(message(json!({"type": "contacts", "contacts": [{"name": deep}]})))),
+        Notification::Message(Box::new(message(json!({"type": "interactive", "interactive": form})))),
+        one("account_update", json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": deep}})),
+    ] {
+        let levels = levels(&serde_json::to_value(&told).unwrap());
+        assert!((32..=40).contains(&levels), "{levels} of {told:?}");
+    }
+}
+
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(levels).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[test]
+fn nothing_that_is_kept_has_a_zero_sign() {
+    let z = "a\u{0}b";
+    for fields in [
+        json!({"type": "text", "text": {"body": z}}),
+        json!({"type": "image", "image": {"id": "5", "mime_type": z, "sha256": z, "caption": z}}),
+        json!({"type": "document", "document": {"id": "5", "filename": z}}),
+        json!({"type": "location", "location": {"latitude": 1, "longitude": 1, "name": z, "address": z, "url": z}}),
+        json!({"type": "contacts", "contacts": [{z: {z: [z]}}]}),
+        json!({"type": "order", "order": {z: z}}),
+        json!({"type": "order", "order": (0..40).fold(json!(z), |inner, _| json!([inner]))}),
+        json!({"type": "button", "button": {"payload": z, "text": z}}),
+        json!({"type": "interactive", "interactive": {"type": "list_reply", "list_reply": {"id": z, "title": z, "description": z}}}),
+        json!({"type": "interactive", "interactive": {"type": "nfm_reply", "nfm_reply": {"name": z, "body": z, "response_json": "{\"a\\u0000b\": \"\\u0000\"}"}}}),
+        json!({"type": "reaction", "reaction": {"message_id": "wamid.B", "emoji": z}}),
+        json!({"type": "reaction", "reaction": {"message_id": z}}),
+        json!({"type": "edit", "edit": {"original_message_id": "wamid.B", "message": {"text": {"body": z}}}}),
+        json!({"type": "system", "system": {"type": z, "body": z}}),
+        json!({"type": "unsupported", "unsupported": {"type": z}}),
+        json!({"type": z}),
+        json!({"type": "text", "text": {"body": "Hi"}, "context": {"id": z}, "referral": {"source_id": z, "body": z, "headline": z}}),
+    ] {
+        let stored = serde_json::to_string(&message(fields)).unwrap();
+        assert!(!stored.contains("\\u0000"), "{stored}");
+    }
+    let contact = json!({"wa_id": "919812345678", "profile": {"name": z, "username": z}});
+    let status = json!({"id": "wamid.A", "status": "failed", "recipient_id": "919812345678", "biz_opaque_callback_data": z,
+        "pricing": {"category": z, "type": z, "pricing_model": z}, "errors": [{"code": 1, "title": z, "message": z}]});
+    let told = one("messages", with_number(json!({"contacts": [contact], "statuses": [status]})));
+    assert!(!serde_json::to_string(&told).unwrap().contains("\\u0000"), "{told:?}");
+    for (field, value) in [
+        ("account_update", json!({"event": z, "restriction_info": {z: z}})),
+        ("business_capability_update", json!({"max_daily_conversations_per_business": z})),
+        ("phone_number_quality_update", json!({"event": z, "display_phone_number": z, "current_limit": z})),
+        (
+            "message_template_status_update",
+            json!({"event": z, "message_template_id": 1, "message_template_name": z, "reason": z}),
+        ),
+    ] {
+        let told = one(field, value);
+        assert!(!serde_json::to_string(&told).unwrap().contains("\\u0000"), "{told:?}");
+    }
+}

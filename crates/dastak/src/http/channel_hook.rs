@@ -33,6 +33,6 @@ async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
     let entrance =
         request.hook.take().ok_or_else(|| Failure::internal("a notification without its connection"))?;
     let signature = request.headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
-    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), &request.raw).await?;
+    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), request.raw.clone()).await?;
     Reply::data(200, &NotificationTaken { received })
 }

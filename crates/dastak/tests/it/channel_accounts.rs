@@ -374,6 +374,75 @@ async fn a_burst_of_ten_thousand_is_taken_in_and_worked() {
     assert_eq!(stored(&app).await, (10_000, 0));
 }
 
+/// Puts an item into the inbox as it is, in the lane of what is about the account.
+pub async fn put_item(app: &TestApp, workspace: &str, number: Option<&str>, payload: String) {
+    let connection = connection(app, workspace).await["id"].as_str().unwrap().to_owned();
+    let ids = &app.app().ids;
+    let row = store::channel_inbox::NotificationRow {
+        id: ids.make(),
+        workspace: workspace.parse().unwrap(),
+        connection: connection.parse().unwrap(),
+        key: ids.random_text(20),
+        lane: format!("account:{connection}"),
+        phone_number_id: number.map(str::to_owned),
+        payload: Some(payload),
+        attempts: 0,
+        next_at: app.app().clock.now(),
+        received_at: app.app().clock.now(),
+    };
+    let put = app.app().store.tx(move |tx| {
+        store::channel_inbox::insert(tx, &row)?;
+        Ok::<_, store::DbError>(())
+    });
+    put.await.expect("stored");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_passed_over_and_holds_nobody_up() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
+    let message = json!({"from": {"phone": "+919812345678"}, "id": "wamid.A", "at": "2026-01-01T00:00:00Z",
+        "what": {"type": "order", "order": "deep"}});
+    let message = json!({"kind": "message", "item": message}).to_string();
+    for payload in [message.replace("\"deep\"", &deep), "{".to_owned(), json!({"kind": "none"}).to_string()] {
+        put_item(&app, &workspace.id, Some(NUMBER_ID), payload).await;
+    }
+    // It comes behind them, in the same lane.
+    let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"}));
+    notify(&app, &hook, &body).await.expect(200);
+    app.advance(0).await;
+    assert_eq!(connection(&app, &workspace.id).await["restriction"], "ACCOUNT_RESTRICTION");
+    assert_eq!(stored(&app).await, (4, 0));
+}
+
+#[tokio::test]
+async fn a_large_notification_is_judged_like_a_small_one() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    let with = |contacts: usize| {
+        let contact = json!({"wa_id": "919812345678", "profile": {"name": "Asha"}});
+        cloud::about_messages(json!({"contacts": vec![contact; contacts],
+            "messages": [cloud::text("wamid.A", "+919812345678", 1_795_000_000, "Hi")]}))
+    };
+    assert!(with(10_000).to_string().len() > 64 * 1024);
+    let forged = [("x-hub-signature-256", "sha256=00")];
+    app.send("POST", &hook, None, &forged, with(10_000).to_string().into())
+        .await
+        .refused(401, "unauthorized");
+    let refused = notify(&app, &hook, &with(10_001)).await;
+    assert_eq!(refused.json["meta"]["field"], "body", "{}", refused.text);
+    refused.refused(400, "invalid_request");
+    assert_eq!(stored(&app).await.0, 0);
+    assert_eq!(notify(&app, &hook, &with(10_000)).await.expect(200)["data"]["received"], 1);
+    app.advance(0).await;
+    let listed = app.get(&workspace.live, "/v1/contacts").await.expect(200);
+    assert_eq!(listed["data"][0]["name"], "Asha", "{listed}");
+}
+
 #[tokio::test]
 async fn a_restriction_is_told_as_the_provider_says_it() {
     let (app, _fake) = cloud::start().await;
@@ -402,7 +471,11 @@ async fn a_restriction_is_told_as_the_provider_says_it() {
     }
     let told = events(&app, &workspace.live, "chatapp.account_restricted").await;
     let words: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
-    assert_eq!(words, ["ACCOUNT_VIOLATION", "ACCOUNT_RESTRICTION", "DISABLED_UPDATE", "DISABLED_UPDATE"]);
+    assert_eq!(
+        words,
+        ["ACCOUNT_VIOLATION", "ACCOUNT_RESTRICTION", "DISABLED_UPDATE"],
+        "the end is no restriction"
+    );
     assert_eq!(told[0]["violationInfo"], json!({"violation_type": "SCAM"}));
     assert_eq!(told[1]["restrictionInfo"], restricted);
     assert_eq!(told[1]["banInfo"], Value::Null);

@@ -176,6 +176,36 @@ async fn a_quality_that_falls_stops_a_campaign() {
 }
 
 #[tokio::test]
+async fn a_number_that_cannot_send_any_more_stops_a_campaign() {
+    for gone in [Some("BANNED"), Some("DISCONNECTED"), None] {
+        let desk = Desk::open(body_of("UTILITY")).await;
+        let id = desk.launched().await;
+        desk.fake.system.stand(gone);
+        // The provider tells that something happened to a number; its list says what.
+        desk.told(&change(
+            "account_update",
+            json!({"event": "PHONE_NUMBER_REMOVED", "phone_number": "918047111222"}),
+        ))
+        .await;
+        let word = gone.unwrap_or("DISCONNECTED");
+        desk.app.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+        desk.stopped(&id, "not_connected").await;
+        let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+        assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "not_connected", "{refused}");
+        desk.fake.system.stand(Some("CONNECTED"));
+        desk.told(&change(
+            "phone_number_quality_update",
+            json!({"event": "UNFLAGGED", "display_phone_number": "918047111222"}),
+        ))
+        .await;
+        desk.app
+            .until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == "CONNECTED")
+            .await;
+        desk.goes_on(&id, json!({"status": "active"}), 3).await;
+    }
+}
+
+#[tokio::test]
 async fn what_happens_to_the_account_stops_a_campaign() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;

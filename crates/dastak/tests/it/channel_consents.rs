@@ -47,6 +47,127 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
 }
 
 #[tokio::test]
+async fn a_stop_is_obeyed_however_it_is_said() {
+    let desk = Desk::open().await;
+    desk.fake.system.put_media("900", "image/jpeg", "the bytes");
+    let picture = |caption: &str| json!({"id": "900", "mime_type": "image/jpeg", "caption": caption});
+    let edit = |words: Value| json!({"original_message_id": "wamid.ORIGINAL", "message": words});
+    let reply =
+        |id: &str, title: &str| json!({"type": "button_reply", "button_reply": {"id": id, "title": title}});
+    let mut number = 0;
+    for (kind, what, reason) in [
+        ("text", json!({"body": "ＳＴ\u{200b}ＯＰ！"}), Some("opted_out")),
+        ("edit", edit(json!({"text": {"body": "STOP"}})), Some("opted_out")),
+        ("edit", edit(json!({"caption": "Stop."})), Some("opted_out")),
+        (
+            "edit",
+            json!({"original_message_id": "wamid.unknown", "message": {"text": {"body": "STOP"}}}),
+            Some("opted_out"),
+        ),
+        ("edit", edit(json!({"text": {"body": "Stop all messages"}})), Some("do_not_call")),
+        ("edit", edit(json!({"text": {"body": "stop sending the old invoice"}})), None),
+        ("image", picture("STOP"), Some("opted_out")),
+        ("image", picture("bus stop"), None),
+        ("button", json!({"text": "No thanks", "payload": "STOP"}), Some("opted_out")),
+        ("button", json!({"text": "STOP", "payload": "start"}), Some("opted_out")),
+        ("button", json!({"text": "Pay", "payload": "stop-reminder-42"}), None),
+        ("interactive", reply("stop", "No thanks"), Some("opted_out")),
+        ("interactive", reply("1", "Stop"), Some("opted_out")),
+        ("interactive", reply("stop_all", "Stop"), Some("do_not_call")),
+        ("interactive", reply("1", "Yes"), None),
+    ] {
+        number += 1;
+        let from = format!("+9198123457{number:02}");
+        let original = format!("wamid.o{number}");
+        let mut message: Value = json!({"from": from.trim_start_matches('+'), "id": format!("wamid.k{number}"),
+            "timestamp": desk.now().to_string(), "type": kind});
+        message[kind] = serde_json::from_str(&what.to_string().replace("wamid.ORIGINAL", &original)).unwrap();
+        let first = cloud::text(&original, &from, desk.now(), "Hi");
+        desk.told(json!({"messages": [first, message]})).await;
+        let answer = desk.send(&json!({"to": from, "text": "Hello"})).await;
+        match reason {
+            None => assert_eq!(answer.status, 201, "{what}: {}", answer.text),
+            Some(reason) => {
+                assert_eq!(answer.status, 403, "{what}: {}", answer.text);
+                let contact = desk
+                    .list("direction=inbound")
+                    .await
+                    .iter()
+                    .find(|row| row["from"] == from.as_str())
+                    .unwrap()["contactId"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned();
+                let path = format!("/v1/contacts/{contact}");
+                let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+                assert_eq!(seen["chatapp"]["messagesAllowed"], false, "{what}");
+                assert_eq!(seen["doNotCall"], json!(reason == "do_not_call"), "{what}");
+            }
+        }
+    }
+    // Somebody who was never heard of before changes what they wrote elsewhere.
+    let message = json!({"from": "919812345799", "id": "wamid.new", "timestamp": desk.now().to_string(), "type": "edit",
+        "edit": {"original_message_id": "wamid.unknown", "message": {"text": {"body": "STOP"}}}});
+    desk.told(json!({"messages": [message]})).await;
+    desk.template("due", "UTILITY").await;
+    let mut body = template("due");
+    body["to"] = json!("+919812345799");
+    desk.send(&body).await.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn who_stops_everything_is_told_of_once() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "STOP ALL").await;
+    desk.hears(ASHA, "STOP ALL").await;
+    let told = desk.events("contact.opted_out").await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    // More than messages is stopped, so no channel is named.
+    assert_eq!((&told[0]["source"], told[0].get("channel")), (&json!("chatapp"), None));
+    // Who had stopped messages before stops calls now, and the other way round.
+    let (first, second) = ("+919812345701", "+919812345702");
+    desk.hears(first, "STOP").await;
+    desk.hears(first, "STOP ALL").await;
+    assert_eq!(desk.events("contact.opted_out").await.len(), 3);
+    desk.hears(second, "Hi").await;
+    desk.app.post(&desk.workspace.live, "/v1/dnc", &json!({"phones": [second]})).await.expect(200);
+    desk.hears(second, "STOP ALL").await;
+    let told = desk.events("contact.opted_out").await;
+    let of_second: Vec<_> = told[3..].iter().map(|told| (&told["source"], told.get("channel"))).collect();
+    assert_eq!(of_second, [(&json!("api"), None), (&json!("chatapp"), Some(&json!("chatapp")))]);
+}
+
+#[tokio::test]
+async fn a_change_to_stop_ends_the_conversation() {
+    use domain::channel::Notification;
+    use domain::channel::notification::{Person, Received, ReceivedContent};
+
+    let room = crate::channel_conversations::Room::open().await;
+    let app = &room.kit.app;
+    room.writes("Hi").await;
+    room.reply().await;
+    let chat = room.only().await["id"].as_str().unwrap().to_owned();
+    let listed = app.get(room.kit.live(), "/v1/chatapp/messages?direction=inbound").await.expect(200);
+    let original = listed["data"][0]["providerMessageId"].as_str().unwrap().to_owned();
+    let received = Received {
+        from: Person { phone: domain::phone::E164::parse(ASHA).ok(), ..Person::default() },
+        id: "edited".into(),
+        at: app.app().clock.now(),
+        reply_to: None,
+        forwarded: false,
+        referral: None,
+        what: ReceivedContent::Edit { original, text: Some("STOP".into()) },
+    };
+    let payload = serde_json::to_string(&Notification::Message(Box::new(received))).unwrap();
+    crate::channel_accounts::put_item(app, &room.kit.workspace.id, Some(&room.number), payload).await;
+    // What somebody else writes lets the inbox be looked at.
+    room.customer(json!({"from": "+919812345701", "text": "Hi"})).await;
+    let shown = room.get(&chat).await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")), "{shown}");
+    assert_eq!(room.kit.events("message.received").await.len(), 2);
+}
+
+#[tokio::test]
 async fn what_was_said_on_the_phone_holds_for_messages() {
     let desk = Desk::open().await;
     desk.template("due", "UTILITY").await;

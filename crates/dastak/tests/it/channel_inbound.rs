@@ -194,3 +194,96 @@ async fn who_hides_the_number_is_one_person_when_it_is_shown() {
     assert_eq!(listed.len(), 3);
     assert!(listed.iter().all(|message| message["contactId"] == listed[0]["contactId"]), "{listed:?}");
 }
+
+/// Deep values and signs that PostgreSQL does not store: both are kept without what is too much, and what the person
+/// writes next is not held up.
+#[tokio::test]
+async fn whatever_a_message_holds_it_is_kept_and_a_stop_behind_it_is_obeyed() {
+    let desk = Desk::open().await;
+    let z = "a\u{0}b";
+    let deep = format!("{}1{}", "[".repeat(126), "]".repeat(126));
+    let mut number = 0;
+    for (kind, what) in [
+        (
+            "interactive",
+            json!({"type": "nfm_reply", "nfm_reply": {"name": z, "body": z, "response_json": deep}}),
+        ),
+        (
+            "interactive",
+            json!({"type": "nfm_reply", "nfm_reply": {"response_json": "{\"a\\u0000\": \"\\u0000\"}"}}),
+        ),
+        ("order", json!({z: [z]})),
+        ("contacts", json!([{z: {z: z}}])),
+        ("text", json!({"body": z})),
+        ("button", json!({"payload": z, "text": z})),
+        ("location", json!({"latitude": 1, "longitude": 2, "name": z, "address": z})),
+        ("reaction", json!({"message_id": "wamid.in0", "emoji": z})),
+        (z, json!({z: z})),
+    ] {
+        number += 1;
+        let from = format!("+9198123457{number:02}");
+        let contact = json!({"wa_id": from.trim_start_matches('+'), "profile": {"name": z, "username": z}});
+        let mut message = json!({"from": from.trim_start_matches('+'), "id": format!("wamid.z{number}"),
+            "timestamp": desk.now().to_string(), "type": kind, "referral": {"source_id": z, "headline": z, "body": z}});
+        message[kind] = what;
+        let stop = cloud::text(&format!("wamid.s{number}"), &from, desk.now(), "STOP");
+        desk.told(json!({"contacts": [contact], "messages": [message, stop]})).await;
+        let refused = desk.send(&json!({"to": from, "text": "Hello"})).await;
+        assert_eq!(refused.json["meta"]["reason"], "opted_out", "{kind}: {}", refused.text);
+    }
+    let listed = desk.list("direction=inbound&limit=100").await;
+    assert_eq!(listed.len(), 2 * number);
+    assert_eq!(desk.events("message.received").await.len(), 2 * number);
+    assert!(!json!(listed).to_string().contains("\\u0000"));
+}
+
+#[tokio::test]
+async fn only_its_author_changes_or_deletes_a_message() {
+    let desk = Desk::open().await;
+    let other = "+919812345701";
+    desk.hears(ASHA, "Hi").await;
+    desk.hears(other, "Hello").await;
+    let made = desk.text("Good morning").await.expect(201)["data"].clone();
+    let mine =
+        desk.list("direction=inbound").await.iter().find(|row| row["from"] == ASHA).unwrap()["messageId"]
+            .clone();
+    let of = |from: &str, id: &str, kind: &str, original: &str| {
+        let mut message = json!({"from": from.trim_start_matches('+'), "id": id, "timestamp": desk.now().to_string(), "type": kind});
+        message[kind] = json!({"original_message_id": original, "message": {"text": {"body": "Changed"}}});
+        json!({"messages": [message]})
+    };
+    let sent = made["providerMessageId"].as_str().unwrap();
+    for (at, from) in [other, "+919812345702"].into_iter().enumerate() {
+        desk.told(of(from, &format!("wamid.e{at}"), "edit", "wamid.in0")).await;
+        desk.told(of(from, &format!("wamid.r{at}"), "revoke", "wamid.in0")).await;
+    }
+    // Nor is a message of the business theirs.
+    for (at, kind) in ["edit", "revoke"].into_iter().enumerate() {
+        desk.told(of(ASHA, &format!("wamid.b{at}"), kind, sent)).await;
+    }
+    for (id, text, status) in [(&mine, "Hi", "received"), (&made["messageId"], "Good morning", "sent")] {
+        let seen = desk.message(id).await;
+        assert_eq!((&seen["text"], &seen["status"]), (&json!(text), &json!(status)));
+    }
+    assert_eq!(
+        desk.app.get(&desk.workspace.live, "/v1/contacts").await.expect(200)["data"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    desk.told(of(ASHA, "wamid.own", "edit", "wamid.in0")).await;
+    assert_eq!(desk.message(&mine).await["text"], "Changed");
+    // Who hides the number has an id, and is the same person once it is shown.
+    let hidden = json!({"from_user_id": "IN.4711", "id": "wamid.h1", "timestamp": desk.now().to_string(), "type": "text",
+        "text": {"body": "Secret"}});
+    desk.told(json!({"messages": [hidden]})).await;
+    let mut shown = of("+919812345703", "wamid.h2", "revoke", "wamid.h1");
+    desk.told(shown.clone()).await;
+    let count = async || desk.list("status=deleted").await.len();
+    assert_eq!(count().await, 0);
+    shown["messages"][0]["id"] = json!("wamid.h3");
+    shown["messages"][0]["from_user_id"] = json!("IN.4711");
+    desk.told(shown).await;
+    assert_eq!(count().await, 1);
+}

@@ -205,6 +205,8 @@ async fn what_the_body_must_not_be_names_its_field() {
         (json!({"to": ASHA, "text": "a", "replyTo": "camsg_none"}), "replyTo"),
         (json!({"to": ASHA, "reaction": {"messageId": "camsg_none", "emoji": "👍"}}), "reaction.messageId"),
         (json!({"to": ASHA, "reaction": {"messageId": "wamid.in0", "emoji": "ok"}}), "reaction.emoji"),
+        (json!({"to": ASHA, "reaction": {"messageId": "wamid.in0", "emoji": "👍👍"}}), "reaction.emoji"),
+        (json!({"to": ASHA, "reaction": {"messageId": "wamid.in0", "emoji": "\u{200d}"}}), "reaction.emoji"),
         (json!({"to": ASHA, "contacts": [{"phones": []}]}), "contacts[0].name.formatted_name"),
     ] {
         let answer = desk.send(&body).await;
@@ -224,12 +226,19 @@ async fn what_the_body_must_not_be_names_its_field() {
         json!({"to": ASHA, "location": {"latitude": 12.97, "longitude": 77.59, "name": "Shop"}}),
         json!({"to": ASHA, "reaction": {"messageId": "wamid.in0", "emoji": "👍"}}),
         json!({"to": ASHA, "text": "a", "replyTo": "wamid.in0"}),
+        json!({"to": ASHA, "media": {"type": "image", "url": "https://a.example/a.jpg", "filename": "a.jpg"}}),
     ] {
         desk.send(&body).await.expect(201);
         desk.app.advance(1).await;
     }
-    assert_eq!(desk.fake.system.sent().len(), 5);
-    assert_eq!(desk.fake.system.sent()[4]["context"]["message_id"], "wamid.in0");
+    let sent = desk.fake.system.sent();
+    assert_eq!(sent.len(), 6);
+    assert_eq!(sent[4]["context"]["message_id"], "wamid.in0");
+    assert_eq!(
+        sent[5]["image"],
+        json!({"link": "https://a.example/a.jpg"}),
+        "the channel takes no name of a picture"
+    );
 }
 
 #[tokio::test]
@@ -267,6 +276,71 @@ async fn refusals_lost_answers_and_throttles_are_told_apart() {
     assert_eq!(desk.fake.system.sent().len(), 1);
     assert_eq!(keyed("c", "three").await.expect(201)["data"]["messageId"], queued["messageId"]);
     keyed("c", "four").await.refused(422, "idempotency_key_reused");
+}
+
+/// The provider's answer is a success that says nothing of this message.
+#[tokio::test]
+async fn an_answer_without_an_id_of_its_own_is_unclear() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let made = desk.text("one").await.expect(201)["data"].clone();
+    let known = made["providerMessageId"].as_str().unwrap();
+    let answer = |id: &str| Reply::ok(json!({"messages": [{"id": id, "message_status": "accepted"}]}));
+    let ids = [known, "wamid.in0", "wamid.\u{0}", "wamid.\n", &"x".repeat(513), ""];
+    for (at, id) in ids.into_iter().enumerate() {
+        desk.app.advance(1).await;
+        desk.fake.fail("/messages", 1, answer(id));
+        desk.text("two").await.refused(503, "provider_unavailable");
+        assert_eq!(desk.list("status=delivery_unknown").await.len(), at + 1, "{id:?}");
+    }
+    // Of several at one moment one is it; more than four of a moment would wait for the number's pace.
+    desk.app.advance(1).await;
+    desk.fake.fail_always("/messages", answer("wamid.same"));
+    let told = futures_util::future::join_all((0..4).map(|_| desk.text("three"))).await;
+    desk.fake.mend();
+    desk.app.advance(10).await;
+    let mut statuses: Vec<u16> = told.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 503, 503, 503]);
+    assert_eq!(desk.list("status=delivery_unknown").await.len(), ids.len() + 3);
+    // A later status finds each by what went along with it.
+    let lost = desk.list("status=delivery_unknown").await[0]["messageId"].clone();
+    let mut status = cloud::status("wamid.late", "read", desk.now(), ASHA);
+    status["biz_opaque_callback_data"] = lost.clone();
+    desk.told(json!({"statuses": [status]})).await;
+    assert_eq!(desk.message(&lost).await["status"], "read");
+    assert_eq!(desk.message(&made["messageId"]).await["status"], "sent");
+}
+
+#[tokio::test]
+async fn values_of_templates_have_no_hidden_line_breaks() {
+    let desk = Desk::open().await;
+    desk.template("due", "UTILITY").await;
+    for sign in ['\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{1b}'] {
+        let mut body = template("due");
+        body["template"]["params"]["body"] = json!([format!("Asha{sign}K")]);
+        let refused = desk.send(&body).await;
+        assert_eq!(refused.json["meta"]["issues"][0]["code"], "invalid", "{sign:?}: {}", refused.text);
+        refused.refused(422, "template_params_invalid");
+    }
+    assert_eq!(desk.fake.system.sent().len(), 0);
+}
+
+#[tokio::test]
+async fn what_an_id_cannot_receive_is_refused_with_the_providers_code() {
+    let desk = Desk::open().await;
+    desk.template("code", "AUTHENTICATION").await;
+    let mut body = template("code");
+    body["to"] = json!("IN.4711000111222333");
+    let refused = desk.send(&body).await.refused(502, "recipient_unsupported");
+    let error = &refused["meta"]["error"];
+    assert_eq!(
+        (&error["code"], &error["title"]),
+        (&json!(131_062), &json!("recipient_unsupported")),
+        "{refused}"
+    );
+    assert!(error["detail"].is_string(), "{refused}");
+    assert_eq!(desk.fake.system.sent().len(), 0);
 }
 
 /// Requests that come at one moment share transactions on PostgreSQL; each is answered as if it were alone.

@@ -261,7 +261,7 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
     fake.system.put_template(template(0, "t0", "PAUSED"));
     fake.system.remove_template("t1");
     assert_eq!(sync().await, json!({"added": 0, "updated": 1, "removed": 1}));
-    assert_eq!(words(&told(&app, &workspace.live).await, "event"), ["PAUSED"]);
+    assert_eq!(words(&told(&app, &workspace.live).await, "event"), ["PAUSED", "DELETED"]);
     // Page by page, newest first, each once.
     let first = app.get(&workspace.live, &format!("{PATH}?limit=3")).await.expect(200);
     let cursor = first["nextCursor"].as_str().unwrap();
@@ -286,6 +286,61 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
     app.delete(&workspace.live, &format!("{PATH}/{id}")).await.expect(200);
     assert_eq!(fake.got("/message_templates").last().unwrap().method, "DELETE");
     app.delete(&workspace.live, &format!("{PATH}/{id}")).await.refused(404, "not_found");
+    // Both that went are told, once each.
+    let events = told(&app, &workspace.live).await;
+    assert_eq!(words(&events, "event"), ["PAUSED", "DELETED", "DELETED"]);
+    let last = events.last().unwrap();
+    assert_eq!((&last["templateId"], &last["status"]), (&json!(id), &json!("DELETED")));
+}
+
+/// A template that somebody made in the provider's own console.
+#[tokio::test]
+async fn news_of_a_template_that_is_not_known_yet_are_told_once() {
+    let (app, fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    app.advance(1).await;
+    fake.wait_for("/message_templates", 1).await;
+    let made = json!({"id": "594499", "name": "elsewhere", "language": "en", "category": "UTILITY", "status": "APPROVED",
+        "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}});
+    fake.system.put_template(made);
+    fake.fail_always("/message_templates", Reply::Bare(500));
+    let event = template_event("594499", "elsewhere", "APPROVED");
+    for _ in 0..2 {
+        notify(&app, &hook, &event).await.expect(200);
+        app.advance(0).await;
+    }
+    let events = told(&app, &workspace.live).await;
+    assert_eq!(words(&events, "event"), ["APPROVED"]);
+    assert_eq!(
+        (&events[0]["name"], &events[0]["providerTemplateId"]),
+        (&json!("elsewhere"), &json!("594499"))
+    );
+    // Nothing can be sent before its parts are known.
+    let body = json!({"to": "+919812345678", "template": {"name": "elsewhere", "language": "en"}});
+    app.post(&workspace.live, "/v1/chatapp/messages", &body).await.refused(400, "template_not_found");
+    let campaign =
+        json!({"name": "Dues", "channel": "chatapp", "chatapp": {"templateId": events[0]["templateId"]}});
+    let made = app.post(&workspace.live, "/v1/campaigns", &campaign).await.expect(201);
+    let path = format!("/v1/campaigns/{}/status", made["data"]["id"].as_str().unwrap());
+    let refused = app.post(&workspace.live, &path, &json!({"status": "active"})).await;
+    let refused = refused.refused(409, "preflight_blocked");
+    assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "template_not_approved", "{refused}");
+    fake.mend();
+    app.advance(3_601).await;
+    let seen =
+        app.until(&workspace.live, PATH, |shown| shown["data"][0]["components"] != json!([])).await["data"]
+            [0]
+        .clone();
+    assert_eq!(
+        (&seen["id"], &seen["category"], &seen["status"], &seen["qualityScore"]),
+        (&events[0]["templateId"], &json!("UTILITY"), &json!("APPROVED"), &json!("GREEN"))
+    );
+    assert_eq!(told(&app, &workspace.live).await.len(), 1);
+    // One that is gone before it was known is no news.
+    notify(&app, &hook, &template_event("594498", "never", "DELETED")).await.expect(200);
+    app.advance(0).await;
+    assert_eq!(told(&app, &workspace.live).await.len(), 1);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::channel::{Account, Content, Fault, Outgoing, Provider, ProviderError, Recipient, Sent};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::TestApp;
 use crate::cloud::{self, Cloud, NUMBER_ID};
@@ -124,17 +124,4 @@ async fn media_is_fetched_in_two_steps_and_is_what_was_announced() {
     let id = desk.carrier.upload_media(&desk.account, NUMBER_ID, &file).await.expect("an id");
     assert_eq!(id, "900");
     assert!(desk.fake.got("/media")[0].header("content-type").starts_with("multipart/form-data; boundary="));
-}
-
-#[tokio::test]
-async fn a_message_is_marked_as_read_with_and_without_a_sign_of_writing() {
-    let desk = Desk::open().await;
-    for (typing, expected) in [(false, Value::Null), (true, json!({"type": "text"}))] {
-        desk.carrier.mark_read(&desk.account, NUMBER_ID, "wamid.A", typing).await.expect("marked");
-        let body = desk.fake.got("/messages").pop().unwrap().json();
-        assert_eq!(
-            (&body["status"], &body["message_id"], &body["typing_indicator"]),
-            (&json!("read"), &json!("wamid.A"), &expected)
-        );
-    }
 }

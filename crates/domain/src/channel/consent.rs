@@ -2,6 +2,8 @@
 //!
 //! Only a message that is nothing but such a word counts: `stop sending the old invoice` is for the agent.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::conversation::speech::opt_out;
 
 /// What a customer wants from now on.
@@ -27,9 +29,11 @@ const STOP: &[&str] = &[
     "opt-out",
     "stop messages",
     "stop messaging",
+    "stop the messages",
+    "stop these messages",
+    "stop sending me messages",
+    "stop sending messages",
     "stop it",
-    "please stop",
-    "stop please",
     "remove me",
     "no more messages",
     "do not message",
@@ -39,6 +43,7 @@ const STOP: &[&str] = &[
     "do not text me",
     "dont text me",
     "don't text me",
+    "unsubscribe me",
     "stop texting me",
     "stop messaging me",
     "stop promotions",
@@ -129,11 +134,30 @@ const STOP: &[&str] = &[
 /// Words that stop everything. What says so in a sentence is found by [`opt_out`], which knows all languages.
 const STOP_ALL: &[&str] = &[
     "stop all",
+    "stopall",
     "stop everything",
+    "stop all messages",
+    "stop all communication",
+    "stop all communications",
+    "stop all messages and calls",
+    "stop all calls and messages",
+    "stop messages and calls",
+    "stop calls and messages",
+    "stop calling and messaging me",
+    "stop messaging and calling me",
+    "stop contacting me",
+    "no more messages or calls",
+    "no more calls or messages",
     "unsubscribe all",
+    "unsubscribe me from everything",
     "do not contact me",
     "dont contact me",
     "don't contact me",
+    "do not contact me again",
+    "dont contact me again",
+    "don't contact me again",
+    "never contact me",
+    "never contact me again",
 ];
 
 /// Words that allow messages again.
@@ -188,42 +212,92 @@ const START: &[&str] = &[
 const LONGEST: usize = 60;
 /// Longest text that is searched for «do not call me», in characters.
 const LONGEST_SENTENCE: usize = 400;
+/// What is polite around a word that stops.
+const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
+
+/// Whether nobody sees a sign: it joins, parts or marks others, or asks for the look of an emoji.
+fn is_invisible(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{20e3}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    ) || (sign.is_control() && !sign.is_whitespace())
+}
+
+/// Whether a sign around a word is no part of it: punctuation, an arrow, an emoji. Vowel signs and the like are not
+/// letters either, but parts of words.
+fn is_mark(sign: char) -> bool {
+    sign.is_ascii_punctuation()
+        || matches!(
+            sign,
+            '¡' | '¢'..='©' | '«' | '¬' | '®'..='±' | '´' | '¶'..='¸' | '»' | '¿' | '×' | '÷' | '।' | '॥' | '॰'
+                | '،' | '؛' | '؟' | '۔'
+                | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{2190}'..='\u{2bff}'
+                | '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3020}' | '\u{3030}'
+                | '\u{1f000}'..='\u{1faff}'
+        )
+}
+
+/// The text as it looks: other forms of the same letters (full-width ones, say) are those letters, and what nobody sees
+/// is gone. At most `most` characters of it, which is enough to see that there are more.
+fn seen(text: &str, most: usize) -> String {
+    text.nfkc().filter(|sign| !is_invisible(*sign)).take(most).collect()
+}
 
 /// Lower case, one blank between words, without marks around them.
-fn plain(text: &str) -> String {
-    let strange = |letter: char| {
-        letter.is_ascii_punctuation()
-            || matches!(
-                letter,
-                '।' | '॥' | '“' | '”' | '‘' | '’' | '…' | '–' | '—' | '\u{200b}'..='\u{200f}' | '\u{fe0f}'
-            )
-            || ('\u{1f000}'..='\u{1faff}').contains(&letter)
-            || ('\u{2600}'..='\u{27bf}').contains(&letter)
-    };
-    let words: Vec<&str> = text
+fn plain(seen: &str) -> String {
+    let words: Vec<&str> = seen
         .split_whitespace()
-        .map(|word| word.trim_matches(strange))
+        .map(|word| word.trim_matches(is_mark))
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ").to_lowercase()
 }
 
+/// Words without what is polite around them.
+fn blunt(words: &str) -> String {
+    let mut words: Vec<&str> = words.split(' ').collect();
+    while words.len() > 1 && words.first().is_some_and(|word| POLITE.contains(word)) {
+        words.remove(0);
+    }
+    while words.len() > 1 && words.last().is_some_and(|word| POLITE.contains(word)) {
+        words.pop();
+    }
+    words.join(" ")
+}
+
 /// What a message asks for; `None` when it asks for nothing and is to be answered.
 pub fn wish(text: &str) -> Option<Wish> {
-    let length = text.chars().count();
+    let seen = seen(text, LONGEST_SENTENCE + 1);
+    let length = seen.chars().count();
     if length <= LONGEST {
-        let words = plain(text);
-        if STOP_ALL.contains(&words.as_str()) {
+        let words = plain(&seen);
+        let blunt = blunt(&words);
+        if STOP_ALL.contains(&blunt.as_str()) {
             return Some(Wish::StopAll);
         }
-        if STOP.contains(&words.as_str()) {
+        if STOP.contains(&blunt.as_str()) {
             return Some(Wish::StopMessages);
         }
         if START.contains(&words.as_str()) {
             return Some(Wish::Start);
         }
     }
-    (length <= LONGEST_SENTENCE && opt_out(text, "en")).then_some(Wish::StopAll)
+    let says = |text: &str| text.chars().count() <= LONGEST_SENTENCE && opt_out(text, "en");
+    // Also as it came: joiners are part of how some scripts are written.
+    (says(&seen) || says(text)).then_some(Wish::StopAll)
+}
+
+/// What the payload of a button, or the id of a button or a row, asks for. These are words of whoever made the button, so
+/// `STOP` and `STOP ALL` count alone: `start` may begin an order.
+pub fn wish_of_id(id: &str) -> Option<Wish> {
+    match plain(&seen(id, LONGEST + 1)).replace(['_', '-'], " ").as_str() {
+        "stop" => Some(Wish::StopMessages),
+        "stop all" | "stopall" => Some(Wish::StopAll),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -241,6 +315,28 @@ mod tests {
             "UNSUBSCRIBE",
             "opt-out",
             "don't message me",
+            "please stop",
+            "Stop, please!",
+            // Other forms of the letters, and what nobody sees.
+            "ＳＴＯＰ",
+            "𝐒𝐓𝐎𝐏",
+            "ⓢⓣⓞⓟ",
+            "S\u{200b}T\u{200d}O\u{2060}P",
+            "\u{feff}STOP\u{feff}",
+            "ST\u{ad}OP",
+            "STOP\u{fe0f}",
+            "\u{202e}STOP\u{202c}",
+            "S\u{20e3}T\u{20e3}O\u{20e3}P\u{20e3}",
+            "STOP\u{0}",
+            "¡STOP!",
+            "«stop»",
+            "【ＳＴＯＰ】",
+            "「STOP」",
+            "⏹ STOP ⛔",
+            "→ stop",
+            "STOP؟",
+            "stop\u{a0}",
+            "बंद\u{200d} करो",
             "बंद करो",
             "band karo",
             "বন্ধ করুন",
@@ -276,8 +372,20 @@ mod tests {
 
     #[test]
     fn who_asks_not_to_be_called_is_not_called() {
-        for text in ["STOP ALL", "Do not call me again", "don't contact me", "मुझे दोबारा फोन मत करना"]
-        {
+        for text in [
+            "STOP ALL",
+            "StopAll",
+            "ＳＴＯＰ ＡＬＬ",
+            "Stop all messages",
+            "Please stop all messages!",
+            "stop all messages and calls.",
+            "No more calls or messages, please",
+            "Never contact me again.",
+            "Do not call me again",
+            "Do not c\u{200b}all me again",
+            "don't contact me",
+            "मुझे दोबारा फोन मत करना",
+        ] {
             assert_eq!(wish(text), Some(Wish::StopAll), "{text}");
         }
     }
@@ -295,15 +403,42 @@ mod tests {
             "end of the month works for me",
             "please cancel order 42",
             "don't call me now, call at five",
+            "please start",
+            "please",
+            "\u{200b}",
+            "stop all messages about order 42",
         ] {
             assert_eq!(wish(text), None, "{text}");
         }
     }
 
     #[test]
+    fn what_nobody_sees_is_not_counted_and_a_long_text_is_no_word() {
+        assert_eq!(wish(&format!("STOP{}", "\u{200b}".repeat(10_000))), Some(Wish::StopMessages));
+        assert_eq!(wish(&format!("STOP{}", "!".repeat(57))), None);
+        assert_eq!(wish(&format!("do not call me again {}", "x".repeat(400))), None);
+    }
+
+    #[test]
+    fn an_id_stops_by_that_word_alone() {
+        for id in ["STOP", "stop", " Stop ", "ＳＴＯＰ"] {
+            assert_eq!(wish_of_id(id), Some(Wish::StopMessages), "{id}");
+        }
+        for id in ["STOP ALL", "stop_all", "STOPALL", "stop-all"] {
+            assert_eq!(wish_of_id(id), Some(Wish::StopAll), "{id}");
+        }
+        for id in ["", "start", "quit", "stop_order_42", "bus stop", "do not call me again"] {
+            assert_eq!(wish_of_id(id), None, "{id}");
+        }
+    }
+
+    #[test]
     fn no_word_stands_in_two_lists() {
-        for word in STOP.iter().chain(STOP_ALL).chain(START) {
-            assert_eq!(plain(word), *word, "as it is looked up");
+        for word in STOP.iter().chain(STOP_ALL) {
+            assert_eq!(blunt(&plain(&seen(word, usize::MAX))), *word, "as it is looked up");
+        }
+        for word in START {
+            assert_eq!(plain(&seen(word, usize::MAX)), *word, "as it is looked up");
         }
         assert!(STOP.iter().all(|word| !START.contains(word) && !STOP_ALL.contains(word)));
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ids::{ChannelMessage, Id};
 use crate::phone::E164;
@@ -38,6 +39,8 @@ pub const MAX_PLACE: usize = 1_000;
 pub const MAX_USER_ID: usize = 150;
 /// Longest id of a message at a provider.
 pub const MAX_PROVIDER_ID: usize = 512;
+/// Longest emoji, in characters: most are one, those of several people are up to ten.
+pub const MAX_EMOJI: usize = 16;
 /// Most cards of contacts in a message.
 pub const MAX_CONTACTS: usize = 20;
 
@@ -131,7 +134,7 @@ pub struct Media {
     pub source: MediaSource,
     /// Words under it.
     pub caption: Option<String>,
-    /// Its name.
+    /// Its name, which the channel shows for a document and takes for nothing else.
     pub filename: Option<String>,
 }
 
@@ -312,8 +315,7 @@ impl Content {
             Self::Location(location) => location.check(),
             Self::Reaction { message, emoji } => {
                 needed("reaction.messageId", message, MAX_PROVIDER_ID)?;
-                // No emoji is of ASCII letters alone.
-                if emoji.chars().count() > 16 || (!emoji.is_empty() && emoji.is_ascii()) {
+                if !emoji.is_empty() && !is_emoji(emoji) {
                     return Err(Misfit::new("reaction.emoji", "must be one emoji, or empty to take it back"));
                 }
                 Ok(())
@@ -346,9 +348,6 @@ impl Media {
         }
         if self.kind == MediaKind::Audio && self.caption.is_some() {
             return Err(Misfit::new("media.caption", "is not possible with audio"));
-        }
-        if self.kind != MediaKind::Document && self.filename.is_some() {
-            return Err(Misfit::new("media.filename", "is possible with a document only"));
         }
         some("media.caption", self.caption.as_deref(), MAX_CAPTION)?;
         some("media.filename", self.filename.as_deref(), MAX_FILENAME)
@@ -434,6 +433,36 @@ impl Location {
         some("location.name", self.name.as_deref(), MAX_PLACE)?;
         some("location.address", self.address.as_deref(), MAX_PLACE)
     }
+}
+
+/// Whether a text is one emoji, as one sees it: a picture, a picture of several joined ones, a flag, or a key.
+fn is_emoji(text: &str) -> bool {
+    const JOINER: char = '\u{200d}';
+    const LOOK: char = '\u{fe0f}';
+    let picture = |sign: char| {
+        matches!(
+            sign,
+            '©' | '®' | '‼' | '⁉' | '™' | 'ℹ' | '\u{2194}'..='\u{21aa}' | '\u{231a}'..='\u{23ff}' | 'Ⓜ'
+                | '\u{25aa}'..='\u{27bf}' | '⤴' | '⤵' | '\u{2b05}'..='\u{2b55}' | '〰' | '〽' | '㊗' | '㊙'
+                | '\u{1f000}'..='\u{1faff}'
+        )
+    };
+    // Nothing may be hidden in one: letters of tags are those of the flags of countries within countries.
+    let part =
+        |sign: char| picture(sign) || matches!(sign, JOINER | LOOK | '\u{20e3}' | '\u{e0020}'..='\u{e007f}');
+    let mut graphemes = text.graphemes(true);
+    let (Some(_), None) = (graphemes.next(), graphemes.next()) else { return false };
+    let mut signs = text.chars();
+    let Some(first) = signs.next() else { return false };
+    if matches!(first, '0'..='9' | '#' | '*') {
+        return matches!(signs.as_str(), "\u{20e3}" | "\u{fe0f}\u{20e3}");
+    }
+    let flag_alone = ('\u{1f1e6}'..='\u{1f1ff}').contains(&first) && text.chars().count() == 1;
+    picture(first)
+        && !flag_alone
+        && text.chars().count() <= MAX_EMOJI
+        && signs.all(part)
+        && !text.ends_with(JOINER)
 }
 
 /// A text that must be there.
@@ -630,7 +659,11 @@ mod tests {
             (media(MediaKind::Image, "https://a.example/a.jpg", Some("c"), None), None),
             (media(MediaKind::Image, "http://a.example/a.jpg", None, None), Some("media.url")),
             (media(MediaKind::Audio, "https://a.example/a.ogg", Some("c"), None), Some("media.caption")),
-            (media(MediaKind::Video, "https://a.example/a.mp4", None, Some("a.mp4")), Some("media.filename")),
+            (media(MediaKind::Video, "https://a.example/a.mp4", None, Some("a.mp4")), None),
+            (
+                media(MediaKind::Video, "https://a.example/a.mp4", None, Some(&"x".repeat(241))),
+                Some("media.filename"),
+            ),
             (media(MediaKind::Document, "https://a.example/a", None, Some("a.pdf")), None),
             (media(MediaKind::Sticker, "https://a.example/a", None, None), Some("media.type")),
             (place(12.97, 77.59), None),
@@ -653,6 +686,55 @@ mod tests {
             (reaction("ok"), Some("reaction.emoji")),
         ] {
             assert_eq!(field_of(&content).as_deref(), field, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn a_reaction_is_one_emoji() {
+        for emoji in [
+            "👍",
+            "👍🏽",
+            "❤️",
+            "❤",
+            "👨\u{200d}👩\u{200d}👧",
+            "🇮🇳",
+            "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+            "1️⃣",
+            "#⃣",
+            "©️",
+            "ℹ️",
+            "🫶",
+            "🧑🏽\u{200d}❤️\u{200d}💋\u{200d}🧑🏻",
+            "⏰",
+            "☪️",
+        ] {
+            assert!(is_emoji(emoji), "{emoji}");
+        }
+        let many = format!("👍{}", "\u{200d}👍".repeat(10));
+        for text in [
+            "👍👍",
+            "👍 ",
+            " 👍",
+            "👍a",
+            "a",
+            "ok",
+            "1",
+            "#",
+            "ॐ",
+            "\u{200d}",
+            "\u{fe0f}",
+            "👍\u{200d}",
+            "👍\u{301}",
+            "🇮",
+            "🇮🇳🇮🇳",
+            "\n",
+            "\u{20e3}",
+            "❤️❤️",
+            "é",
+            "👍\u{0}",
+            &many,
+        ] {
+            assert!(!is_emoji(text), "{text:?}");
         }
     }
 }

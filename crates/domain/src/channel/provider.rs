@@ -183,15 +183,6 @@ pub trait Provider: Send + Sync {
     /// Sends a message from a number.
     fn send<'a>(&'a self, account: &'a Account, from: &'a str, outgoing: &'a Outgoing) -> Answer<'a, Sent>;
 
-    /// Marks a received message as read; with `typing` the customer sees that somebody writes.
-    fn mark_read<'a>(
-        &'a self,
-        account: &'a Account,
-        from: &'a str,
-        message: &'a str,
-        typing: bool,
-    ) -> Answer<'a, Result<(), Fault>>;
-
     /// Received media, at most so many bytes.
     fn fetch_media<'a>(
         &'a self,

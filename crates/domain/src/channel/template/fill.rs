@@ -34,6 +34,11 @@ pub fn fill(template: &Template, params: &Params) -> Result<Content, Vec<Issue>>
     }))
 }
 
+/// Whether a sign breaks a line, or stands for nothing that is seen.
+fn is_break(sign: char) -> bool {
+    sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}')
+}
+
 struct Filling<'a> {
     template: &'a Template,
     components: Vec<Value>,
@@ -74,8 +79,10 @@ impl Filling<'_> {
             self.issue(field, "missing", "must not be empty");
         } else if value.chars().count() > most {
             self.issue(field, "too_long", format!("may have at most {most} characters"));
-        } else if value.contains(['\n', '\r', '\t']) || value.contains("     ") {
-            self.issue(field, "invalid", "must not have line breaks, tabs or more than four spaces in a row");
+        } else if value.contains(is_break) || value.contains("     ") {
+            let must =
+                "must not have line breaks, tabs, other control characters or more than four spaces in a row";
+            self.issue(field, "invalid", must);
         } else {
             return true;
         }
@@ -140,6 +147,13 @@ impl Filling<'_> {
                 }
                 let mut file = json!({"link": url});
                 if let (Some(name), "document") = (&given.filename, kind.as_str()) {
+                    if name.contains(is_break) {
+                        return self.issue(
+                            "params.header.filename",
+                            "invalid",
+                            "must not have control characters",
+                        );
+                    }
                     file["filename"] = json!(name);
                 }
                 let mut value = json!({"type": kind});
@@ -302,8 +316,12 @@ impl Filling<'_> {
             }
             "OTP" => {
                 // The code stands in the body and in the button.
-                let value = given.and_then(|given| given.code.as_deref().or(given.text.as_deref())).or(code);
-                if let Some(value) = value {
+                let given = given.and_then(|given| given.code.as_deref().or(given.text.as_deref()));
+                // That of the body is looked at there.
+                if given.is_some_and(|given| !self.fits(&format!("{field}.code"), given, MAX_BODY)) {
+                    return;
+                }
+                if let Some(value) = given.or(code) {
                     self.components.push(part("url", json!({"type": "text", "text": value})));
                 }
             }

@@ -125,6 +125,16 @@ fn what_does_not_fit_is_said_value_by_value() {
         (numbered(), json!({"body": ["a", " "]}), vec![("params.body[1]", "missing")]),
         (numbered(), json!({"body": ["a", "b\nc"]}), vec![("params.body[1]", "invalid")]),
         (numbered(), json!({"body": ["a", "b     c"]}), vec![("params.body[1]", "invalid")]),
+        (
+            header("DOCUMENT", ""),
+            json!({"header": {"type": "document", "url": "https://a.example", "filename": "a\u{85}.pdf"}}),
+            vec![("params.header.filename", "invalid")],
+        ),
+        (
+            header("TEXT", "Due {{1}}"),
+            json!({"header": {"type": "text", "text": "a\u{2028}b"}}),
+            vec![("params.header.text", "invalid")],
+        ),
         (numbered(), json!({"body": ["a", "x".repeat(1_025)]}), vec![("params.body[1]", "too_long")]),
         (numbered(), json!({"body": ["a", "x".repeat(1_020)]}), vec![("params.body", "too_long")]),
         (named(), json!({"body": {"name": "a"}}), vec![("params.body.amount", "missing")]),
@@ -211,6 +221,34 @@ fn what_does_not_fit_is_said_value_by_value() {
     assert_eq!(filled(reply(), json!({})), json!([]), "a payload may be left out");
     let raw = json!([{"type": "carousel", "cards": []}]);
     assert_eq!(filled(body("Hello"), json!({"components": raw})), raw);
+}
+
+#[test]
+fn no_value_breaks_a_line_or_has_a_sign_that_is_not_seen() {
+    let button = |kind: &str| json!([{"type": "BODY", "text": "Hello"}, {"type": "BUTTONS", "buttons": [{"type": kind, "url": "https://p/{{1}}"}]}]);
+    for sign in
+        ['\n', '\r', '\t', '\u{0}', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}']
+    {
+        let value = format!("a{sign}b");
+        for (components, values, field) in [
+            (body("Hi {{1}}, hello."), json!({"body": [value]}), "params.body[0]"),
+            (body("Hi {{name}}, hello."), json!({"body": {"name": value}}), "params.body.name"),
+            (button("URL"), json!({"buttons": [{"index": 0, "text": value}]}), "params.buttons[0].text"),
+            (
+                button("QUICK_REPLY"),
+                json!({"buttons": [{"index": 0, "payload": value}]}),
+                "params.buttons[0].payload",
+            ),
+            (
+                button("COPY_CODE"),
+                json!({"buttons": [{"index": 0, "code": value}]}),
+                "params.buttons[0].code",
+            ),
+            (button("OTP"), json!({"buttons": [{"index": 0, "code": value}]}), "params.buttons[0].code"),
+        ] {
+            assert_eq!(issues(components, values), [(field.to_owned(), "invalid")], "{sign:?}");
+        }
+    }
 }
 
 #[test]
