@@ -6,11 +6,11 @@
 # service's own suite, its tests as processes that are killed and cut off, and, with `listen`, the simulation with two nodes. Each test
 # makes a database of its own beside it, whose name begins with `dastak_engine_`, and these are dropped in the end; no other database is
 # touched. The user must be allowed to make databases. One test makes a user, too, and is left out if this one may not. The connection is
-# in the clear. A step that takes longer than ENGINE_STEP_MINUTES (40) has failed. What it printed stays in target/engine/.
+# in the clear. A step that takes longer than ENGINE_STEP_MINUTES (60) has failed. What it printed stays in target/engine/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usage="usage: scripts/engine.sh postgres://user[:password]@host:port/database [listen|poll]"
-url="${1:?$usage}" wake="${2:-listen}" minutes="${ENGINE_STEP_MINUTES:-40}"
+url="${1:?$usage}" wake="${2:-listen}" minutes="${ENGINE_STEP_MINUTES:-60}"
 # The tests put the names of their own databases in the place of this one, so nothing may follow it.
 [[ "$url" =~ ^postgres(ql)?://[^/@:?]+(:[^/@?]*)?@[^/@?,]+/[A-Za-z0-9_.-]+$ ]] || {
     echo "the URL is not as these tests need it: one host, a database, and nothing behind it" >&2
