@@ -48,15 +48,13 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, which: &TemplateRef) -> Result<Temp
 
 /// A template from its row.
 pub(crate) fn template(row: TemplateRow) -> Template {
-    // Without its parts nobody knows what to fill in.
-    let status = if is_expected(&row) { TemplateStatus::Pending } else { row.status };
     Template {
         id: row.id,
         provider_id: row.provider_id,
         name: row.name,
         language: row.language,
         category: row.category,
-        status,
+        status: row.status,
         components: match row.components {
             Value::Array(components) => components,
             _ => Vec::new(),
