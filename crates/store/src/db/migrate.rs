@@ -75,6 +75,7 @@ migrations! {
     38 "traces",
     39 "recording_uploads",
     40 "nudges_that_wait",
+    41 "team_names",
 }
 
 /// Number of the newest step this program knows.
