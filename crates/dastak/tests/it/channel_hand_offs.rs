@@ -203,7 +203,7 @@ async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
 }
 
 #[tokio::test]
-async fn a_suspension_ends_conversations_and_so_does_a_flow_that_is_broken() {
+async fn a_suspension_ends_conversations() {
     let room = Room::open().await;
     room.writes("Hi").await;
     room.reply().await;
@@ -213,26 +213,4 @@ async fn a_suspension_ends_conversations_and_so_does_a_flow_that_is_broken() {
     let shown = room.only().await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("abandoned")));
     assert_eq!(room.list("?endCause=abandoned").await.len(), 1);
-    // A flow that goes round is not published; one whose stored text was changed does.
-    let room = Room::open().await;
-    let stop = json!([{"variable": "stop", "op": "exists", "next": "z"}]);
-    room.kit
-        .publish(json!([
-            {"id": "s", "type": "say", "text": "Again.", "next": "b"},
-            {"id": "b", "type": "branch", "cases": stop, "otherwise": "z"},
-            ends(),
-        ]))
-        .await;
-    let change = "update flows set graph = replace(graph, '\"otherwise\":\"z\"', '\"otherwise\":\"s\"')";
-    let changed = room.kit.app.app().store.tx(move |tx| tx.exec(change, &[])).await;
-    assert!(changed.expect("a change") > 0);
-    let shown = room.only().await;
-    assert_eq!(
-        (&shown["status"], &shown["endCause"]),
-        (&json!("ended"), &json!("ai_unavailable")),
-        "{shown}"
-    );
-    assert_eq!(room.list("?endCause=ai_unavailable").await.len(), 1);
-    let ended = room.kit.events("chat.completed").await;
-    assert_eq!((ended.len(), &ended[0]["data"]["endCause"]), (1, &json!("ai_unavailable")));
 }
