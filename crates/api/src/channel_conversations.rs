@@ -20,7 +20,7 @@ use crate::scopes::{CHATAPP_READ, CHATAPP_WRITE};
 pub const MAX_PRIOR: usize = 200;
 /// Longest of them, in characters.
 pub const MAX_PRIOR_TEXT: usize = 4_096;
-/// Most bytes of all of them as JSON.
+/// Most bytes of all their texts.
 pub const MAX_PRIOR_BYTES: usize = 256 * 1024;
 /// Longest note, in characters.
 pub const MAX_NOTE: usize = 1_000;
@@ -56,7 +56,7 @@ pub struct NewConversation {
     pub contact: Option<ConversationContact>,
     /// Kept on the conversation; the agent never reads it.
     #[serde(default)]
-    #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = 2 * MAX_METADATA_BYTES))]
+    #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = MAX_METADATA_BYTES))]
     pub metadata: Map<String, Value>,
     /// The person's agreement to marketing.
     pub opt_in: Option<ConversationOptIn>,
@@ -81,7 +81,7 @@ pub struct ConversationContact {
     #[schemars(length(min = 1, max = 200))]
     pub name: Option<String>,
     /// Your own id of the person; stored on a contact that has none.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 120))]
     pub external_ref: Option<String>,
 }
 
@@ -271,7 +271,8 @@ pub struct ConversationBusiness {
 pub struct ConversationOutcome {
     /// The disposition.
     pub disposition: Option<String>,
-    /// The column of the agent's board on which the person stands.
+    /// The column in which the person stands: on the campaign's board where the conversation began with a campaign,
+    /// otherwise on the agent's.
     pub board_column: Option<String>,
 }
 
@@ -294,6 +295,8 @@ pub struct ConversationMessage {
     pub role: Role,
     /// Its words.
     pub text: String,
+    /// The person of the team who wrote it, where a helpdesk named one.
+    pub agent_name: Option<String>,
     /// When.
     pub timestamp: Timestamp,
 }
@@ -363,7 +366,7 @@ pub struct ConversationHandback {
 #[serde(rename_all = "camelCase")]
 pub struct TeamMessage {
     /// Its words.
-    #[schemars(length(min = 1, max = MAX_PRIOR_TEXT))]
+    #[schemars(length(min = 1, max = MAX_PRIOR_BYTES))]
     pub text: String,
     /// Who wrote it.
     #[schemars(length(max = MAX_AGENT_NAME))]

@@ -372,7 +372,8 @@ fn chat_handed_back() -> Value {
 
 fn chat_assigned() -> Value {
     let assigned = json!({"userId": "usr_01k9v5x2m8e6fs4v0q3n7w1y39", "name": "Support"});
-    with(chat(), json!({"assignedTo": assigned, "assignedBy": null, "reason": "round_robin"}))
+    let by = json!({"apiKeyId": "key_01k9v5x2m8e6fs4v0q3n7w1y3b"});
+    with(chat(), json!({"assignedTo": assigned, "assignedBy": by, "reason": "manual"}))
 }
 
 fn chat_handoff_requested() -> Value {

@@ -416,7 +416,11 @@ impl Format {
         match self {
             Format::Time => Timestamp::parse(text).is_some(),
             Format::Date => text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some(),
-            Format::Id(prefix) => text.strip_prefix(&**prefix).is_some_and(|rest| rest.starts_with('_')),
+            Format::Id(prefix) => {
+                let begins =
+                    |prefix: &str| text.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('_'));
+                begins(prefix) || domain::ids::former_prefix(prefix).is_some_and(begins)
+            }
         }
     }
 }

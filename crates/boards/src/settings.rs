@@ -7,9 +7,9 @@ use app::{App, Context, Failure, access};
 use domain::agent::Channel;
 use domain::board::{Automation, ColumnType, Wrong, check, read_automations, read_rules};
 use domain::call::Direction;
-use domain::ids::{Board, BoardColumn, Card, Id};
+use domain::ids::{Board, BoardColumn, Card, ChannelTemplate, Id};
 use domain::tenant::Tenant;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::boards::{self, ActionRow, ColumnRow, WholeBoard};
 use store::{Tx, agents};
 
@@ -27,7 +27,7 @@ fn view(board: WholeBoard) -> Result<BoardSettings, Failure> {
     let column = |row: ColumnRow| ColumnSettings {
         column: column_view(&row),
         rules: row.rules,
-        automations: row.automations,
+        automations: with_templates(row.automations, |id| id.to_string()),
     };
     Ok(BoardSettings {
         id: board.board.id,
@@ -38,6 +38,16 @@ fn view(board: WholeBoard) -> Result<BoardSettings, Failure> {
         columns: board.columns.into_iter().map(column).collect(),
         created_at: board.board.created_at,
     })
+}
+
+/// Automations whose ids of templates are written by `text`: stored they have another prefix than clients see.
+fn with_templates(mut automations: Value, text: fn(&Id<ChannelTemplate>) -> String) -> Value {
+    for one in automations.as_array_mut().into_iter().flatten() {
+        if let Some(id) = one["templateId"].as_str().and_then(|id| id.parse().ok()) {
+            one["templateId"] = Value::String(text(&id));
+        }
+    }
+    automations
 }
 
 /// A board whose campaign or agent is not deleted.
@@ -156,7 +166,7 @@ fn read_columns(
             key: column.key.clone(),
             kind,
             rules: column.rules.clone(),
-            automations: column.automations.clone(),
+            automations: with_templates(column.automations.clone(), |id| id.stored()),
             cards: 0,
             reached: 0,
         });

@@ -57,13 +57,16 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
         campaign: None,
         opt_in: None,
         at_once: false,
-        keep_refused: false,
+        keep_refused: true,
     };
-    Ok(match messages::put(app, tx, tenant, &new)? {
-        Placed::Queued(_) | Placed::Claimed(_) | Placed::Failed(_) => Sent::Queued,
-        Placed::Refused(Refusal::Local(LocalError::ContactOptedOut, why)) => Sent::Refused(why),
-        Placed::Refused(Refusal::Local(error, _)) => Sent::Refused(error.title()),
-        Placed::Refused(Refusal::TierLimit) => Sent::Refused("tier_limit_reached"),
-        Placed::Refused(Refusal::RecipientUnsupported) => Sent::Refused("recipient_unsupported"),
-    })
+    let refusal = match messages::put(app, tx, tenant, &new)? {
+        Placed::Queued(_) | Placed::Claimed(_) => return Ok(Sent::Queued),
+        Placed::Failed(_, refusal) | Placed::Refused(refusal) => refusal,
+    };
+    Ok(Sent::Refused(match refusal {
+        Refusal::Local(LocalError::ContactOptedOut, why) => why,
+        Refusal::Local(error, _) => error.title(),
+        Refusal::TierLimit => "tier_limit_reached",
+        Refusal::RecipientUnsupported => "recipient_unsupported",
+    }))
 }

@@ -11,8 +11,9 @@ use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
 use domain::ids::{self, Chat, Id};
-use domain::tenant::Tenant;
+use domain::tenant::{Mode, Tenant};
 use store::Tx;
+use store::channel_campaigns;
 use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
 use store::chats::{self, ChatRow};
 
@@ -43,17 +44,22 @@ impl Include {
     }
 }
 
-/// Conversations, newest first, and the key after which the list goes on.
+/// Conversations, newest first, and the key after which the list goes on. A test key has none: what it starts is not
+/// stored.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,
+    mode: Mode,
     filter: Filter,
     below: Option<String>,
     limit: i64,
 ) -> Result<(Vec<Conversation>, Option<String>), Failure> {
+    if mode == Mode::Test {
+        return Ok((Vec::new(), None));
+    }
     app.store
         .read(move |tx| {
             let rows = channel_conversations::list(tx, tenant, &filter, below.as_deref(), limit)?;
@@ -67,12 +73,18 @@ pub async fn list(
 /// One conversation.
 ///
 /// # Errors
-/// 404, for chats of other channels, too.
-pub async fn get(app: &App, tenant: Tenant, id: Id<Chat>, include: Include) -> Result<Conversation, Failure> {
+/// 404, for chats of other channels and for a test key, too.
+pub async fn get(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Chat>,
+    include: Include,
+) -> Result<Conversation, Failure> {
     app.store
         .read(move |tx| {
             let row = chats::get(tx, tenant, id)?
-                .filter(|row| row.channel == Channel::Chatapp)
+                .filter(|row| mode == Mode::Live && row.channel == Channel::Chatapp)
                 .ok_or_else(|| Failure::not_found("conversation"))?;
             let analysed = row.analysis == Some(Reading::Done);
             let analysis = ConversationAnalysis {
@@ -86,6 +98,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Chat>, include: Include) -> R
                 let told = |message: chats::MessageRow| ConversationMessage {
                     role: message.role,
                     text: message.text,
+                    agent_name: message.agent_name,
                     timestamp: message.at,
                 };
                 shown.messages = Some(messages.into_iter().map(told).collect());
@@ -114,17 +127,24 @@ fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conv
     for (chat, id, name, color) in channel_conversations::labels_of(tx, tenant, &ids)? {
         labels.entry(chat).or_default().push(ChatLabel { id, name, color });
     }
-    let agents: Vec<Id<ids::Agent>> = rows.iter().map(|row| row.agent).collect();
     let people: Vec<Id<ids::Contact>> = carried.values().map(|row| row.contact).collect();
+    let list_rows: Vec<Id<ids::ListRow>> = carried.values().filter_map(|row| row.list_row).collect();
+    let campaigns: HashMap<Id<ids::ListRow>, Id<ids::Campaign>> =
+        channel_campaigns::campaigns_of(tx, tenant, &list_rows)?.into_iter().collect();
+    let mut boards: Vec<String> = rows.iter().map(|row| row.agent.to_string()).collect();
+    boards.extend(campaigns.values().map(ToString::to_string));
     let columns: HashMap<(String, Id<ids::Contact>), String> =
-        channel_conversations::board_columns(tx, tenant, &agents, &people)?
+        channel_conversations::board_columns(tx, tenant, &boards, &people)?
             .into_iter()
-            .map(|(agent, person, column)| ((agent, person), column))
+            .map(|(owner, person, column)| ((owner, person), column))
             .collect();
     let mut shown = Vec::with_capacity(rows.len());
     for row in rows {
         let Some(carried) = carried.remove(&row.id) else { continue };
-        let column = columns.get(&(row.agent.to_string(), carried.contact)).cloned();
+        // What came of a campaign stands on its board.
+        let campaign = carried.list_row.and_then(|list_row| campaigns.get(&list_row));
+        let board = campaign.map_or_else(|| row.agent.to_string(), ToString::to_string);
+        let column = columns.get(&(board, carried.contact)).cloned();
         let labels = labels.remove(&row.id).unwrap_or_default();
         shown.push(view(row, carried, labels, column));
     }

@@ -11,7 +11,7 @@ use api::channel_conversations::{
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
-use domain::chat::{Channel, EndCause, Move, Role, State, background, step};
+use domain::chat::{Channel, EndCause, Move, State, background, step};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
@@ -174,7 +174,8 @@ fn hand_back_in(
         let room = row.messages < domain::chat::MAX_MESSAGES
             && row.characters + text.chars().count() as i64 <= domain::chat::MAX_CHARACTERS;
         if !text.is_empty() && room {
-            session::write(tx, env, &mut row, Role::Human, &text, None)?;
+            let name = message.agent_name.as_deref().map(background::clean).filter(|name| !name.is_empty());
+            session::write_of_team(tx, env, &mut row, &text, name, message.sent_at)?;
             added += 1;
         }
     }

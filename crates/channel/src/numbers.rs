@@ -163,7 +163,7 @@ async fn described(
     body: &NewChannelNumber,
 ) -> Result<(NumberState, E164), Failure> {
     let wrong = |_| Failure::field("number", "must be an international number");
-    let given = body.number.as_deref().map(E164::parse).transpose().map_err(wrong)?;
+    let given = body.number.as_deref().map(E164::written).transpose().map_err(wrong)?;
     if connection.provider == ProviderKind::Sandbox {
         let number = given.ok_or_else(|| Failure::field("number", "is required"))?;
         let known = app.ids.make::<ChannelNumber>().bits() % 1_000_000_000_000_000;

@@ -194,7 +194,7 @@ fn begin(app: &App, tx: &mut Tx<'_>, tenant: Tenant, request: &Request) -> Resul
             let reference = reference_of(tx, &claim.message)?;
             Intent::Send(claim, reference)
         }
-        Placed::Queued(row) | Placed::Failed(row) => {
+        Placed::Queued(row) | Placed::Failed(row, _) => {
             let reference = reference_of(tx, &row)?;
             Intent::Given(taken(tx, once, &row, reference)?)
         }
@@ -221,7 +221,7 @@ pub(crate) fn intended(
             let reference = reference_of(tx, row)?;
             (Intent::Send(claim, reference), taken)
         }
-        Placed::Queued(row) | Placed::Failed(row) => {
+        Placed::Queued(row) | Placed::Failed(row, _) => {
             let reference = reference_of(tx, &row)?;
             let body = json!({"data": view::sent(&row, reference, true)});
             let (answer, taken) = once.done(now, 201, &body, &row.contact.to_string())?;
@@ -238,7 +238,8 @@ fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) 
     let row = messages::simulated(app, tenant, new)?;
     let reference = new.contact.as_ref().and_then(|contact| contact.external_ref.clone());
     let body = json!({"data": view::sent(&row, reference, false)});
-    Ok(Intent::Given(once.finish(tx, 201, &body, None)?))
+    let contact = new.contact.as_ref().map(|contact| contact.id.to_string());
+    Ok(Intent::Given(once.finish(tx, 201, &body, contact.as_deref())?))
 }
 
 /// What a request is told, kept with its key: also that the channel refused, or that nobody knows.
@@ -306,7 +307,7 @@ fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Fai
 /// # Errors
 /// 422 `invalid_number`.
 pub fn recipient(to: &str) -> Result<Recipient, Failure> {
-    Recipient::parse(to).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))
+    Recipient::written(to).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))
 }
 
 /// The opt-in of a request.

@@ -19,11 +19,11 @@ use crate::messages::{self, New, Placed, Refusal};
 use crate::numbers::{Which, sending_number};
 use crate::templates;
 
-/// What a request, a flow or a model means by a template.
+/// What a flow or a model means by a template.
 ///
 /// # Errors
 /// 400 naming what is missing.
-pub(crate) fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
+fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
     if let Some(id) = &named.id {
         let id = id.parse().map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))?;
         return Ok(TemplateRef::Id(id));
@@ -101,6 +101,8 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
         Words::Text(text) => (Content::Text(text.to_owned()), None),
         Words::Template(value) => match filled(tx, tenant, value)? {
             Ok((template, content)) => (content, Some(template)),
+            // It is kept as a message that failed.
+            Err(why) if why == codes::TEMPLATE_NOT_FOUND => (nobodys(value), None),
             Err(why) => return Ok(Carried::Refused(why.code.to_owned())),
         },
     };
@@ -121,12 +123,12 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
         campaign: None,
         opt_in: None,
         at_once: false,
-        keep_refused: false,
+        keep_refused: true,
     };
     Ok(match messages::put(app, tx, tenant, &new)? {
-        Placed::Queued(message) | Placed::Failed(message) => taken(&message),
+        Placed::Queued(message) => taken(&message),
         Placed::Claimed(claim) => taken(&claim.message),
-        Placed::Refused(refusal) => refused(&refusal),
+        Placed::Failed(_, refusal) | Placed::Refused(refusal) => refused(&refusal),
     })
 }
 

@@ -29,8 +29,8 @@ use store::{Tx, chats as store_chats, wallet};
 
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
 use crate::numbers::{Which, sending_number};
+use crate::requests::{recipient, template_ref};
 use crate::slots::Slot;
-use crate::speaking::reference;
 use crate::{conversations, people, send, slots, templates};
 
 /// A body whose fields make sense by themselves.
@@ -79,9 +79,9 @@ fn read(app: &App, body: NewConversation) -> Result<Wanted, Failure> {
         let message = format!("variables.{} must be a string, a number or a boolean", wrong.key);
         Failure::new(codes::INVALID_VARIABLES, message).with_meta(json!({"key": wrong.key}))
     })?;
-    let which = reference(&body.template)?;
+    let which = template_ref(&body.template)?;
     let agent = body.agent_id.parse().map_err(|_| Failure::plain(codes::AGENT_NOT_FOUND))?;
-    let to = Recipient::parse(&body.to).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))?;
+    let to = recipient(&body.to)?;
     let now = app.clock.now();
     if body.opt_in.as_ref().is_some_and(|opt_in| opt_in.captured_at > now) {
         return Err(Failure::plain(codes::INVALID_OPT_IN).with_meta(json!({"field": "optIn.capturedAt"})));
@@ -153,7 +153,7 @@ pub async fn start(
     let begun = match mode {
         Mode::Test => {
             let simulator = app.clone();
-            app.store.read(move |tx| simulate(tx, &simulator, &env, tenant, &wanted)).await?
+            app.store.tx(move |tx| simulate(tx, &simulator, &env, tenant, &key, &wanted)).await?
         }
         Mode::Live => {
             // The number is that of the agent.
@@ -310,10 +310,9 @@ fn mapped(
     name: Option<&str>,
 ) -> Result<Params, Failure> {
     let flow = app::published_flows::published_flow(tx, tenant, agent)?;
-    let id = template.id.to_string();
     let sends = |value: &&Value| {
         let text = |key: &str| value.get(key).and_then(Value::as_str);
-        text("id") == Some(id.as_str())
+        text("id").is_some_and(|id| id.parse() == Ok(template.id))
             || (text("name") == Some(template.name.as_str())
                 && text("language").is_none_or(|language| language == template.language))
     };
@@ -380,14 +379,18 @@ fn started(
     }
 }
 
-/// Everything that a live key would be told, without storing or sending anything.
+/// Everything that a live key would be told, without storing or sending anything but the answer of its key.
 fn simulate(
     tx: &mut Tx<'_>,
     app: &App,
     env: &Env,
     tenant: Tenant,
+    once: &Once,
     wanted: &Wanted,
 ) -> Result<Begun, Failure> {
+    if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
+        return Ok(Begun::Given(answer));
+    }
     let ready = ready(tx, env, tenant, Mode::Test, wanted)?;
     let chat = ready.open.unwrap_or_else(|| env.context.ids.make());
     let new = message(tx, tenant, wanted, &ready, chat)?;
@@ -407,7 +410,8 @@ fn simulate(
     let row = messages::simulated(app, tenant, &new)?;
     let told = started(&row, chat, &metadata, ready.open.is_some(), Mode::Test);
     let status = if ready.open.is_some() { 200 } else { 201 };
-    Ok(Begun::Given(Answer { status, body: json!({"data": told}).to_string(), replayed: false }))
+    let contact = ready.contact.as_ref().map(|contact| contact.id.to_string());
+    Ok(Begun::Given(once.finish(tx, status, &json!({"data": told}), contact.as_deref())?))
 }
 
 fn begin(

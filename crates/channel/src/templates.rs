@@ -118,7 +118,7 @@ pub async fn list(
                 channel_templates::page(tx, tenant, after.as_deref(), name.as_deref(), status, limit + 1)?;
             let more = rows.len() > usize::try_from(limit).unwrap_or(usize::MAX);
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-            let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+            let next = rows.last().filter(|_| more).map(|row| row.id.stored());
             Ok((rows.into_iter().map(view).collect(), next))
         })
         .await

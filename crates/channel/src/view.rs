@@ -6,6 +6,7 @@ use api::channel_messages::{
 use app::Failure;
 use domain::channel::notification::ReceivedContent;
 use domain::channel::{Content, Direction, MessageStatus};
+use domain::ids::{self, Id};
 use serde_json::{Map, Value, json};
 use store::channel_messages::MessageRow;
 
@@ -35,7 +36,7 @@ pub fn of(row: &MessageRow, external_ref: Option<String>) -> ChannelMessage {
         r#type: row.kind.clone(),
         text: row.words.clone(),
         template: row.template.as_ref().map(|template| MessageTemplate {
-            id: text_of(template, "id"),
+            id: text_of(template, "id").map(shown_id),
             name: text_of(template, "name").unwrap_or_default(),
             language: text_of(template, "language").unwrap_or_default(),
             category: text_of(template, "category"),
@@ -70,6 +71,11 @@ pub fn of(row: &MessageRow, external_ref: Option<String>) -> ChannelMessage {
         location,
         content: content.filter(|content| !content.is_empty()),
     }
+}
+
+/// The id of a template as clients see it: rows have the one under which it is stored.
+fn shown_id(stored: String) -> String {
+    stored.parse::<Id<ids::ChannelTemplate>>().map_or(stored, |id| id.to_string())
 }
 
 /// What a message says beside its text: what was tapped, a place, cards, a reaction. It has the channel's own form

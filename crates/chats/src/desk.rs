@@ -78,8 +78,6 @@ pub async fn take_over(
             close_turn(tx, &mut row, &unanswered(state))?;
             save(tx, &env, &mut row)?;
             let who = json!({"userId": member.id, "name": member.name});
-            let taken = json!({"by": "teammate", "agentName": member.name, "note": null});
-            emit(tx, &env, &row, "chat.taken_over", taken)?;
             let assigned = json!({"assignedTo": who, "assignedBy": who, "reason": "manual"});
             emit(tx, &env, &row, "chat.assigned", assigned)?;
             log(tx, &env, &trace, &row)?;
@@ -103,7 +101,8 @@ pub async fn write(
         return Err(Failure::field("text", "must not be blank"));
     }
     let env = Env::of(app);
-    app.store
+    let written = app
+        .store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
             // Before the chat: a message of the customer holds them in this order.
@@ -127,22 +126,25 @@ pub async fn write(
             if row.channel == Channel::Chatapp {
                 let line = [Line::Words(text.clone())];
                 if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
-                    return Err(Failure::conflict(match refused {
-                        Carried::WindowClosed => {
-                            "the customer has not written within 24 hours; send a template"
-                        }
-                        Carried::OptedOut => "the customer does not want to be written to",
-                        _ => "the channel does not take the message now",
-                    }));
+                    // The message that failed is kept, and what went out before it.
+                    save(tx, &env, &mut row)?;
+                    return Ok(Err(refused));
                 }
             } else {
                 add_message(tx, &env, &mut row, Role::Human, &text, author)?;
             }
             save(tx, &env, &mut row)?;
             log(tx, &env, &trace, &row)?;
-            Ok(view(row))
+            Ok::<_, Failure>(Ok(view(row)))
         })
-        .await
+        .await?;
+    written.map_err(|refused| {
+        Failure::conflict(match refused {
+            Carried::WindowClosed => "the customer has not written within 24 hours; send a template",
+            Carried::OptedOut => "the customer does not want to be written to",
+            _ => "the channel does not take the message now",
+        })
+    })
 }
 
 /// Gives a chat back to its agent. Where its flow waited for that, the agent goes on at once; else it answers the

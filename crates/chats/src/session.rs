@@ -133,11 +133,34 @@ pub fn write(
     text: &str,
     author: Option<Id<User>>,
 ) -> Result<(), Failure> {
+    let text = text.to_owned();
+    let message = MessageRow { seq: 0, role, text, author, agent_name: None, at: env.context.now };
+    add(tx, env, row, message)
+}
+
+/// Writes what somebody of the team wrote elsewhere: who, and when, as far as that is told. A moment before the chat or
+/// after the present counts as the nearer one of them.
+pub fn write_of_team(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    text: &str,
+    agent_name: Option<String>,
+    sent_at: Option<Timestamp>,
+) -> Result<(), Failure> {
+    let now = env.context.now;
+    let at = sent_at.map_or(now, |at| at.max(row.created_at).min(now));
+    let text = text.to_owned();
+    add(tx, env, row, MessageRow { seq: 0, role: Role::Human, text, author: None, agent_name, at })
+}
+
+/// Adds a message at the end of a chat.
+fn add(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, mut message: MessageRow) -> Result<(), Failure> {
     row.messages += 1;
-    row.customer_messages += i64::from(role == Role::User);
-    row.characters += text.chars().count() as i64;
+    row.customer_messages += i64::from(message.role == Role::User);
+    row.characters += message.text.chars().count() as i64;
     row.last_at = env.context.now;
-    let message = MessageRow { seq: row.messages, role, text: text.to_owned(), author, at: env.context.now };
+    message.seq = row.messages;
     Ok(chats::add_message(tx, row.workspace, row.id, &message)?)
 }
 

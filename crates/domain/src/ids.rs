@@ -9,16 +9,32 @@ use std::str::FromStr;
 pub trait Kind: Send + Sync + 'static {
     /// Leading part of the text form, without the underscore.
     const PREFIX: &'static str;
+    /// The prefix under which ids of this kind are stored. It is another one where the prefix was changed: rows keep the
+    /// former, so that nodes of both versions find them, and a client that kept such an id can go on using it.
+    const STORED: &'static str = Self::PREFIX;
 }
 
 /// Declares the kinds and their prefixes (docs/contract/README.md#ids).
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $prefix:literal,)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name {}
-        impl Kind for $name { const PREFIX: &'static str = $prefix; }
-    )*};
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal $(stored as $stored:literal)?,)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub enum $name {}
+            impl Kind for $name {
+                const PREFIX: &'static str = $prefix;
+                $(const STORED: &'static str = $stored;)?
+            }
+        )*
+
+        /// The former prefix of ids that begin with `prefix`, if it was changed: requests may still use it.
+        pub fn former_prefix(prefix: &str) -> Option<&'static str> {
+            [$(($name::PREFIX, $name::STORED)),*]
+                .into_iter()
+                .find(|(now, stored)| *now == prefix && now != stored)
+                .map(|(_, stored)| stored)
+        }
+    };
 }
 
 kinds! {
@@ -93,9 +109,9 @@ kinds! {
     /// A message on the messaging channel.
     ChannelMessage = "camsg",
     /// All messages between a business number and a person.
-    ChannelThread = "cathr",
+    ChannelThread = "msgth" stored as "cathr",
     /// A template of the messaging channel.
-    ChannelTemplate = "catpl",
+    ChannelTemplate = "tpl" stored as "catpl",
     /// A workspace's account with the messaging channel.
     ChannelConnection = "cacon",
     /// A business number on the messaging channel.
@@ -129,8 +145,17 @@ const LONGEST: usize = 40;
 impl<K: Kind> Id<K> {
     /// Writes the text form and hands it to `read`, without allocating.
     pub fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        self.with_prefix(K::PREFIX, read)
+    }
+
+    /// The text under which the id is stored ([`Kind::STORED`]); clients never see it.
+    pub fn stored(&self) -> String {
+        self.with_prefix(K::STORED, str::to_owned)
+    }
+
+    fn with_prefix<T>(&self, prefix: &str, read: impl FnOnce(&str) -> T) -> T {
         let mut text = [0u8; LONGEST];
-        let prefix = K::PREFIX.as_bytes();
+        let prefix = prefix.as_bytes();
         let end = prefix.len() + 27;
         text[..prefix.len()].copy_from_slice(prefix);
         text[prefix.len()] = b'_';
@@ -187,7 +212,8 @@ impl<K: Kind> FromStr for Id<K> {
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let wrong = || NotAnId { expected: K::PREFIX };
-        let body = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or_else(wrong)?;
+        let after = |prefix: &str| text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
+        let body = after(K::PREFIX).or_else(|| after(K::STORED)).ok_or_else(wrong)?;
         if body.len() != 26 || !(b'0'..=b'7').contains(&body.as_bytes()[0]) {
             return Err(wrong());
         }
@@ -282,6 +308,17 @@ mod tests {
         ] {
             assert!(text.parse::<Id<Nudge>>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_is_read_with_its_former_prefix_and_stored_under_it() {
+        let id = Id::<ChannelTemplate>::new(1_763_700_000_000, 7);
+        let (shown, stored) = (id.to_string(), id.stored());
+        assert_eq!((&shown[..4], &stored[..6]), ("tpl_", "catpl_"));
+        assert_eq!((shown.parse(), stored.parse()), (Ok(id), Ok(id)));
+        assert_eq!((former_prefix("tpl"), former_prefix("ndg")), (Some("catpl"), None));
+        let nudge = Id::<Nudge>::new(1, 1);
+        assert_eq!(nudge.stored(), nudge.to_string());
     }
 
     #[test]

@@ -131,6 +131,19 @@ impl E164 {
         }
     }
 
+    /// Reads an international number as somebody writes it in a request. Digits alone must be more than ten: up to ten
+    /// are a number within some country (`98123 45678`), and are never taken for one of another country.
+    ///
+    /// # Errors
+    /// [`PhoneError::Invalid`] as [`E164::parse`], and for at most ten digits without `+` and `00`.
+    pub fn written(text: &str) -> Result<Self, PhoneError> {
+        let digits = Digits::read(text).ok_or(PhoneError::Invalid)?;
+        if !digits.plus && !digits.starts_with(&[0, 0]) && digits.count <= 10 {
+            return Err(PhoneError::Invalid);
+        }
+        Self::parse(text)
+    }
+
     /// The digits as a number: how it is stored.
     pub fn as_u64(self) -> u64 {
         self.0
@@ -485,6 +498,15 @@ mod tests {
             ["", "+", "123456", "1234567890123456", "+0123456789", "0981234567", "abc", "+00441234567"]
         {
             assert_eq!(E164::parse(text), Err(PhoneError::Invalid), "{text}");
+        }
+        // Ten digits alone are a number within a country, whatever country code they could begin with.
+        for text in ["9812345678", "98123 45678", "1234567", "4512345678"] {
+            assert!(E164::parse(text).is_ok(), "{text}: as the channel writes numbers");
+            assert_eq!(E164::written(text), Err(PhoneError::Invalid), "{text}");
+        }
+        for text in ["+9812345678", "00 45 12 34 56 78", "919812345678", "12025550100", "+1234567"] {
+            assert_eq!(E164::written(text), E164::parse(text), "{text}");
+            assert!(E164::written(text).is_ok(), "{text}");
         }
         let phone = Phone::normalize("9812345678").unwrap();
         assert_eq!(E164::from(phone).to_string(), phone.to_string());

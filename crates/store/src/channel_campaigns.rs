@@ -400,6 +400,23 @@ pub fn recent_failures(
     Ok(tx.one(sql, params![tenant, campaign, since, most])?.unwrap_or((0, 0)))
 }
 
+/// The campaigns of these people of lists, of those who were handed over.
+pub fn campaigns_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    list_rows: &[Id<ListRow>],
+) -> Result<Vec<(Id<ListRow>, Id<Campaign>)>, DbError> {
+    if list_rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = params![tenant].to_vec();
+    let rows = any_of(&mut values, list_rows.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select list_row, campaign from channel_campaign_people where workspace = ?1 and list_row in {rows}"
+    );
+    tx.all(&sql, &values)
+}
+
 /// What people said on the channel: for each hash, whether messages are barred, marketing is barred, and it is allowed.
 pub fn said(
     tx: &mut Tx<'_>,

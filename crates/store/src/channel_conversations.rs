@@ -385,16 +385,15 @@ pub fn list(
     tx.all(&sql, &values)
 }
 
-/// Where these people stand on the boards of these agents: agent, person, name of the column.
+/// Where these people stand on the boards of these agents and campaigns: whose board, person, name of the column.
 pub fn board_columns(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    agents: &[Id<Agent>],
+    owners: &[String],
     contacts: &[Id<Contact>],
 ) -> Result<Vec<(String, Id<Contact>, String)>, DbError> {
     let mut values = params![tenant].to_vec();
-    let agents: Vec<String> = agents.iter().map(ToString::to_string).collect();
-    let owners = any_of(&mut values, agents.iter().map(|id| id.as_str().into()));
+    let owners = any_of(&mut values, owners.iter().map(|id| id.as_str().into()));
     let people = any_of(&mut values, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
         "select b.owner, k.contact, c.name from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \

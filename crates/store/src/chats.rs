@@ -124,6 +124,8 @@ row! {
         text: String as "words",
         /// The teammate who wrote it.
         author: Option<Id<User>>,
+        /// The name of the person who wrote it at a helpdesk.
+        agent_name: Option<String>,
         /// When.
         at: Timestamp,
     }

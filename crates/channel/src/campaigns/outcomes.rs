@@ -1,10 +1,11 @@
 //! What becomes of people, and what pauses a campaign (docs/contract/campaigns.md#outcomes, #pauses).
 
+use app::contact_policy::{self, Bar};
 use app::{App, Context, Failure};
 use domain::campaign::{RowState, Standing, Status, Tally};
 use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too_often, verdict};
 use domain::channel::consent::Wish;
-use domain::channel::{Direction, TemplateStatus};
+use domain::channel::{Direction, LocalError, Recipient, TemplateStatus};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
@@ -14,7 +15,7 @@ use store::campaigns::progress::{self, Delta};
 use store::campaigns::{self as rows, due};
 use store::channel_campaigns::{self, BlockRow, PersonRow};
 use store::channel_messages::MessageRow;
-use store::{Tx, channel_accounts};
+use store::{Tx, channel_accounts, contacts};
 
 use crate::facts::Fact;
 use crate::followers::MessageFact;
@@ -112,7 +113,12 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         }
         Verdict::Skip(reason) => {
             person.standing = Outcome::Skipped.as_str().to_owned();
-            person.reason = Some(reason.to_owned());
+            // The code says that the person may not be written to; why, says how they stand.
+            let barred = match code == Some(LocalError::ContactOptedOut.code()) {
+                true => barred(tx, context, message)?,
+                false => None,
+            };
+            person.reason = Some(barred.map_or(reason, Bar::as_str).to_owned());
             (RowState::Unreached, "skipped")
         }
         Verdict::Is(outcome, step) => {
@@ -139,6 +145,15 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Why the person of a message may not be written to, in the words of the preflight.
+fn barred(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<Option<Bar>, Failure> {
+    let tenant = message.workspace;
+    let contact = contacts::get(tx, tenant, message.contact)?;
+    let to = crate::messages::address(message).and_then(|address| Recipient::parse(&address));
+    let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), to.as_ref())?;
+    Ok(standing.bars_messages(true))
 }
 
 /// Pauses a campaign that is sending; another one stays as it is.

@@ -1,8 +1,8 @@
 //! One person of a list: what the template gets for them, and whether their opt-in is known.
 
 use app::Failure;
-use domain::channel::campaign::{self, Known, Mapping};
-use domain::channel::template::fill;
+use domain::channel::campaign::{self, Known, Mapping, ParamSource};
+use domain::channel::template::{self, Slot, fill};
 use domain::channel::{Content, Template};
 use serde_json::Value;
 use store::campaigns::list::EntryRow;
@@ -12,6 +12,57 @@ use store::contacts::ContactRow;
 /// Where the values of a campaign come from.
 pub(super) fn mapping(block: &BlockRow) -> Result<Mapping, Failure> {
     serde_json::from_value(block.param_mapping.clone()).map_err(|why| Failure::internal(why.to_string()))
+}
+
+/// Holds a mapping against the template that it fills: every place of the template has a value, nothing else has one, and
+/// a value that is the same for everybody is one that the channel takes.
+///
+/// # Errors
+/// The key below `paramMapping` that is wrong, and what it must be.
+pub(super) fn check_fit(template: &Template, mapping: &Mapping) -> Result<(), (String, &'static str)> {
+    let places: Vec<(String, usize)> =
+        template.slots().iter().filter_map(|slot| Some((campaign::key(slot)?, longest(slot)))).collect();
+    for (key, mapped) in mapping {
+        let Some((_, most)) = places.iter().find(|(place, _)| place == key) else {
+            // The code of a one-time-code button is that of the body; to say so again does no harm.
+            if is_code_button(template, key) {
+                continue;
+            }
+            return Err((key.clone(), "is no place of the template"));
+        };
+        if ParamSource::parse(&mapped.source) != Some(ParamSource::Static) {
+            continue;
+        }
+        let value = mapped.value.trim();
+        if value.contains(['\n', '\r', '\t']) || value.contains("     ") {
+            let must = "must not have line breaks, tabs or more than four spaces in a row";
+            return Err((format!("{key}.value"), must));
+        }
+        if value.chars().count() > *most {
+            return Err((format!("{key}.value"), "is longer than the channel takes"));
+        }
+    }
+    match places.into_iter().find(|(place, _)| !mapping.contains_key(place)) {
+        Some((place, _)) => Err((place, "is needed by the template")),
+        None => Ok(()),
+    }
+}
+
+/// Most characters of the value of a place.
+fn longest(slot: &Slot) -> usize {
+    match slot {
+        Slot::HeaderText(_) => template::MAX_LINE,
+        Slot::Body(_) => template::MAX_BODY,
+        Slot::ButtonCode(_) => template::MAX_CODE,
+        Slot::HeaderMedia(_) | Slot::ButtonUrl(_) | Slot::Raw(_) => template::MAX_URL,
+    }
+}
+
+fn is_code_button(template: &Template, key: &str) -> bool {
+    let index = key.strip_prefix("button.").and_then(|index| index.parse::<usize>().ok());
+    let button = index.and_then(|index| template.buttons().get(index));
+    let kind = button.and_then(|button| button.get("type")).and_then(Value::as_str);
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case("OTP"))
 }
 
 /// The message to a person; `None` when a value is missing or does not fit.

@@ -105,15 +105,18 @@ pub fn look(
     }
     let rule = workspaces::get(tx, tenant)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
     let policy = OptInPolicy::parse(&block.opt_in_policy).unwrap_or(OptInPolicy::Require);
+    let rows = ::campaigns::progress(tx, tenant, campaign.id)?.rows;
     let (total, will, reasons) = match &template {
         Some(template) => {
             let needs = campaign::needs_opt_in(policy, template.category, became_marketing(block, template))
                 || (template.category == Category::Marketing && rule);
             count(tx, context, campaign, template, &people::mapping(block)?, needs)?
         }
-        None => (::campaigns::progress(tx, tenant, campaign.id)?.rows.total, 0, BTreeMap::new()),
+        None => (rows.total, 0, BTreeMap::new()),
     };
-    if will == 0 {
+    // One that has begun goes on to its end, though nobody is left to be messaged.
+    let has_begun = block.launched_at.is_some() && rows.total > rows.queued + rows.invalid;
+    if will == 0 && !has_begun {
         blockers.push(problem("nobody_to_message", "nobody on the list can be messaged"));
     }
     let limit = line.and_then(people_of);

@@ -260,16 +260,18 @@ fn hand_over(
             let opt_in = campaign::opts_in(&entry.variables)
                 .then(|| OptIn { source: "campaign_list".into(), captured_at: block.list_at });
             let policy = OptInPolicy::parse(&block.opt_in_policy).unwrap_or(OptInPolicy::Require);
+            let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), Some(&to))?;
             let recorded = opt_in.is_some()
                 || !campaign::needs_opt_in(policy, template.category, became_marketing(block, template))
-                || contact_policy::standing(tx, context, tenant, contact.as_ref(), Some(&to))?
-                    .opted_in_at()
-                    .is_some();
+                || standing.opted_in_at().is_some();
             person.contact = contact.as_ref().map(|contact| contact.id);
-            match people::content(template, mapping, &entry, contact.as_ref()) {
-                None => "missing_params",
-                Some(_) if !recorded => "no_opt_in",
-                Some(content) => {
+            // The reasons in the order of the preflight, so that both name the same one.
+            let barred = standing.bars_messages(template.category == Category::Marketing);
+            match (barred, people::content(template, mapping, &entry, contact.as_ref())) {
+                (Some(bar), None) => bar.as_str(),
+                (None, None) => "missing_params",
+                (None, Some(_)) if !recorded => "no_opt_in",
+                (_, Some(content)) => {
                     let new = New {
                         source: Source::Campaign,
                         number: line.clone(),
@@ -283,10 +285,10 @@ fn hand_over(
                         campaign: Some(campaign.id),
                         opt_in,
                         at_once: false,
-                        keep_refused: false,
+                        keep_refused: true,
                     };
                     let put = |tx: &mut Tx<'_>| messages::put_into(app, tx, tenant, &new, None, decisions);
-                    match tx.traced(campaign.trace, put)? {
+                    let refusal = match tx.traced(campaign.trace, put)? {
                         Placed::Queued(message) => {
                             person.contact = Some(message.contact);
                             person.message = Some(message.id);
@@ -298,22 +300,26 @@ fn hand_over(
                             outcomes::move_row(tx, entry, RowState::InProgress, Some("queued"))?;
                             return Ok(Handed::Sent);
                         }
-                        Placed::Refused(Refusal::Local(
-                            LocalError::TemplateUnavailable | LocalError::TemplateNotFound,
-                            _,
-                        )) => {
-                            return Ok(Handed::Stop(PauseReason::TemplateUnavailable));
+                        Placed::Failed(message, refusal) => {
+                            person.message = Some(message.id);
+                            refusal
                         }
-                        Placed::Refused(Refusal::Local(LocalError::OptInRequired, _)) => "no_opt_in",
-                        Placed::Refused(Refusal::Local(LocalError::ContactOptedOut, why)) => why,
-                        Placed::Refused(Refusal::Local(error, _)) => error.title(),
-                        Placed::Refused(Refusal::TierLimit) => "tier_limit_reached",
-                        Placed::Refused(Refusal::RecipientUnsupported) => "recipient_unsupported",
-                        Placed::Claimed(_) | Placed::Failed(_) => {
+                        Placed::Refused(refusal) => refusal,
+                        Placed::Claimed(_) => {
                             return Err(Failure::internal(
                                 "a message of a campaign was neither queued nor refused",
                             ));
                         }
+                    };
+                    match refusal {
+                        Refusal::Local(LocalError::TemplateUnavailable | LocalError::TemplateNotFound, _) => {
+                            return Ok(Handed::Stop(PauseReason::TemplateUnavailable));
+                        }
+                        Refusal::Local(LocalError::OptInRequired, _) => "no_opt_in",
+                        Refusal::Local(LocalError::ContactOptedOut, why) => why,
+                        Refusal::Local(error, _) => error.title(),
+                        Refusal::TierLimit => "tier_limit_reached",
+                        Refusal::RecipientUnsupported => "recipient_unsupported",
                     }
                 }
             }

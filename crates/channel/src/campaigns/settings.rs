@@ -26,7 +26,7 @@ use store::channel_campaigns::{self, BlockRow};
 use store::{Tx, channel_accounts, workspaces};
 
 use super::preflight::{self, Accepted};
-use super::{block, block_for_update, sending, stats};
+use super::{block, block_for_update, people, sending, stats};
 use crate::connections::not_connected;
 use crate::numbers::{Number, Which, sending_number};
 use crate::templates;
@@ -233,10 +233,22 @@ fn apply(
                 (key.clone(), Mapped { source: param.source.as_str().to_owned(), value: param.value.clone() })
             })
             .collect();
-        check_mapping(&mapping)
-            .map_err(|(key, must)| Failure::field(&format!("chatapp.paramMapping.{key}"), must))?;
+        let wrong = |key: &str, must: &str| Failure::field(&format!("chatapp.paramMapping.{key}"), must);
+        check_mapping(&mapping).map_err(|(key, must)| wrong(&key, must))?;
+        people::check_fit(&template, &mapping).map_err(|(key, must)| wrong(&key, must))?;
         block.param_mapping =
             serde_json::to_value(&mapping).map_err(|why| Failure::internal(why.to_string()))?;
+    } else if given.template_id.is_some() {
+        // Another template: what was mapped for the one before must fit it. A draft may be without values yet.
+        let mapping = people::mapping(block)?;
+        if !mapping.is_empty() {
+            people::check_fit(&template, &mapping).map_err(|(key, must)| {
+                Failure::field(
+                    "chatapp.paramMapping",
+                    format!("must be given anew for this template: {key} {must}"),
+                )
+            })?;
+        }
     }
     if let Some(number) = &given.phone_number_id {
         if let Some(number) = number
@@ -330,7 +342,7 @@ pub async fn update(
 /// nothing changes.
 ///
 /// # Errors
-/// 409 `preflight_blocked` with `meta.report`, or where the status may not go; 403 `feature_disabled`; 422 without a
+/// 403 `test_mode_read_only` for everything but publishing with a test key; 409 `preflight_blocked` with `meta.report`, or where the status may not go; 403 `feature_disabled`; 422 without a
 /// published agent where one is attached.
 pub async fn set_status(
     app: &App,
@@ -340,6 +352,9 @@ pub async fn set_status(
 ) -> Result<View, Failure> {
     let (context, tenant) = (app.context(), caller.tenant());
     let test = caller.mode() == Mode::Test;
+    if test && body.status != Status::Active {
+        return Err(read_only());
+    }
     let accepted =
         Accepted { quality: body.acknowledge_quality, marketing: body.acknowledge_recategorisation };
     // The long look at the list is not taken while others wait for the store.

@@ -83,7 +83,8 @@ pub struct New {
     pub opt_in: Option<OptIn>,
     /// Whether the caller sends it itself, at once: [`Placed::Claimed`] where there is room for it now.
     pub at_once: bool,
-    /// Whether a refusal is kept as a message that failed.
+    /// Whether a refusal is kept as a message that failed. Nothing is kept of somebody who was erased, and nobody
+    /// becomes a contact by it.
     pub keep_refused: bool,
 }
 
@@ -103,8 +104,8 @@ pub enum Placed {
     Queued(Box<MessageRow>),
     /// The caller sends it after the commit, with [`crate::send::deliver`].
     Claimed(Box<Claim>),
-    /// It was refused, and kept as a message that failed.
-    Failed(Box<MessageRow>),
+    /// It was refused for this, and kept as a message that failed.
+    Failed(Box<MessageRow>, Refusal),
     /// It was refused, and nothing of it was kept but the decision.
     Refused(Refusal),
 }
@@ -113,7 +114,7 @@ impl Placed {
     /// The message that was stored.
     pub fn message(&self) -> Option<&MessageRow> {
         match self {
-            Self::Queued(row) | Self::Failed(row) => Some(row),
+            Self::Queued(row) | Self::Failed(row, _) => Some(row),
             Self::Claimed(claim) => Some(&claim.message),
             Self::Refused(_) => None,
         }
@@ -173,7 +174,8 @@ pub(crate) fn put_into(
         }
     }
     if let Some(refusal) = refusal {
-        if !new.keep_refused {
+        let kept = new.keep_refused && new.contact.is_some() && !refusal.is_of_erased();
+        if !kept {
             let about = new.contact.as_ref().map_or_else(String::new, |contact| contact.id.to_string());
             decisions.add(entry(&context, about, new.agent, Some(refusal.gate()), None));
             return Ok(Placed::Refused(refusal));
@@ -186,7 +188,7 @@ pub(crate) fn put_into(
         channel_messages::insert(tx, &row)?;
         stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
         decisions.add(entry(&context, row.id.to_string(), row.agent, Some(refusal.gate()), None));
-        return Ok(Placed::Failed(Box::new(row)));
+        return Ok(Placed::Failed(Box::new(row), refusal));
     }
     let contact = person(tx, &context, tenant, new)?;
     if let Some(opt_in) = &new.opt_in {

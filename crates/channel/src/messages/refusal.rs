@@ -2,6 +2,7 @@
 
 use api::error_codes as codes;
 use app::Failure;
+use app::contact_policy::Bar;
 use domain::channel::LocalError;
 use serde_json::json;
 
@@ -19,6 +20,11 @@ pub enum Refusal {
 impl Refusal {
     pub(super) fn local(error: LocalError) -> Self {
         Self::Local(error, error.title())
+    }
+
+    /// Whether the person was erased.
+    pub(super) fn is_of_erased(&self) -> bool {
+        matches!(self, Self::Local(LocalError::ContactOptedOut, word) if *word == Bar::Erased.as_str())
     }
 
     /// The gate that stopped it, for the decision log.

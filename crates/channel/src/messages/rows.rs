@@ -76,7 +76,7 @@ pub(super) fn fresh(
         template_name: new.template.as_ref().map(|template| template.name.clone()),
         template: new.template.as_ref().map(|template| {
             json!({
-                "id": template.id,
+                "id": template.id.stored(),
                 "name": template.name,
                 "language": template.language,
                 "category": template.category,
@@ -142,7 +142,7 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
         template_name: new.template.as_ref().map(|template| template.name.clone()),
         template: new.template.as_ref().map(|template| {
             json!({
-                "id": template.id,
+                "id": template.id.stored(),
                 "name": template.name,
                 "language": template.language,
                 "category": template.category,

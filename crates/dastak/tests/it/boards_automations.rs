@@ -475,13 +475,29 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     ] {
         assert_eq!(kit.actions_of(&kit.campaign, card(phone)).await, [line]);
     }
+    // Of the second nothing is kept; what was refused to a contact is a message that failed, and it is told.
     let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
-    assert_eq!(sent.as_array().unwrap().len(), 1);
+    let told = |message: &Value| json!([message["source"], message["to"], message["error"]["code"]]);
+    assert_eq!(
+        sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
+        [json!(["board_action", "+919812300003", -1001]), json!(["board_action", "+919812300001", null])]
+    );
+    let failed = crate::channel_accounts::events(kit.app(), kit.live(), "message.failed").await;
+    assert_eq!((failed.len(), &failed[0]["source"]), (1, &json!("board_action")));
     // A template that is not there is refused at once.
     let board = kit.board().await["boardId"].as_str().unwrap().to_owned();
     let path = kit.own(&format!("boards/{board}"));
     let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
-    let gone = "catpl_01k9v5x2m8e6fs4v0q3n7w1y34";
+    let gone = "tpl_01k9v5x2m8e6fs4v0q3n7w1y34";
+    // The one that is there is shown with its prefix, and taken with the one that it had before.
+    let won =
+        settings["columns"].as_array().unwrap().iter().position(|column| column["key"] == "won").unwrap();
+    let shown = settings["columns"][won]["automations"][0]["templateId"].clone();
+    assert_eq!(shown, template.as_str());
+    settings["columns"][won]["automations"][0]["templateId"] = json!(format!("ca{template}"));
+    let body = json!({"columns": settings["columns"]});
+    settings = kit.app().operator("PUT", &path, &body).await.expect(200)["data"].clone();
+    assert_eq!(settings["columns"][won]["automations"][0]["templateId"], template.as_str());
     settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
     let refused = kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await;
     assert_eq!(

@@ -310,6 +310,23 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
 }
 
 #[tokio::test]
+async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_preflight_names() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(2).await;
+    assert_eq!((desk.fake.system.sent().len(), &desk.campaign(&id).await["status"]), (0, &json!("active")));
+    desk.app.post(desk.live(), "/v1/dnc", &json!({"phones": ["+919812345670"]})).await.expect(200);
+    desk.app.advance(120).await;
+    desk.app.advance(10).await;
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(campaign["chatapp"]["stats"]["skippedByReason"], json!({"do_not_call": 1}), "{campaign}");
+    assert_eq!((desk.fake.system.sent().len(), &campaign["status"]), (0, &json!("completed")));
+}
+
+#[tokio::test]
 async fn values_come_from_the_list_the_contact_and_the_mapping() {
     let components = json!([
         {"type": "HEADER", "format": "DOCUMENT", "example": {"header_handle": ["x"]}},
@@ -483,6 +500,12 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
         (&json!("Asha"), &Value::Null),
         "{cards}"
     );
+    // The conversation shows the column of the campaign's board.
+    let board = kit.app.get(kit.live(), &format!("{path}/board")).await.expect(200)["data"].clone();
+    let columns = board["columns"].as_array().unwrap();
+    let column = columns.iter().find(|column| column["id"] == cards[0]["columnId"]).unwrap();
+    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["name"]}));
     let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
     // 72 hours later a message does not count as an answer.

@@ -282,7 +282,12 @@ async fn who_may_not_be_written_to_any_more_is_passed_over_at_the_moment_of_send
     let stats = desk.stats(&id).await;
     assert_eq!((&stats["sent"], &stats["skipped"]), (&json!(1), &json!(1)), "{stats}");
     assert_eq!(stats["skippedByReason"], json!({"opted_out": 1}));
-    assert_eq!(desk.sent().await.len(), 1);
+    // What was refused to a contact is kept as a message that failed.
+    let told: Vec<Value> =
+        desk.sent().await.iter().map(|message| json!([message["to"], message["error"]["code"]])).collect();
+    assert_eq!(told.len(), 2);
+    assert!(told.contains(&json!(["+919812345670", -1001])), "{told:?}");
+    assert!(told.contains(&json!(["+919812345671", null])), "{told:?}");
 }
 
 #[tokio::test]

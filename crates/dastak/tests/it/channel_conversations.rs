@@ -144,7 +144,7 @@ async fn a_conversation_is_started_answered_and_ended() {
     let made = room.post(&body).await.expect(201)["data"].clone();
     let id = made["chatId"].as_str().unwrap().to_owned();
     assert!(
-        id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("cathr_"),
+        id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("msgth_"),
         "{made}"
     );
     assert_eq!(
@@ -484,4 +484,63 @@ async fn replies_wait_while_agents_pause_on_a_number() {
     room.kit.app.advance(60).await;
     assert_eq!(room.kit.model.asked(), 1);
     assert_eq!(room.sent("agent").await, ["You said: Hi"]);
+}
+
+#[tokio::test]
+async fn a_finished_conversation_shows_what_was_read_out_of_it_where_that_is_asked_for() {
+    let room = Room::open().await;
+    room.writes("Call me tomorrow").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let with = async |include: &str| {
+        let path = format!("{PATH}/{id}?include={include}");
+        room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone()
+    };
+    assert_eq!(with("analysis").await["analysis"], Value::Null, "not before its end");
+    room.kit.model.analyses.lock().unwrap().push_back(Ok(crate::after_call::interested()));
+    room.act(&id, "end", Value::Null).await.expect(200);
+    room.kit.app.advance(5).await;
+    let shown = with("analysis").await;
+    let expected =
+        json!({"summary": "Wants a call tomorrow.", "extracted": {}, "disposition": "callback_requested"});
+    assert_eq!((&shown["analysis"], shown.get("messages")), (&expected, None));
+    assert_eq!(shown["outcome"]["disposition"], "callback_requested");
+    let shown = with("messages").await;
+    assert_eq!((shown.get("analysis"), lines(&shown["messages"]).len()), (None, 2));
+    let path = format!("{PATH}/{id}?include=messages,everything");
+    let refused = room.kit.app.get(room.kit.live(), &path).await.refused(400, "invalid_request");
+    assert_eq!(refused["meta"]["field"], "include");
+}
+
+#[tokio::test]
+async fn the_ad_that_a_customer_came_from_is_on_the_conversation_and_all_its_events() {
+    let room = Room::open().await;
+    let ad = json!({"sourceId": "120", "sourceType": "ad", "sourceUrl": "https://ads.example/1", "headline": "Loans",
+        "body": "From 9 %", "mediaType": "image", "imageUrl": "https://ads.example/1.jpg", "videoUrl": null,
+        "thumbnailUrl": null, "ctwaClid": "click-1"});
+    let mut told = ad.clone();
+    told.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    room.customer(json!({"text": "Tell me more", "adReferral": told})).await;
+    room.reply().await;
+    let shown = room.only().await;
+    assert_eq!(shown["adReferral"], ad);
+    room.act(shown["id"].as_str().unwrap(), "end", Value::Null).await.expect(200);
+    for kind in ["chat.started", "chat.completed"] {
+        let events = room.kit.events(kind).await;
+        assert_eq!((events.len(), &events[0]["data"]["adReferral"]), (1, &ad), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_tap_comes_with_the_id_of_what_was_tapped() {
+    let room = Room::open().await;
+    room.customer(json!({"interactive": {"id": "row_7", "title": "Pay now", "description": "Today"}})).await;
+    let received = room.kit.events("message.received").await;
+    assert_eq!(received.len(), 1);
+    let tapped = &received[0]["data"]["interactive"];
+    assert_eq!((&tapped["id"], &tapped["title"]), (&json!("row_7"), &json!("Pay now")), "{tapped}");
+    let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/messages").await.expect(200);
+    assert_eq!(listed["data"][0]["interactive"]["id"], "row_7");
+    room.reply().await;
+    assert_eq!(lines(&room.only().await["messages"])[0], "user: Pay now");
 }

@@ -29,7 +29,7 @@ async fn a_marketing_template_of_a_flow_needs_an_opt_in() {
     room.writes("Hi").await;
     room.reply().await;
     assert_eq!(reasons(&room).await, [json!("opt_in_required")]);
-    assert!(!room.sent("agent").await.contains(&"Hello Asha, it is due.".to_owned()));
+    assert!(!lines(&room.only().await["messages"]).contains(&"agent: Hello Asha, it is due.".to_owned()));
 }
 
 #[tokio::test]
@@ -199,5 +199,18 @@ async fn a_template_that_nobody_has_leaves_the_customer_to_a_person() {
     room.reply().await;
     let events = room.kit.events("chat.handoff_requested").await;
     assert_eq!((events.len(), &events[0]["data"]["reason"]), (1, &json!("template_not_found")));
-    assert_eq!(room.sent("agent").await, Vec::<String>::new());
+    assert_eq!(room.sent("agent").await, [""], "a message without words that failed");
+}
+
+#[tokio::test]
+async fn a_suspension_ends_conversations() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    room.kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
+    room.kit.app.advance(1).await;
+    room.kit.operator("PATCH", "", json!({"suspended": false})).await.expect(200);
+    let shown = room.only().await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("abandoned")));
+    assert_eq!(room.list("?endCause=abandoned").await.len(), 1);
 }

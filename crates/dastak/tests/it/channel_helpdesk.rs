@@ -142,3 +142,64 @@ async fn a_teammate_ends_what_another_one_was_given() {
     room.act(&session, "assign", json!({"userId": first})).await.refused(404, "not_found");
     room.act(&session, "end", Value::Null).await.refused(404, "not_found");
 }
+
+#[tokio::test]
+async fn what_the_team_wrote_keeps_its_author_and_its_time() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.act(&id, "takeover", Value::Null).await.expect(200);
+    let told = room.kit.app.now().await;
+    room.kit.app.advance(3_600).await;
+    let long = "x".repeat(5_000);
+    let messages = json!([
+        {"text": "It comes today", "agentName": "Ravi", "sentAt": told},
+        {"text": long, "sentAt": "2099-01-01T00:00:00Z"},
+        {"text": "   "},
+    ]);
+    room.act(&id, "handback", json!({"messages": messages})).await.expect(200);
+    let now = room.kit.app.now().await;
+    let shown = room.only().await["messages"].clone();
+    assert_eq!(
+        json!([shown[2]["role"], shown[2]["text"], shown[2]["agentName"], shown[2]["timestamp"]]),
+        json!(["human", "It comes today", "Ravi", told])
+    );
+    // A moment that lies ahead counts as the present.
+    let last = json!([shown[3]["role"], shown[3]["text"], shown[3]["agentName"], shown[3]["timestamp"]]);
+    assert_eq!(last, json!(["human", long, null, now]));
+    assert_eq!(shown.as_array().unwrap().len(), 4, "what is blank is no message");
+    assert_eq!(room.kit.events("chat.handed_back").await[0]["data"]["messagesAdded"], 2);
+}
+
+#[tokio::test]
+async fn every_ceiling_of_a_takeover_and_a_handback_holds() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let messages = |count: usize, letters: usize| json!(vec![json!({"text": "x".repeat(letters)}); count]);
+    for (what, field, value, named) in [
+        ("takeover", "agentName", json!("x".repeat(81)), "agentName"),
+        ("takeover", "note", json!("x".repeat(1_001)), "note"),
+        ("handback", "note", json!("x".repeat(1_001)), "note"),
+        ("handback", "messages", messages(201, 1), "messages"),
+        ("handback", "messages", messages(66, 4_000), "messages"),
+        ("handback", "messages", json!([{"text": ""}]), "messages[0].text"),
+        (
+            "handback",
+            "messages",
+            json!([{"text": "x", "agentName": "x".repeat(81)}]),
+            "messages[0].agentName",
+        ),
+    ] {
+        let refused = room.act(&id, what, json!({field: value})).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], named, "{what}");
+    }
+    assert!(room.kit.events("chat.taken_over").await.is_empty(), "nothing happened");
+    let taken = json!({"agentName": "x".repeat(80), "note": "x".repeat(1_000)});
+    room.act(&id, "takeover", taken).await.expect(200);
+    let back = json!({"messages": messages(200, 10), "note": "x".repeat(1_000)});
+    room.act(&id, "handback", back).await.expect(200);
+    assert_eq!(room.kit.events("chat.handed_back").await[0]["data"]["messagesAdded"], 200);
+}

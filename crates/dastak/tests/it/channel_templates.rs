@@ -37,7 +37,7 @@ async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
     app.post(&workspace.live, PATH, &due()).await.refused(409, "chatapp_not_connected");
     cloud::connect_sandbox(&app, &workspace.id).await;
     let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
-    assert!(made["id"].as_str().unwrap().starts_with("catpl_"));
+    assert!(made["id"].as_str().unwrap().starts_with("tpl_"));
     assert_eq!((&made["status"], &made["components"]), (&json!("PENDING"), &due()["components"]));
     let id = made["id"].as_str().unwrap();
     app.advance(1).await;

@@ -34,7 +34,42 @@ pub fn undescribed(method: &str, path: &str, status: u16, answer: &Value) -> Opt
         Some("getWebhookDelivery") => std::slice::from_ref(&answer["data"]["payload"]),
         _ => &[],
     };
-    stray.or_else(|| events.iter().find_map(undescribed_event))
+    stray.or_else(|| events.iter().find_map(|event| undescribed_event(event).or_else(|| lacking(event))))
+}
+
+/// Events whose payloads are looked through for what they lack, and fields that only some of them have.
+const WHOLE: [(&str, &[&str]); 4] = [
+    ("message.", &["reaction", "interactive", "location", "content", "replyTo"]),
+    ("chat.", &[]),
+    ("chatapp.", &[]),
+    // A campaign that calls has neither.
+    ("campaign.", &["channel", "stats"]),
+];
+
+/// The first field of the sample of an event's type that the event lacks.
+fn lacking(event: &Value) -> Option<String> {
+    let name = event["type"].as_str()?;
+    let (_, some) = WHOLE.iter().find(|(prefix, _)| name.starts_with(prefix))?;
+    let sample = (events::find(name)?.sample)();
+    less(&sample, &event["data"], some, format!("{name}: data"))
+}
+
+fn less(sample: &Value, value: &Value, some: &[&str], at: String) -> Option<String> {
+    match (sample, value) {
+        (Value::Object(known), Value::Object(fields)) => known.iter().find_map(|(name, sample)| {
+            let at = format!("{at}.{name}");
+            match fields.get(name) {
+                None => (!some.contains(&name.as_str())).then(|| format!("the absence of {at}")),
+                Some(_) if THEIRS.contains(&name.as_str()) => None,
+                Some(value) => less(sample, value, &[], at),
+            }
+        }),
+        (Value::Array(known), Value::Array(values)) => {
+            let sample = known.first()?;
+            values.iter().find_map(|value| less(sample, value, &[], format!("{at}[]")))
+        }
+        _ => None,
+    }
 }
 
 /// The first field of an event that the sample of its type does not have.
@@ -52,7 +87,9 @@ pub fn undescribed_event(event: &Value) -> Option<String> {
 }
 
 /// Fields whose content belongs to the workspace or its agents: any field may be in there.
-const THEIRS: [&str; 11] = [
+const THEIRS: [&str; 12] = [
+    // A teammate or a key of the API: each has fields of its own.
+    "assignedBy",
     "metadata",
     "extracted",
     "attributes",
@@ -183,6 +220,11 @@ fn an_undescribed_field_is_found() {
     let mut event = json!({"id": "evt_1", "type": "call.started", "createdAt": "", "livemode": true,
         "data": {"callId": "call_1", "metadata": {"any": 1}}});
     assert_eq!(undescribed_event(&event), None);
+    let mut told = json!({"id": "evt_1", "type": "chat.assigned", "createdAt": "", "livemode": true,
+        "data": (events::find("chat.assigned").unwrap().sample)()});
+    assert_eq!(lacking(&told), None);
+    told["data"]["assignedTo"].as_object_mut().unwrap().remove("name");
+    assert_eq!(lacking(&told).as_deref(), Some("the absence of chat.assigned: data.assignedTo.name"));
     event["data"]["cost"] = json!(1);
     assert_eq!(undescribed_event(&event).as_deref(), Some("call.started: data.cost"));
 }

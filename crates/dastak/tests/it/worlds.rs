@@ -100,10 +100,10 @@ fn stand(operation: &Operation) -> Stand {
         | "getChannelTemplate"
         | "updateChannelTemplate"
         | "deleteChannelTemplate" => Stand::Shared,
-        // Test keys store no conversations; they read those that there are.
+        // Test keys store no conversations, so that they have none.
+        "listConversations" | "getConversation" => Stand::Own,
+        // What a test key would do to one of the live world is checked and answered, and changes nothing.
         "startConversation"
-        | "listConversations"
-        | "getConversation"
         | "endConversation"
         | "takeConversationOver"
         | "handConversationBack"
@@ -271,7 +271,9 @@ impl Desk {
             "chat" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
-            "chatapp" if operation.path.contains("/conversations/") => &self.conversation,
+            "chatapp" if operation.path.contains("/conversations/") && of.key == self.workspace.live => {
+                &self.conversation
+            }
             "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => {
                 &self.message
             }

@@ -193,7 +193,7 @@ fn value(mapping: &Mapping, key: &str, person: &Known<'_>) -> Option<String> {
 }
 
 /// The key of a place of a template; none of one that a mapping cannot fill.
-fn key(slot: &Slot) -> Option<String> {
+pub fn key(slot: &Slot) -> Option<String> {
     Some(match slot {
         Slot::HeaderText(_) => "header".to_owned(),
         Slot::HeaderMedia(_) => "header_media".to_owned(),

@@ -64,6 +64,14 @@ impl Recipient {
         E164::parse(text).ok().map(Self::Phone)
     }
 
+    /// The same as somebody writes it in a request: digits alone must carry a country code ([`E164::written`]).
+    pub fn written(text: &str) -> Option<Self> {
+        match Self::parse(text)? {
+            Self::Phone(_) => E164::written(text.trim()).ok().map(Self::Phone),
+            id @ Self::UserId(_) => Some(id),
+        }
+    }
+
     /// Its one text: `+91…` or the id.
     pub fn text(&self) -> String {
         match self {

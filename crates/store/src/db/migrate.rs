@@ -81,6 +81,7 @@ migrations! {
     39 "recording_uploads" => online,
     40 "nudges_that_wait" => online,
     41 "more_traces" => online,
+    42 "team_names" => online,
 }
 
 /// Number of the newest step this program knows.

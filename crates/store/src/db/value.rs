@@ -188,7 +188,7 @@ impl From<TraceContext> for Value<'_> {
 }
 impl<K: Kind> From<Id<K>> for Value<'_> {
     fn from(id: Id<K>) -> Self {
-        Value::Text(Cow::Owned(id.to_string()))
+        Value::Text(Cow::Owned(id.stored()))
     }
 }
 impl From<&Map<String, Json>> for Value<'_> {

@@ -37,7 +37,7 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         phone_number_id: id("phoneNumberId").map(str::to_owned),
         customer: id("customer").map(|text| {
             let text = text.trim();
-            domain::channel::Recipient::parse(text).map_or_else(|| text.to_owned(), |known| known.text())
+            domain::channel::Recipient::written(text).map_or_else(|| text.to_owned(), |known| known.text())
         }),
         open: request.query_text("status").map(|status| status == "active"),
         end_cause: request.query_text("endCause").and_then(EndCause::parse),
@@ -47,14 +47,14 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     };
     let below = request.cursor(&app)?;
     let limit = request.query_number("limit");
-    let (rows, next) = views::list(&app, caller.tenant(), filter, below, limit).await?;
+    let (rows, next) = views::list(&app, caller.tenant(), caller.mode(), filter, below, limit).await?;
     Reply::page(&app, &request, &rows, next.as_deref())
 }
 
 pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", WHAT)?;
     let include = Include::read(request.query_text("include").unwrap_or_default())?;
-    Reply::data(200, &views::get(&app, caller.tenant(), id, include).await?)
+    Reply::data(200, &views::get(&app, caller.tenant(), caller.mode(), id, include).await?)
 }
 
 pub async fn end(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

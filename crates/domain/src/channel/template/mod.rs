@@ -134,7 +134,8 @@ impl Template {
         self.components.iter().find(|component| is(component, "type", kind))
     }
 
-    fn buttons(&self) -> &[Value] {
+    /// Its buttons, in the channel's own form.
+    pub fn buttons(&self) -> &[Value] {
         self.component("BUTTONS")
             .and_then(|buttons| buttons.get("buttons"))
             .and_then(Value::as_array)

@@ -1,0 +1,139 @@
+//! What is refused by us: which refusals are kept as messages that failed (docs/contract/channel-messages.md#acceptance).
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::channel_conversations::{ASHA, Room};
+use crate::chats::ends;
+
+/// Messages that failed: who sent them, their code, and whom they were for.
+async fn failed(app: &TestApp, key: &str) -> Vec<Value> {
+    let listed = app.get(key, "/v1/chatapp/messages?limit=100").await.expect(200);
+    let all = listed["data"].as_array().unwrap().iter();
+    let failed = all.filter(|message| message["status"] == "failed");
+    failed.map(|message| json!([message["source"], message["error"]["code"], message["to"]])).collect()
+}
+
+async fn do_not_call(room: &Room, phone: &str) {
+    room.kit.app.post(room.kit.live(), "/v1/dnc", &json!({"phones": [phone]})).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_reply_to_somebody_who_opted_out_is_kept_as_failed_and_told() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    do_not_call(&room, ASHA).await;
+    room.reply().await;
+    let shown = room.only().await;
+    assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")));
+    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1001, ASHA])]);
+    let told = room.kit.events("message.failed").await;
+    assert_eq!(told.len(), 1);
+    let data = &told[0]["data"];
+    assert_eq!(
+        (&data["error"]["code"], &data["error"]["title"], &data["chatId"], &data["providerMessageId"]),
+        (&json!(-1001), &json!("contact_opted_out"), &shown["id"], &Value::Null)
+    );
+    assert_eq!(crate::chats::lines(&shown["messages"]), ["user: Hi"], "it was not said");
+}
+
+#[tokio::test]
+async fn what_a_flow_cannot_send_is_kept_as_failed() {
+    for (name, code, reason) in
+        [("offer", -1006, "opt_in_required"), ("nobodys", -1008, "template_not_found")]
+    {
+        let room = Room::open().await;
+        let template = json!({"name": name, "language": "en", "params": {"body": ["Asha"]}});
+        room.kit
+            .publish(json!([{"id": "m", "type": "message", "template": template, "next": "z"}, ends()]))
+            .await;
+        room.writes("Hi").await;
+        room.reply().await;
+        let asked = room.kit.events("chat.handoff_requested").await;
+        assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!(reason)));
+        assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", code, ASHA])]);
+        let told = room.kit.events("message.failed").await;
+        assert_eq!((told.len(), &told[0]["data"]["error"]["title"]), (1, &json!(reason)));
+    }
+}
+
+#[tokio::test]
+async fn what_a_teammate_cannot_send_is_kept_as_failed() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    let user = room.member("ravi@example.com", "editor").await;
+    room.act(&id, "assign", json!({"userId": user})).await.expect(200);
+    do_not_call(&room, ASHA).await;
+    let path = format!("/chats/{id}/messages");
+    room.kit.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
+    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["human", -1001, ASHA])]);
+    assert_eq!(room.kit.events("message.failed").await.len(), 1);
+    assert_eq!(
+        crate::chats::lines(&room.only().await["messages"]),
+        ["user: Hi", "agent: You said: Hi"],
+        "it was not said"
+    );
+}
+
+#[tokio::test]
+async fn a_refused_request_keeps_no_message_and_tells_nobody() {
+    let room = Room::open().await;
+    room.writes("STOP").await;
+    let message = json!({"to": ASHA, "template": room.body()["template"]});
+    room.kit
+        .app
+        .post(room.kit.live(), "/v1/chatapp/messages", &message)
+        .await
+        .refused(403, "contact_opted_out");
+    room.post(&room.body()).await.refused(403, "contact_opted_out");
+    let other = json!({"to": "+919812345679", "text": "Hello"});
+    room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &other).await.refused(409, "window_closed");
+    assert_eq!(failed(&room.kit.app, room.kit.live()).await, Vec::<Value>::new());
+    assert!(room.kit.events("message.failed").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
+    let room = Room::open().await;
+    let (app, live) = (&room.kit.app, room.kit.live());
+    let (stopped, erased, listed) = ("+919812345671", "+919812345672", "+919812345673");
+    room.customer(json!({"from": stopped, "text": "STOP"})).await;
+    room.customer(json!({"from": erased, "text": "Hi"})).await;
+    room.reply().await;
+    let contacts = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].clone();
+    let person = contacts.as_array().unwrap().iter().find(|one| one["phone"] == erased).unwrap();
+    let path = format!("/v1/contacts/{}/erase", person["id"].as_str().unwrap());
+    app.post(live, &path, &Value::Null).await.expect(200);
+    do_not_call(&room, listed).await;
+    app.advance(5).await;
+    let before = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
+    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
+    let body = json!({"channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null}, "chatapp": {
+        "templateId": templates[1]["id"], "ratePerMinute": 600,
+        "paramMapping": {"body.1": {"source": "column", "value": "who"}}}});
+    let id =
+        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/campaigns/{id}");
+    // The one on the do-not-call list lacks the value, too: the preflight and the outcome name the same reason.
+    let row = |phone: &str| json!({"phone": phone, "variables": {"who": "Asha"}});
+    let rows = json!([row(stopped), row(erased), {"phone": listed}, row("+919812345674")]);
+    app.post(live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    app.post(live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    app.advance(10).await;
+    let campaign = app.get(live, &path).await.expect(200)["data"].clone();
+    assert_eq!(
+        campaign["chatapp"]["stats"]["skippedByReason"],
+        json!({"opted_out": 1, "erased": 1, "do_not_call": 1}),
+        "{campaign}"
+    );
+    assert_eq!(
+        (&campaign["status"], &campaign["chatapp"]["stats"]["sent"]),
+        (&json!("completed"), &json!(1))
+    );
+    assert_eq!(failed(app, live).await, [json!(["campaign", -1001, stopped])]);
+    assert_eq!(room.kit.events("message.failed").await.len(), 1);
+    let after = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
+    assert_eq!(after, before + 1, "only who got the message is a new contact");
+}
