@@ -172,8 +172,8 @@ def examine(binary, after, name, folder):
 
 
 def allowed(fault, slow):
-    """Seconds that a client may wait."""
-    return max(slow, getattr(FAULTS[fault], "slow", 0.0))
+    """Seconds that a client may wait, if that is bounded."""
+    return slow and max(slow, getattr(FAULTS[fault], "slow", 0.0))
 
 
 def beside(lanes, options):
@@ -217,8 +217,8 @@ def table(results, slow):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/failover.sh", description=__doc__)
     parser.add_argument("--binary", type=pathlib.Path, required=True)
-    parser.add_argument("--strict", action="store_true", help="also fail when a call is cut, a client waits too long, or something does not come to rest")
-    parser.add_argument("--slow", type=float, default=15.0, help="seconds that a client may wait for an answer with --strict; longer where a fault says so")
+    parser.add_argument("--strict", action="store_true", help="also fail when a call is cut, a request is answered with 500, or something does not come to rest")
+    parser.add_argument("--slow", type=float, help="with --strict also fail when a client waits so many seconds for an answer, longer where a fault says so, or a health check 5 s; for a machine that does nothing else")
     parser.add_argument("--upgrade-to", type=pathlib.Path, metavar="FILE", help="the version that takes the place of --binary in `upgrade`; without it, the same")
     parser.add_argument("--keep", type=pathlib.Path, help="keeps the logs of a fault that went wrong in this folder")
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join([*FAULTS, "short", "all", "every", "patroni"]))
