@@ -34,9 +34,8 @@ pub(super) fn check_fit(template: &Template, mapping: &Mapping) -> Result<(), (S
             continue;
         }
         let value = mapped.value.trim();
-        if value.contains(['\n', '\r', '\t']) || value.contains("     ") {
-            let must = "must not have line breaks, tabs or more than four spaces in a row";
-            return Err((format!("{key}.value"), must));
+        if !template::is_on_one_line(value) {
+            return Err((format!("{key}.value"), template::ONE_LINE));
         }
         if value.chars().count() > *most {
             return Err((format!("{key}.value"), "is longer than the channel takes"));

@@ -39,6 +39,15 @@ fn is_break(sign: char) -> bool {
     sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}')
 }
 
+/// What a value must be ([`is_on_one_line`]).
+pub const ONE_LINE: &str =
+    "must not have line breaks, tabs, other control characters or more than four spaces in a row";
+
+/// Whether the channel takes a value as far as its signs go (docs/contract/channel.md).
+pub fn is_on_one_line(value: &str) -> bool {
+    !value.contains(is_break) && !value.contains("     ")
+}
+
 struct Filling<'a> {
     template: &'a Template,
     components: Vec<Value>,
@@ -79,10 +88,8 @@ impl Filling<'_> {
             self.issue(field, "missing", "must not be empty");
         } else if value.chars().count() > most {
             self.issue(field, "too_long", format!("may have at most {most} characters"));
-        } else if value.contains(is_break) || value.contains("     ") {
-            let must =
-                "must not have line breaks, tabs, other control characters or more than four spaces in a row";
-            self.issue(field, "invalid", must);
+        } else if !is_on_one_line(value) {
+            self.issue(field, "invalid", ONE_LINE);
         } else {
             return true;
         }

@@ -18,7 +18,7 @@ mod status;
 mod tests;
 mod variables;
 
-pub use fill::fill;
+pub use fill::{ONE_LINE, fill, is_on_one_line};
 pub use new::{NewTemplate, as_created, check_components};
 pub use params::{ButtonValue, HeaderValue, Issue, Params, Values};
 pub use status::{TemplateStatus, status_after};
