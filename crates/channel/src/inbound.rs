@@ -176,13 +176,11 @@ fn obey(
         stopped |= channel_consents::stop(tx, tenant, person, "chatapp", context.now)?;
     }
     let now = contacts::get_for_update(tx, tenant, contact.id)?;
-    // Who stops everything is told of once, as one who may not be called either.
+    // Who stops everything is told of and proved once, as one who may not be called either.
     let told_by_calls =
         wish == Wish::StopAll && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
-    if stopped {
-        if !told_by_calls {
-            opted_out(tx, context, tenant, contact)?;
-        }
+    if stopped && !told_by_calls {
+        opted_out(tx, context, tenant, contact)?;
         prove(tx, context, tenant, contact, Decision::Blocked, "withdrawn")?;
     }
     if wish == Wish::StopAll {

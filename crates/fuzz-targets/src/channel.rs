@@ -14,7 +14,9 @@ fn is_storable(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\0'),
         Value::Array(items) => items.iter().all(is_storable),
-        Value::Object(fields) => fields.iter().all(|(name, value)| !name.contains('\0') && is_storable(value)),
+        Value::Object(fields) => {
+            fields.iter().all(|(name, value)| !name.contains('\0') && is_storable(value))
+        }
         _ => true,
     }
 }
