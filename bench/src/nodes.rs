@@ -274,6 +274,13 @@ async fn nudges(cluster: &Cluster, offices: &[Office]) -> Result<Burst, String> 
     })
 }
 
+/// Whether nudges may be dialled from now until a run is over: people are called from 8 to 21 o'clock in India.
+fn may_dial(now: i64) -> bool {
+    const OFFSET: i64 = 330;
+    let minute = (now / 60_000 + OFFSET) % (24 * 60);
+    (8 * 60..21 * 60 - 10).contains(&minute)
+}
+
 /// One row of the table. `first` is a number that no workspace of the store has.
 async fn one(
     nodes: usize,
@@ -292,12 +299,20 @@ async fn one(
     let (events, event) = events(&cluster, &offices, &seen).await?;
     let (placed, placement) = placements(&cluster, &offices).await?;
     let (recorded, recording) = opt_outs(&cluster, &offices).await?;
-    let burst = nudges(&cluster, &offices).await?;
-    let ((accepted, accepting), (dialled, dialling)) = (burst.accepted, burst.dialled);
-    let (finished, ending) = burst.finished;
+    let burst = if may_dial(now()) { Some(nudges(&cluster, &offices).await?) } else { None };
+    let burst = burst.map_or_else(
+        || "nobody is dialled at this time of the day | | | | | |".to_owned(),
+        |Burst {
+             accepted: (accepted, accepting),
+             dialled: (dialled, dialling),
+             finished: (finished, ending),
+         }| {
+            format!("{accepted:.0} | {accepting} | {dialled:.0} | {dialling} | {finished:.1} s | {ending} |")
+        },
+    );
     println!(
         "| {} | {nodes} | {workspaces} | {events:.0} | {event} | {placed:.0} | {placement} | {recorded:.0} | {recording} \
-         | {accepted:.0} | {accepting} | {dialled:.0} | {dialling} | {finished:.1} s | {ending} |",
+         | {burst}",
         if store.is_some() { "PostgreSQL" } else { "SQLite" }
     );
     Ok(())
