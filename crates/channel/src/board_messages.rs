@@ -4,11 +4,11 @@ use app::board_messages::{BoardMessage, Sent};
 use app::{App, Failure, access};
 use domain::channel::campaign::{Known, params};
 use domain::channel::template::{TemplateRef, fill};
-use domain::channel::{LocalError, Recipient, Source};
+use domain::channel::{Recipient, Source};
 use serde_json::{Map, Value};
 use store::Tx;
 
-use crate::messages::{self, New, Placed, Refusal};
+use crate::messages::{self, New, Placed};
 use crate::numbers::{Which, sending_number};
 use crate::templates;
 
@@ -59,14 +59,8 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
         at_once: false,
         keep_refused: true,
     };
-    let refusal = match messages::put(app, tx, tenant, &new)? {
-        Placed::Queued(_) | Placed::Claimed(_) => return Ok(Sent::Queued),
-        Placed::Failed(_, refusal) | Placed::Refused(refusal) => refusal,
-    };
-    Ok(Sent::Refused(match refusal {
-        Refusal::Local(LocalError::ContactOptedOut, why) => why,
-        Refusal::Local(error, _) => error.title(),
-        Refusal::TierLimit => "tier_limit_reached",
-        Refusal::RecipientUnsupported => "recipient_unsupported",
-    }))
+    Ok(match messages::put(app, tx, tenant, &new)? {
+        Placed::Queued(_) | Placed::Claimed(_) => Sent::Queued,
+        Placed::Failed(_, refusal) | Placed::Refused(refusal) => Sent::Refused(refusal.word()),
+    })
 }

@@ -134,9 +134,7 @@ pub fn who_wrote(
     let user = person.user_id.clone().or_else(|| contact.chatapp_user_id.clone());
     let username = person.username.clone().or_else(|| contact.chatapp_username.clone());
     let number = contact.phone.clone().or(phone);
-    let new: Vec<Recipient> =
-        person.phone.map(Recipient::Phone).into_iter().chain(user.clone().map(Recipient::UserId)).collect();
-    follow(tx, context, tenant, &contact, &new)?;
+    follow(tx, context, tenant, &contact, person.phone, user.as_deref())?;
     if (&number, &user, &username) != (&contact.phone, &contact.chatapp_user_id, &contact.chatapp_username) {
         let (number_, user_, username_) = (number.as_deref(), user.as_deref(), username.as_deref());
         contacts::set_channel(tx, tenant, contact.id, number_, user_, username_, context.now)?;
@@ -164,8 +162,7 @@ fn join(
         store::channel_conversations::hand_over(tx, tenant, other.id, into.id)?;
     }
     let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
-    let new: Vec<Recipient> = user.clone().map(Recipient::UserId).into_iter().collect();
-    follow(tx, context, tenant, &into, &new)?;
+    follow(tx, context, tenant, &into, None, user.as_deref())?;
     let phone = into.phone.clone();
     contacts::set_channel(
         tx,
@@ -188,12 +185,18 @@ fn follow(
     context: &Context,
     tenant: Tenant,
     before: &ContactRow,
-    addresses: &[Recipient],
+    phone: Option<E164>,
+    user: Option<&str>,
 ) -> Result<(), Failure> {
+    let addresses = [phone.map(Recipient::Phone), user.map(|user| Recipient::UserId(user.to_owned()))];
     let old = contact_policy::hashes(&context.keyring, Some(before), None);
-    let new: Vec<(&Recipient, String)> = addresses
-        .iter()
-        .map(|address| (address, contact_policy::person_hash(&context.keyring, &address.text())))
+    let new: Vec<(Recipient, String)> = addresses
+        .into_iter()
+        .flatten()
+        .map(|address| {
+            let hash = contact_policy::person_hash(&context.keyring, &address.text());
+            (address, hash)
+        })
         .filter(|(_, hash)| !old.contains(hash))
         .collect();
     if new.is_empty() {
@@ -201,10 +204,10 @@ fn follow(
     }
     let standing = contact_policy::standing(tx, context, tenant, Some(before), None)?;
     for (address, hash) in new {
-        let taken = find(tx, tenant, address)?.is_some_and(|other| other.id != before.id);
+        let taken = find(tx, tenant, &address)?.is_some_and(|other| other.id != before.id);
         channel_consents::carry(tx, tenant, &standing.consent, &hash, !taken, context.now)?;
         if let (true, Recipient::Phone(number)) = (standing.do_not_call, address)
-            && let Some(phone) = contact_policy::indian(*number)
+            && let Some(phone) = contact_policy::indian(number)
         {
             let reason = Some("the number before was opted out");
             do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Chatapp, reason)?;
@@ -230,9 +233,7 @@ pub fn moved(
     else {
         return Ok(());
     };
-    let new: Vec<Recipient> =
-        phone.map(Recipient::Phone).into_iter().chain(user.clone().map(Recipient::UserId)).collect();
-    follow(tx, context, tenant, &row, &new)?;
+    follow(tx, context, tenant, &row, phone, user.as_deref())?;
     let free_phone = match phone.map(|phone| phone.to_string()) {
         Some(phone) if contacts::find_by_phone(tx, tenant, Mode::Live, &phone)?.is_none() => Some(phone),
         _ => row.phone.clone(),

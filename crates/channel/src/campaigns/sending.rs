@@ -316,10 +316,7 @@ fn hand_over(
                             return Ok(Handed::Stop(PauseReason::TemplateUnavailable));
                         }
                         Refusal::Local(LocalError::OptInRequired, _) => "no_opt_in",
-                        Refusal::Local(LocalError::ContactOptedOut, why) => why,
-                        Refusal::Local(error, _) => error.title(),
-                        Refusal::TierLimit => "tier_limit_reached",
-                        Refusal::RecipientUnsupported => "recipient_unsupported",
+                        other => other.word(),
                     }
                 }
             }

@@ -36,6 +36,14 @@ impl Refusal {
         }
     }
 
+    /// The word for it where people are listed: of somebody who may not be written to, how they stand.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Local(LocalError::ContactOptedOut, standing) => standing,
+            other => other.gate(),
+        }
+    }
+
     /// Code, title and detail of a message that failed for it.
     pub fn error(&self) -> (i64, String, String) {
         match self {
