@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
 use crate::exchange::{Exchange, PATIENCE};
-use crate::node::{BINARY, Folder, TOKEN, fresh_database, needs_postgres, needs_sqlite, on_postgres};
+use crate::node::{BINARY, Folder, Node, TOKEN, fresh_database, needs_postgres, needs_sqlite, on_postgres};
 use crate::phone_calls::{Office, exit_code, serve};
 use crate::wire::{State, Wire};
 
@@ -260,16 +260,22 @@ async fn a_node_that_stops_hears_of_a_hang_up_at_another_on_postgres() {
     assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("api_hangup")), "{call}");
 }
 
+/// Two nodes, each with a way of its own to the database, which can be cut.
+async fn on_wires(database: &str, exchange: &Exchange, folders: &[Folder; 2]) -> ([Wire; 2], [Node; 2]) {
+    let wires = [Wire::to(database).await, Wire::to(database).await];
+    let nodes = [0, 1].map(|at: usize| {
+        serve(&folders[at].0, exchange, &[PATIENT, ("DASTAK_DATABASE_URL", wires[at].url.as_str())])
+    });
+    (wires, nodes)
+}
+
 /// After an outage in which every lease ran out, a call whose node is alive goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_ends_a_call_whose_node_is_alive_after_an_outage_on_postgres() {
     needs_postgres();
     let (database, exchange) = (fresh_database().await, Exchange::start().await);
-    let wires = [Wire::to(&database).await, Wire::to(&database).await];
     let folders = [Folder::new(), Folder::new()];
-    let [one, other] = [0, 1].map(|at: usize| {
-        serve(&folders[at].0, &exchange, &[PATIENT, ("DASTAK_DATABASE_URL", wires[at].url.as_str())])
-    });
+    let (wires, [one, other]) = on_wires(&database, &exchange, &folders).await;
     let office = Office::open(&one.client).await;
     let there = office.at(&other);
     let talking = office.place("+919812300014").await;
@@ -325,11 +331,8 @@ async fn nobody_ends_a_call_whose_node_is_alive_after_an_outage_on_postgres() {
 async fn a_dial_that_was_answered_during_an_outage_goes_on_on_postgres() {
     needs_postgres();
     let (database, exchange) = (fresh_database().await, Exchange::start().await);
-    let wires = [Wire::to(&database).await, Wire::to(&database).await];
     let folders = [Folder::new(), Folder::new()];
-    let [one, other] = [0, 1].map(|at: usize| {
-        serve(&folders[at].0, &exchange, &[PATIENT, ("DASTAK_DATABASE_URL", wires[at].url.as_str())])
-    });
+    let (wires, [one, other]) = on_wires(&database, &exchange, &folders).await;
     let office = Office::open(&one.client).await;
     let there = office.at(&other);
     let number = "+919812300011";
