@@ -26,7 +26,7 @@ const LATE: i64 = 60 * MINUTE;
 pub struct Undialled(Mutex<BTreeMap<Id<Call>, Arc<CallRow>>>);
 
 impl Undialled {
-    /// Remembers a call. Whoever wrote it down hears of an error, and does not dial it.
+    /// Remembers a call. The request or the round that wrote it down gets an error, so it never dials the call.
     pub(super) fn add(&self, call: Arc<CallRow>) {
         let mut all = self.lock();
         all.insert(call.id, call);

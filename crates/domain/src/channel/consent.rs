@@ -290,8 +290,8 @@ pub fn wish(text: &str) -> Option<Wish> {
     (says(&seen) || says(text)).then_some(Wish::StopAll)
 }
 
-/// What the payload of a button, or the id of a button or a row, asks for. These are words of whoever made the button, so
-/// `STOP` and `STOP ALL` count alone: `start` may begin an order.
+/// What the payload of a button asks for, or the id of a button or a row. The business chose these words, not the person,
+/// so only `STOP` and `STOP ALL` count: a button with the id `start` may begin an order.
 pub fn wish_of_id(id: &str) -> Option<Wish> {
     match plain(&seen(id, LONGEST + 1)).replace(['_', '-'], " ").as_str() {
         "stop" => Some(Wish::StopMessages),

@@ -1,10 +1,11 @@
 //! Changes of the schema of PostgreSQL while everybody goes on reading and writing.
 //!
 //! The statements of a step (`online` in `migrate.rs`) are transactions of their own, so that none holds one table while it
-//! waits for another, and may run again. Who has to wait for a lock gives up after a moment and comes again: those who
-//! want the table meanwhile stand behind him.
+//! waits for another, and may run again. A statement that has to wait for a lock gives up after a moment and is tried again,
+//! because everybody who wants the table meanwhile waits behind it.
 //!
-//! Two tables become ones that are kept in weeks (`crate::weeks`). The table itself becomes the part for everything up to a moment some days ahead; nothing is copied.
+//! Two tables become ones that are kept in weeks (`crate::weeks`). The table itself becomes the part for everything up to a
+//! moment some days ahead; nothing is copied.
 //!
 //! Attaching a table looks through all of it under an exclusive lock, unless a constraint proves where its rows lie. So
 //! that is made first, unproved, in a moment, and proved under a lock that disturbs nobody. Each step is a transaction of its own and may be

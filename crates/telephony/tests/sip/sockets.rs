@@ -1,6 +1,6 @@
-//! Which ports of this machine are taken, read from the kernel's table. Trying to bind one would take it from
-//! whoever is about to use it: a process that is started at that moment inherits the socket until it runs its
-//! own program.
+//! Which ports of this machine are taken, read from the kernel's table. A test that binds a port to see whether
+//! it is free can keep it from the next user: a process that another test starts at that moment has a copy of the
+//! socket until it runs its own program.
 
 /// Whether something holds this port, by datagram (`udp`) or stream (`tcp`).
 pub fn taken(protocol: &str, port: u16) -> bool {
