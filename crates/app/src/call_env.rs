@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
 
-use super::calls::Undialled;
 use super::events::{self, NewEvent};
+use super::undialled::Undialled;
 use super::{Context, Failure};
 
 /// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the

@@ -53,6 +53,7 @@ pub mod tool_calls;
 pub mod tools;
 pub mod transfer_numbers;
 pub mod trunk_shares;
+pub mod undialled;
 pub mod voices;
 pub mod wallet;
 pub mod webhooks;
@@ -253,7 +254,7 @@ impl App {
             foresees: self.hooks.foresees,
             charges: self.hooks.charges,
             lines: Arc::default(),
-            undialled: self.kept.of(calls::Undialled::default),
+            undialled: self.kept.of(undialled::Undialled::default),
         }
     }
 

@@ -14,8 +14,9 @@ use store::calls::{self, CallRow};
 use super::apply::{apply_owing, next_look};
 use super::foresee::{Coming, foresee};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
-use super::{Env, Undialled, holds};
+use super::{Env, holds};
 use crate::call_env::save;
+use crate::undialled::Undialled;
 use crate::{App, Failure, published_flows};
 
 /// Calls looked at in one transaction, on an embedded store and on a shared one, where a transaction costs turns on the wire.

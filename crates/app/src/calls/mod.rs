@@ -37,9 +37,9 @@ mod prepare;
 mod read;
 mod refusal;
 mod report;
+mod settle_undialled;
 mod talk;
 mod together;
-mod undialled;
 
 pub use crate::call_env::{Carriers, ChargeHook, Env, emit_with};
 pub use agent::pack;
@@ -62,5 +62,5 @@ pub use prepare::{Order, OwnNumber, Prepared, check_metadata, own_number, prepar
 pub use read::{get, hang_up, list, view};
 pub use refusal::Refused;
 pub use report::{keep_holding, transferred, wishes};
+pub use settle_undialled::settle_undialled;
 pub use talk::{Talk, talk};
-pub use undialled::{Undialled, settle_undialled};
