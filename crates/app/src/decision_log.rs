@@ -55,6 +55,11 @@ impl Chains {
         self.entries.push(((tenant, strand), entry));
     }
 
+    /// How many decisions are recorded and not written yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Holds the chains of what was recorded until the transaction ends. Everybody who appends to one of them waits: what
     /// takes time comes before it.
     pub fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {

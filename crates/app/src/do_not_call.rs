@@ -230,7 +230,7 @@ pub async fn add(
         return Err(Failure::plain(error_codes::NO_VALID_NUMBERS).with_meta(json!({"invalid": invalid})));
     }
     let (added, already_listed) =
-        together::list(app, tenant, together::Ask { phones: valid, reason }).await?;
+        together::list(app, together::Ask { tenant, phones: valid, reason }).await?;
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use domain::tenant::Tenant;
 use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::time::Instant;
 
 use crate::Failure;
 
@@ -143,6 +144,110 @@ impl<T, A> Gathers<T, A> {
     }
 }
 
+/// Pieces of a workspace that may be outstanding among those of others.
+const SHARE: usize = 8;
+/// For how long a workspace with more keeps to its own place: its clients are answered together, and ask again.
+const BUSY: Duration = Duration::from_millis(100);
+
+/// The same for one whose pieces cannot be worked with any other.
+const APART: Duration = Duration::from_secs(1);
+
+/// What a workspace has outstanding.
+#[derive(Default)]
+struct Load {
+    pieces: usize,
+    busy_until: Option<Instant>,
+}
+
+/// Places for the work of all workspaces. The pieces of those that have few are worked together, so that a transaction is
+/// worth its turns however many workspaces there are. One that has many has a place of its own, and so has the work of
+/// everybody when it could not be done together: nobody waits long for another workspace.
+pub struct Pool<T, A> {
+    common: Gather<T, Shared<A>>,
+    own: Gathers<T, Shared<A>>,
+    loads: Mutex<HashMap<Tenant, Load>>,
+}
+
+/// One piece, counted until this is dropped.
+struct Outstanding<'a> {
+    loads: &'a Mutex<HashMap<Tenant, Load>>,
+    tenant: Tenant,
+}
+
+impl Outstanding<'_> {
+    fn load(&self, change: impl FnOnce(&mut Load)) {
+        let mut loads = self.loads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(load) = loads.get_mut(&self.tenant) {
+            change(load);
+        }
+    }
+
+    /// The workspace keeps to its own place for a while.
+    fn apart(&self) {
+        self.load(|load| load.busy_until = Some(Instant::now() + APART));
+    }
+}
+
+impl Drop for Outstanding<'_> {
+    fn drop(&mut self) {
+        self.load(|load| load.pieces -= 1);
+    }
+}
+
+/// With whom pieces share a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// With pieces of other workspaces, for which it must not wait long ([`store::Store::tx_hasty`]).
+    Others,
+    /// With those of their own workspace.
+    Own,
+}
+
+impl<T: Clone, A> Pool<T, A> {
+    /// Places where at most `most` pieces are worked together, and so many times at once for a workspace and for all others.
+    pub fn new(most: usize, turns: usize) -> Self {
+        Self { common: Gather::new(most, turns), own: Gathers::new(most, turns), loads: Mutex::default() }
+    }
+
+    /// Counts a piece, and says whether its workspace has few.
+    fn enter(&self, tenant: Tenant) -> (Outstanding<'_>, bool) {
+        let (mut loads, now) = (self.loads.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+        if loads.len() >= REMEMBERED {
+            loads.retain(|_, load| load.pieces > 0);
+        }
+        let load = loads.entry(tenant).or_default();
+        load.pieces += 1;
+        if load.pieces > SHARE {
+            load.busy_until = Some(now + BUSY);
+        }
+        let few = load.busy_until.is_none_or(|until| until < now);
+        (Outstanding { loads: &self.loads, tenant }, few)
+    }
+
+    /// Waits until a piece of a workspace was worked, like [`Gather::ask`]. What `work` could not do for a piece together with
+    /// those of others (`None`) it is asked to do together with those of its own workspace.
+    pub async fn ask<F: Future<Output = Vec<Shared<A>>>>(
+        &self,
+        tenant: Tenant,
+        piece: T,
+        work: impl Fn(Vec<T>, Company) -> F,
+    ) -> Shared<A> {
+        let (outstanding, few) = self.enter(tenant);
+        if few {
+            let done = self.common.ask(piece.clone(), |pieces| work(pieces, Company::Others)).await;
+            if let Some(Some(done)) = done {
+                return Some(done);
+            }
+        }
+        let done = self.own.of(tenant).ask(piece, |pieces| work(pieces, Company::Own)).await.flatten();
+        if done.is_none() {
+            // Perhaps it is to blame that others could not be worked together.
+            outstanding.apart();
+        }
+        done
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +318,84 @@ mod tests {
     async fn who_is_given_no_answer_hears_so() {
         let gather = Gather::<u32, u32>::new(3, 1);
         assert_eq!(gather.ask(1, |_| async { Vec::new() }).await, None);
+    }
+
+    /// Which pieces were worked together, and in what company.
+    type Worked = Arc<Mutex<Vec<(Vec<(Tenant, u32)>, Company)>>>;
+
+    fn tenants() -> [Tenant; 3] {
+        [1, 2, 3].map(Tenant::from_bits)
+    }
+
+    /// Asks for these pieces at once. `can` says what is done.
+    async fn asked(
+        pool: &Arc<Pool<(Tenant, u32), u32>>,
+        pieces: Vec<(Tenant, u32)>,
+        can: fn(&[(Tenant, u32)], Company) -> bool,
+    ) -> Vec<(Vec<(Tenant, u32)>, Company)> {
+        let worked = Worked::default();
+        let asked: Vec<_> = pieces
+            .into_iter()
+            .map(|piece| {
+                let (pool, worked) = (pool.clone(), worked.clone());
+                tokio::spawn(async move {
+                    let work = |pieces: Vec<(Tenant, u32)>, company| {
+                        worked.lock().expect("a lock").push((pieces.clone(), company));
+                        async move {
+                            tokio::task::yield_now().await;
+                            let done = can(&pieces, company);
+                            pieces.into_iter().map(|(_, n)| done.then_some(Ok(n))).collect()
+                        }
+                    };
+                    (pool.ask(piece.0, piece, work).await.map(Result::unwrap), piece.1)
+                })
+            })
+            .collect();
+        for answer in asked {
+            let (done, number) = answer.await.expect("a task");
+            assert!(done.is_none_or(|done| done == number));
+        }
+        let worked = worked.lock().expect("a lock").clone();
+        worked
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn few_pieces_are_worked_with_those_of_others_and_many_are_not() {
+        let (pool, [one, two, three]) = (Arc::new(Pool::new(64, 1)), tenants());
+        let worked = asked(&pool, vec![(one, 1), (two, 2), (three, 3)], |_, _| true).await;
+        assert!(worked.iter().all(|(_, company)| *company == Company::Others), "{worked:?}");
+        let mut flood: Vec<_> = (10..60).map(|n| (two, n)).collect();
+        flood.push((one, 4));
+        let worked = asked(&pool, flood, |_, _| true).await;
+        let of_two: usize = worked
+            .iter()
+            .filter(|(_, company)| *company == Company::Others)
+            .map(|(pieces, _)| pieces.iter().filter(|(tenant, _)| *tenant == two).count())
+            .sum();
+        assert_eq!(of_two, SHARE);
+        assert!(
+            worked.iter().any(|(pieces, company)| pieces.contains(&(one, 4)) && *company == Company::Others)
+        );
+        // Its clients come again within a moment.
+        assert_eq!(asked(&pool, vec![(two, 5)], |_, _| true).await, [(vec![(two, 5)], Company::Own)]);
+        tokio::time::sleep(BUSY * 2).await;
+        assert_eq!(asked(&pool, vec![(two, 6)], |_, _| true).await, [(vec![(two, 6)], Company::Others)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_cannot_be_worked_with_others_is_worked_by_its_workspace() {
+        let (pool, [one, two, _]) = (Arc::new(Pool::new(64, 1)), tenants());
+        let alone = |_: &[(Tenant, u32)], company| company == Company::Own;
+        let worked = asked(&pool, vec![(one, 1), (two, 2)], alone).await;
+        for piece in [(one, 1), (two, 2)] {
+            assert!(worked.contains(&(vec![piece], Company::Own)), "{worked:?}");
+        }
+        // The one that fails by itself, too, stays apart from the others.
+        let not_two = |pieces: &[(Tenant, u32)], _| pieces.iter().all(|(_, n)| *n != 2);
+        let _ = asked(&pool, vec![(two, 2)], not_two).await;
+        let worked = asked(&pool, vec![(one, 3), (two, 2)], not_two).await;
+        assert_eq!(worked.len(), 2, "{worked:?}");
+        assert!(worked.contains(&(vec![(one, 3)], Company::Others)), "{worked:?}");
+        assert!(worked.contains(&(vec![(two, 2)], Company::Own)), "{worked:?}");
     }
 }

@@ -395,7 +395,9 @@ pub fn start_jobs(
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::live_calls::start(app, wakes);
     jobs::start_in_service(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
-    jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
+    // It looks every minute at what was quiet for five: on a shared store a commit of any node would wake it on all.
+    let hourly = if app.store.shared() && !app.clock.is_manual() { jobs::BY_TIME } else { topics::CALLS };
+    jobs::start(app, wakes, hourly, jobs::call_hours::look);
     jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
     jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);
     if let Some(lines) = lines {

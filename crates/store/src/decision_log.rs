@@ -162,9 +162,10 @@ pub fn append(tx: &mut Tx<'_>, rows: &[NewRow]) -> Result<(), DbError> {
 
 /// Moves the head of a chain to the newest row that was added.
 pub fn move_head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, head: &HeadRow) -> Result<(), DbError> {
-    tx.later(
+    tx.change(
         "update decision_log_heads set seq = ?3, hash = ?4, at = ?5, seal = ?6 where workspace = ?1 and chain = ?2",
         params![tenant, strand, head.head.seq, &head.head.hash, head.at, &head.seal],
+        DbError::Internal("the head of a chain of the decision log is gone".into()),
     )
 }
 

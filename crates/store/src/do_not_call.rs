@@ -63,6 +63,31 @@ pub struct NewEntry {
     pub reason: String,
 }
 
+/// Holds the lists of several workspaces and reads at once what [`add_all`] asks for with the same numbers and the same `also`.
+/// On SQLite, where a read is a call, nothing is read.
+pub fn foresee_all<'a, R>(
+    tx: &mut Tx<'_>,
+    lists: impl Iterator<Item = (Tenant, &'a [NewEntry])> + Clone,
+    also: impl Fn(&mut Tx<'_>, Tenant, &'a [NewEntry]) -> Result<R, DbError>,
+) -> Result<(), DbError> {
+    for (tenant, _) in lists.clone() {
+        open(tx, tenant)?;
+    }
+    tx.foresee(|tx| {
+        for (tenant, _) in lists.clone() {
+            let _ = last_seq(tx, tenant);
+        }
+        for (tenant, entries) in lists {
+            let _ = among(tx, tenant, &hashes(entries));
+            let _ = also(tx, tenant, entries);
+        }
+    })
+}
+
+fn hashes(entries: &[NewEntry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry.hash.as_str()).collect()
+}
+
 /// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
 /// the list is held.
 pub fn add_all<R>(
@@ -72,7 +97,7 @@ pub fn add_all<R>(
     now: Timestamp,
     also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let hashes: Vec<&str> = entries.iter().map(|entry| entry.hash.as_str()).collect();
+    let hashes = hashes(entries);
     let mut last = hold(tx, tenant)?;
     tx.ahead(|tx| {
         let _ = among(tx, tenant, &hashes);
@@ -85,12 +110,13 @@ pub fn add_all<R>(
     for entry in entries.iter().zip(&new).filter_map(|(entry, new)| new.then_some(entry)) {
         last += 1;
         tx.forget_held(&name(tenant, &entry.hash));
-        tx.later(INSERT, params![tenant, &*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
+        tx.add(INSERT, params![tenant, &*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
     }
     if last > before {
-        tx.later(
+        tx.change(
             "update do_not_call_heads set last_seq = ?2, total = total + ?3 where workspace = ?1",
             params![tenant, last, last - before],
+            DbError::Internal("the list of a workspace is gone".into()),
         )?;
     }
     Ok((new, more))
@@ -98,12 +124,22 @@ pub fn add_all<R>(
 
 /// Holds the list: what [`contains`] says from here on stays true. Gives the place of its last entry.
 fn hold(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
-    tx.later(
+    open(tx, tenant)?;
+    Ok(last_seq(tx, tenant)?.unwrap_or(0))
+}
+
+/// Makes the list if there is none.
+fn open(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+    tx.add(
         "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
         params![tenant],
-    )?;
+    )
+}
+
+/// The place of its last entry, which stands still from here on.
+fn last_seq(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<i64>, DbError> {
     let sql = "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/";
-    Ok(tx.one::<i64>(sql, params![tenant])?.unwrap_or(0))
+    tx.one(sql, params![tenant])
 }
 
 /// Under which name this transaction knows whether a number is listed, if it was read for many.

@@ -205,13 +205,18 @@ pub fn settle_at_commit(
 /// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
-    let held = tx.exec(
-        "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
-         where id = ?1 and balance - reserved >= cast(?2 as bigint)",
-        params![tenant, amount, lines],
-    )?;
-    Ok(held > 0)
+    Ok(tx.exec(HOLD, params![tenant, amount, lines])? > 0)
 }
+
+/// The same for a workspace that this transaction holds, and whose balance it has seen: if that does not cover it after all,
+/// the transaction fails.
+pub fn hold_covered(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {
+    let otherwise = DbError::Internal("a wallet was changed by somebody who did not hold it".into());
+    tx.change(HOLD, params![tenant, amount, lines], otherwise)
+}
+
+const HOLD: &str = "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
+    where id = ?1 and balance - reserved >= cast(?2 as bigint)";
 
 /// Gives back the lines of calls that leave them, and what was held for them.
 pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {

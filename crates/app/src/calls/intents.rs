@@ -1,6 +1,6 @@
-//! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store those of one workspace are decided on and
-//! written down with one transaction: what they rest on is read together, and the chains of the decision log, which each of
-//! them grows, are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
+//! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store those of one workspace, or of many that
+//! ask for few, are decided on and written down with one transaction: what they rest on is read together, and the chains of
+//! the decision log, which each of them grows, are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
 //! is done by itself, and so is everything when the shared transaction fails.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use store::calls::CallRow;
 use store::{Tx, agents, numbers, workspaces};
 
-use super::{Env, Known, Order, Refused, block, contact, place_intent, prepare};
-use crate::gather::{Gathers, Shared, share_out};
+use super::gates::Number;
+use super::{Env, Known, Order, Refused, block, contact, gates, place_intent, prepare};
+use crate::gather::{Company, Pool, Shared, share_out};
 use crate::idempotency::{self, Answer, Claim, Once};
 use crate::{App, Failure};
 
-/// Requests of a workspace that share a transaction at most.
+/// Requests that share a transaction at most.
 const TOGETHER: usize = 128;
 /// Transactions of a workspace at once on a node: they would wait for each other at the head of its log until they commit.
 const TURNS: usize = 1;
@@ -45,14 +46,15 @@ pub(super) enum Intent {
 /// What came of a request.
 type Intended = Result<Intent, Failure>;
 /// Where requests wait.
-type Desks = Gathers<Arc<Ask>, Shared<Intent>>;
+type Desks = Pool<Arc<Ask>, Intent>;
 
 /// Decides on a call and writes it down, on a shared store together with others that wait.
 pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
     let ask = Arc::new(ask);
     if app.store.shared() {
-        let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(ask.tenant);
-        if let Some(Some(intended)) = desk.ask(ask.clone(), |asks| work(app, asks)).await {
+        let desks = app.kept.of(|| Desks::new(TOGETHER, TURNS));
+        let work = |asks, company| work(app, asks, company);
+        if let Some(intended) = desks.ask(ask.tenant, ask.clone(), work).await {
             return intended;
         }
     }
@@ -74,9 +76,13 @@ pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
         .await
 }
 
-async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Intent>> {
+async fn work(app: &App, asks: Vec<Arc<Ask>>, company: Company) -> Vec<Shared<Intent>> {
     let (count, env) = (asks.len(), app.call_env());
-    share_out(count, app.store.tx(move |tx| intend_all(tx, &env, &asks)).await)
+    let intended = match company {
+        Company::Others => app.store.tx_hasty(move |tx| intend_all(tx, &env, &asks)).await,
+        Company::Own => app.store.tx(move |tx| intend_all(tx, &env, &asks)).await,
+    };
+    share_out(count, intended)
 }
 
 fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared<Intent>>, Failure> {
@@ -87,12 +93,25 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
     for (_, ask) in &simple {
         keyed.entry((ask.tenant, ask.mode)).or_default().push(&ask.once);
     }
+    let mut called: BTreeMap<Tenant, Vec<Number>> = BTreeMap::new();
+    for (_, ask) in
+        simple.iter().filter(|(_, ask)| ask.mode == Mode::Live && ask.order.external_ref.is_none())
+    {
+        let numbers = called.entry(ask.tenant).or_default();
+        let phone = Phone::normalize(&ask.order.to_number).ok();
+        numbers.extend(phone.map(|phone| (phone, env.context.keyring.hash_phone(&phone))));
+    }
     tx.foresee(|tx| {
         for onces in keyed.values() {
             let _ = idempotency::used(tx, onces.iter().copied());
         }
         for (_, ask) in &simple {
             look(tx, ask);
+        }
+        if called.len() > 1 {
+            for (tenant, numbers) in &called {
+                let _ = gates::read_people(tx, *tenant, numbers.clone(), env.context.now);
+            }
         }
     })?;
     let mut used = BTreeSet::new();
@@ -104,13 +123,6 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
         |ask: &Ask| ask.once.key().is_some_and(|key| used.contains(&(ask.tenant, ask.mode, key.to_owned())));
     let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| !is_used(ask)).collect();
     let mut known = Known::of_different_people();
-    let mut called: BTreeMap<Tenant, Vec<(Phone, String)>> = BTreeMap::new();
-    for (_, ask) in open.iter().filter(|(_, ask)| ask.mode == Mode::Live && ask.order.external_ref.is_none())
-    {
-        let numbers = called.entry(ask.tenant).or_default();
-        let phone = Phone::normalize(&ask.order.to_number).ok();
-        numbers.extend(phone.map(|phone| (phone, env.context.keyring.hash_phone(&phone))));
-    }
     for (tenant, numbers) in called {
         known.meet(tx, tenant, numbers, env.context.now)?;
     }

@@ -47,6 +47,8 @@ struct KnownWorkspace {
     placed: i64,
 }
 
+/// Rows of the decision log that wait for the end of the transaction at most.
+const ENTRIES: usize = 1_024;
 /// Answers of gates that are kept: the dials of one transaction look much alike to the gates.
 const JUDGED: usize = 64;
 
@@ -315,13 +317,12 @@ impl Known {
 
     /// Stores what was written down so far, so that it can be read.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        // Read before anything is written, so that the writes travel with the commit.
-        self.chains.hold(tx)?;
         let contacts = std::mem::take(&mut self.contacts);
         contacts::insert_all(tx, contacts.iter().map(|(tenant, row)| (*tenant, row)))?;
         calls::insert(tx, &self.calls[self.stored..])?;
         self.stored = self.calls.len();
-        self.chains.write(tx)
+        // Everybody who decides for the workspace waits for the heads: they are held once everything else is written.
+        if self.chains.waiting() >= ENTRIES { self.chains.write(tx) } else { Ok(()) }
     }
 
     /// Stores what was put off. The last thing that the transaction does with calls.
@@ -337,9 +338,7 @@ impl Known {
         for ((tenant, _), workspace) in
             self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0)
         {
-            if !wallet::hold(tx, tenant, workspace.held, workspace.placed)? {
-                return Err(Failure::internal("a wallet was changed by somebody who did not hold it"));
-            }
+            wallet::hold_covered(tx, tenant, workspace.held, workspace.placed)?;
         }
         self.chains.finish(tx, context)
     }

@@ -1,18 +1,19 @@
 //! Numbers that a workspace puts on its list at the same moment (`POST /v1/dnc`). The head of the list is held for each
-//! transaction, so on a shared store the requests that wait share one.
+//! transaction, so on a shared store the requests that wait share one, also with those of other workspaces that have few.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
-use store::{Tx, contacts, do_not_call};
+use store::contacts::{self, ContactRow};
+use store::{DbError, Tx, do_not_call};
 
 use super::{Source, mark};
-use crate::gather::{Gathers, Shared, share_out};
+use crate::gather::{Company, Pool, share_out};
 use crate::{App, Context, Failure};
 
-/// Requests of a workspace that share a transaction at most.
+/// Requests that share a transaction at most.
 const TOGETHER: usize = 64;
 /// Transactions of a workspace at once on a node: they would wait for each other at the head of the list.
 const TURNS: usize = 1;
@@ -21,6 +22,7 @@ const SMALL: usize = 16;
 
 /// What a request puts on the list.
 pub(super) struct Ask {
+    pub tenant: Tenant,
     pub phones: Vec<Phone>,
     pub reason: Option<String>,
 }
@@ -28,37 +30,45 @@ pub(super) struct Ask {
 /// How many numbers were new on the list, and how many were not.
 pub(super) type Listed = (u64, u64);
 /// Where requests wait.
-type Desks = Gathers<Arc<Ask>, Shared<Listed>>;
+type Desks = Pool<Arc<Ask>, Listed>;
 
 /// Puts numbers on the list, on a shared store together with others that wait.
-pub(super) async fn list(app: &App, tenant: Tenant, ask: Ask) -> Result<Listed, Failure> {
+pub(super) async fn list(app: &App, ask: Ask) -> Result<Listed, Failure> {
     let ask = Arc::new(ask);
     if app.store.shared() && ask.phones.len() <= SMALL {
-        let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(tenant);
-        let listed = desk.ask(ask.clone(), |asks| async move {
+        let desks = app.kept.of(|| Desks::new(TOGETHER, TURNS));
+        let listed = desks.ask(ask.tenant, ask.clone(), |asks, company| async move {
             let (count, context) = (asks.len(), app.context());
-            let stored = app.store.tx(move |tx| list_all(tx, &context, tenant, &asks)).await;
+            let work = move |tx: &mut Tx<'_>| list_all(tx, &context, &asks);
+            let stored = match company {
+                Company::Others => app.store.tx_hasty(work).await,
+                Company::Own => app.store.tx(work).await,
+            };
             share_out(count, stored.map(|all| all.into_iter().map(|one| Some(Ok(one))).collect()))
         });
-        if let Some(Some(listed)) = listed.await {
+        if let Some(listed) = listed.await {
             return listed;
         }
     }
     let context = app.context();
-    let listed = app.store.tx(move |tx| list_all(tx, &context, tenant, std::slice::from_ref(&ask))).await?;
+    let listed = app.store.tx(move |tx| list_all(tx, &context, std::slice::from_ref(&ask))).await?;
     Ok(listed.first().copied().unwrap_or_default())
 }
 
-fn list_all(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    asks: &[Arc<Ask>],
-) -> Result<Vec<Listed>, Failure> {
-    // By the number, in the order of the requests: the first one that names a number lists it.
-    let mut named: BTreeMap<Phone, usize> = BTreeMap::new();
-    let mut entries = Vec::new();
+/// What requests of one workspace put on its list.
+#[derive(Default)]
+struct List {
+    /// By the number, in the order of the requests: the first one that names a number lists it.
+    named: BTreeMap<Phone, usize>,
+    entries: Vec<do_not_call::NewEntry>,
+    /// Whether each is new.
+    added: Vec<bool>,
+}
+
+fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec<Listed>, Failure> {
+    let mut lists: BTreeMap<Tenant, List> = BTreeMap::new();
     for ask in asks {
+        let List { named, entries, .. } = lists.entry(ask.tenant).or_default();
         for phone in &ask.phones {
             named.entry(*phone).or_insert_with(|| {
                 entries.push(do_not_call::NewEntry {
@@ -70,21 +80,39 @@ fn list_all(
             });
         }
     }
-    let numbers: Vec<String> = entries.iter().map(|entry| entry.phone.clone()).collect();
-    let people = |tx: &mut Tx<'_>| contacts::find_by_phones(tx, tenant, Mode::Live, &numbers);
-    let (mut added, people) = do_not_call::add_all(tx, tenant, &entries, context.now, people)?;
-    for contact in people {
-        mark(tx, context, tenant, &contact, Source::Api)?;
+    if lists.len() > 1 {
+        let all = lists.iter().map(|(tenant, list)| (*tenant, &*list.entries));
+        do_not_call::foresee_all(tx, all, people)?;
     }
-    let mut listed = |phone: &Phone| {
-        let place = named.get(phone).and_then(|place| added.get_mut(*place));
-        place.is_some_and(std::mem::take)
-    };
-    let listed = |ask: &Arc<Ask>| {
-        let new = ask.phones.iter().filter(|phone| listed(phone)).count();
+    for (tenant, list) in &mut lists {
+        let entries = &list.entries;
+        let (added, people) =
+            do_not_call::add_all(tx, *tenant, entries, context.now, |tx| people(tx, *tenant, entries))?;
+        for contact in people {
+            mark(tx, context, *tenant, &contact, Source::Api)?;
+        }
+        list.added = added;
+    }
+    let mut listed = |ask: &Arc<Ask>| {
+        let Some(List { named, added, .. }) = lists.get_mut(&ask.tenant) else { return (0, 0) };
+        let mut is_new = |phone: &&Phone| {
+            let place = named.get(*phone).and_then(|place| added.get_mut(*place));
+            place.is_some_and(std::mem::take)
+        };
+        let new = ask.phones.iter().filter(|phone| is_new(phone)).count();
         (count(new), count(ask.phones.len() - new))
     };
-    Ok(asks.iter().map(listed).collect())
+    Ok(asks.iter().map(&mut listed).collect())
+}
+
+/// The contacts who have these numbers.
+fn people(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    entries: &[do_not_call::NewEntry],
+) -> Result<Vec<ContactRow>, DbError> {
+    let numbers: Vec<String> = entries.iter().map(|entry| entry.phone.clone()).collect();
+    contacts::find_by_phones(tx, tenant, Mode::Live, &numbers)
 }
 
 fn count(numbers: usize) -> u64 {

@@ -76,6 +76,7 @@ mod knowledge_files_hostile;
 mod legs;
 mod lines;
 mod listen;
+mod many_workspaces;
 mod master_key;
 mod neighbours;
 mod nudge_failures;

@@ -265,6 +265,8 @@ fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Usual,
+    /// On a shared store it gives up rather than wait long for a lock.
+    Hasty,
     /// Large: on SQLite no other closure shares its transaction.
     Alone,
     /// The same, and it may take minutes.
@@ -396,6 +398,21 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         self.write(work, Kind::Single, Location::caller())
+    }
+
+    /// Like [`Store::tx`] for a closure that works for several workspaces, each of which may be busy: on PostgreSQL a lock
+    /// that another transaction keeps for 100 ms ends it with [`DbError::Retry`]. Nothing was stored then, and the work of
+    /// each workspace is to be done by itself.
+    #[track_caller]
+    pub fn tx_hasty<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, Kind::Hasty, Location::caller())
     }
 
     /// Like [`Store::tx`] for a large closure: on SQLite no other closure shares its transaction.

@@ -140,6 +140,28 @@ async fn whoever_holds_a_lock_for_long_holds_up_nobody_for_long_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_works_for_several_gives_way_to_one_that_holds_a_lock_on_postgres() {
+    let url = fresh_database().await;
+    let store = scratch(&url, 1).await;
+    store.tx(add(1)).await.unwrap();
+    let holder = raw(&url).await;
+    holder.batch_execute("begin; update scratch set note = 'held'").await.unwrap();
+    let write = || store.tx_hasty(|tx| tx.exec("update scratch set note = 'ours'", &[]));
+    let refused = write().await;
+    assert!(matches!(refused, Err(DbError::Retry(_))), "{refused:?}");
+    holder.batch_execute("rollback").await.unwrap();
+    assert_eq!(write().await, Ok(1));
+    // What conflicts for a moment runs again.
+    let mut first = true;
+    let again = store.tx_hasty(move |tx| {
+        let conflicts = std::mem::take(&mut first);
+        let changed = tx.exec("update scratch set note = 'again'", &[])?;
+        if conflicts { Err(DbError::Retry("a moment ago".into())) } else { Ok(changed) }
+    });
+    assert_eq!(again.await, Err(DbError::Retry("a moment ago".into())), "an error of the closure is its own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_stops_in_a_transaction_lets_go_on_postgres() {
     let url = fresh_database().await;
     let store = scratch(&url, 2).await;

@@ -37,6 +37,8 @@ use wakes::Owed;
 const ATTEMPTS: u32 = 12;
 /// Time after which it does not run again.
 const CONTENDED: Duration = Duration::from_secs(6);
+/// The same for one that does not wait long for others: it is less than its wait for one lock.
+const HASTY: Duration = Duration::from_millis(80);
 /// Connections for transactions that closures share: while one waits for its commit, the next is filled.
 const SHARED: usize = 2;
 /// Closures that may wait for a connection.
@@ -49,6 +51,8 @@ const LONG_PATIENCE: Duration = Duration::from_secs(15 * 60);
 const IDLE: Duration = Duration::from_millis(200);
 
 const WRITE: Frame = Frame::Transaction("begin");
+/// A lock that somebody keeps longer ends it, and it does not try again then ([`HASTY`]).
+const WRITE_HASTY: Frame = Frame::Transaction("begin; set local lock_timeout = '100ms'");
 /// A very large transaction may compute for long, and wait for another one of its kind.
 const WRITE_LONG: Frame = Frame::Transaction(
     "begin; set local idle_in_transaction_session_timeout = '10min'; set local lock_timeout = '10min'",
@@ -138,6 +142,7 @@ impl Postgres {
         let (on_wake, metrics) = (self.on_wake.clone(), self.metrics.clone());
         let (frame, patience) = match kind {
             Kind::Usual | Kind::Alone => (WRITE, PATIENCE),
+            Kind::Hasty => (WRITE_HASTY, PATIENCE),
             Kind::Long => (WRITE_LONG, LONG_PATIENCE),
             Kind::Single => (Frame::SingleWrite, PATIENCE),
             Kind::LongSingle => (Frame::SingleWrite, LONG_PATIENCE),
@@ -373,6 +378,8 @@ impl PgSession {
         metrics: &StoreMetrics,
     ) -> Result<(T, Aftermath), E> {
         let (mut attempt, began) = (0, Instant::now());
+        let hasty = frame == WRITE_HASTY;
+        let contended = if hasty { HASTY } else { CONTENDED };
         loop {
             attempt += 1;
             let (mut tx, reused) = self.open(frame, patience)?;
@@ -405,12 +412,12 @@ impl PgSession {
             self.close(tx, closed.as_ref().err());
             match closed {
                 Ok(answer) => return answer,
-                Err(DbError::Retry(_)) if attempt < ATTEMPTS && began.elapsed() < CONTENDED => {
+                Err(DbError::Retry(_)) if attempt < ATTEMPTS && began.elapsed() < contended => {
                     metrics.conflicts.inc();
                     // Spreads contenders; real time, because the conflict is with real processes.
                     std::thread::sleep(Duration::from_micros(u64::from(attempt * attempt) * 300));
                 }
-                Err(DbError::Retry(why)) => return Err(DbError::Unavailable(why).into()),
+                Err(DbError::Retry(why)) if !hasty => return Err(DbError::Unavailable(why).into()),
                 // The server closed the idle connection: nothing was committed, so a fresh one may try.
                 Err(DbError::Unavailable(_)) if reused && !late && attempt == 1 => {}
                 Err(why) => return Err(why.into()),

@@ -1,0 +1,177 @@
+//! Requests of many workspaces at the same moment: on a shared store they share transactions, and each is decided on as if it
+//! were alone (docs/operating/many-nodes.md).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::agents;
+use crate::app::{Answer, TestApp, Workspace, needs_postgres};
+use crate::call_simulation::noon_after;
+use crate::do_not_call::opt_outs;
+
+/// A service at noon, and workspaces with an agent each.
+async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
+    let app = TestApp::start().await;
+    let mut offices = Vec::new();
+    for _ in 0..count {
+        let workspace = app.workspace().await;
+        let agent = agents::create_active(&app, &workspace, &json!({})).await;
+        offices.push((workspace, agent));
+    }
+    let noon = noon_after(&app.now().await);
+    app.set_clock(&noon.to_string()).await;
+    (Arc::new(app), offices)
+}
+
+/// Sends requests at once, each with a key, an `Idempotency-Key` and a body; the answers in the order of the requests.
+async fn at_once(
+    app: &Arc<TestApp>,
+    path: &'static str,
+    requests: Vec<(String, String, Value)>,
+) -> Vec<Answer> {
+    let mut tasks = JoinSet::new();
+    for (place, (key, once, body)) in requests.into_iter().enumerate() {
+        let app = app.clone();
+        tasks.spawn(
+            async move { (place, app.post_with(&key, path, &[("idempotency-key", &once)], &body).await) },
+        );
+    }
+    let mut answers = tasks.join_all().await;
+    answers.sort_by_key(|(place, _)| *place);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+async fn money(app: &TestApp, workspace: &Workspace) -> (i64, i64) {
+    let view = app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
+    (view["data"]["balanceMinor"].as_i64().unwrap(), view["data"]["reservedMinor"].as_i64().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_many_workspaces_at_once_are_decided_on_as_if_each_were_alone() {
+    const LISTED: &str = "+919812300102";
+    let (app, offices) = open(6).await;
+    app.post(&offices[1].0.live, "/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
+    let poor = format!("/workspaces/{}", offices[2].0.id);
+    app.operator("PATCH", &poor, &json!({"kybVerified": true, "limits": {"concurrentCalls": 1}}))
+        .await
+        .expect(200);
+    let call = |agent: &str, to: &str| json!({"agentId": agent, "toNumber": to});
+    let mut requests = Vec::new();
+    for (workspace, agent) in &offices {
+        // The same numbers and the same keys in all of them.
+        for (place, to) in ["+919812300101", LISTED].iter().enumerate() {
+            requests.push((workspace.live.clone(), format!("k{place}"), call(agent, to)));
+            requests.push((workspace.test.clone(), format!("k{place}"), call(agent, to)));
+        }
+        // An agent of somebody else.
+        requests.push((workspace.live.clone(), "k9".into(), call(&offices[0].1, "+919812300109")));
+    }
+    let answers = at_once(&app, "/v1/calls", requests.clone()).await;
+    let mut placed = vec![0; offices.len()];
+    for (place, answer) in answers.into_iter().enumerate() {
+        let (office, kind) = (place / 5, place % 5);
+        match (office, kind) {
+            // Kept from being called by the list of its own workspace only.
+            (1, 2) => drop(answer.refused(422, "call_blocked")),
+            (0, 4) => placed[0] += 1,
+            (_, 4) => drop(answer.refused(404, "not_found")),
+            // Of two live calls one has the only line.
+            (2, 0 | 2) if answer.status != 200 => drop(answer.refused(429, "concurrency_limit")),
+            _ => {
+                answer.expect(200);
+                placed[office] += i64::from(kind != 1 && kind != 3);
+            }
+        }
+    }
+    assert_eq!(placed, [3, 1, 1, 2, 2, 2]);
+    for ((workspace, _), placed) in offices.iter().zip(placed) {
+        let (balance, held) = money(&app, workspace).await;
+        assert_eq!((balance, held), (1_000_000, placed * 600), "each call holds a minute of its own wallet");
+        for (key, world) in [(&workspace.live, "live"), (&workspace.test, "test")] {
+            let verified = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+            assert_eq!(verified["verified"], true, "{world}: {verified}");
+        }
+        let listed = app.get(&workspace.test, "/v1/calls").await.expect(200);
+        assert_eq!(listed["data"].as_array().unwrap().len(), 2);
+    }
+    // The same requests again are given the same answers, and nobody is called again.
+    for (place, answer) in at_once(&app, "/v1/calls", requests).await.into_iter().enumerate() {
+        if answer.status == 200 {
+            let first = answer.header("idempotent-replayed") != Some("true");
+            assert!(!first || place / 5 == 2, "{place}: a repeat was called anew");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn opt_outs_of_many_workspaces_at_once_go_to_their_own_lists() {
+    let (app, offices) = open(5).await;
+    let shared = "+919812300201";
+    for (workspace, _) in &offices[..2] {
+        let person = json!({"externalRef": "p", "phone": shared});
+        app.post(&workspace.live, "/v1/contacts", &person).await.expect(201);
+    }
+    let mut requests = Vec::new();
+    for (place, (workspace, _)) in offices.iter().enumerate() {
+        let own = format!("+91981230030{place}");
+        requests.push((
+            workspace.live.clone(),
+            "a".into(),
+            json!({"phones": [shared, own], "reason": "asked"}),
+        ));
+        requests.push((workspace.live.clone(), "b".into(), json!({"phones": [shared]})));
+    }
+    let answers = at_once(&app, "/v1/dnc", requests).await;
+    let counts: Vec<(i64, i64)> = answers
+        .into_iter()
+        .map(|answer| {
+            let data = answer.expect(200)["data"].clone();
+            (data["added"].as_i64().unwrap(), data["alreadyListed"].as_i64().unwrap())
+        })
+        .collect();
+    for (place, (workspace, _)) in offices.iter().enumerate() {
+        let (one, other) = (counts[place * 2], counts[place * 2 + 1]);
+        assert_eq!((one.0 + other.0, one.1 + other.1), (2, 1), "{place}: a number is new once");
+        let list = app.get(&workspace.live, "/v1/dnc").await.expect(200);
+        assert_eq!(list["total"], 2, "{list}");
+        let told = opt_outs(&app, &workspace.id).await.len();
+        assert_eq!(told, usize::from(place < 2), "{place}: the person of this workspace is told of once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
+    needs_postgres();
+    let (app, offices) = open(3).await;
+    let (holds, held) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (store, tenant) = (app.app().store.clone(), offices[0].0.id.parse().unwrap());
+    let mut signals = Some((holds, released));
+    let holder = tokio::spawn(async move {
+        let hold = move |tx: &mut store::Tx<'_>| {
+            store::workspaces::get_for_update(tx, tenant)?;
+            if let Some((holds, released)) = signals.take() {
+                let _ = holds.send(());
+                let _ = released.recv();
+            }
+            Ok::<_, store::DbError>(())
+        };
+        store.tx(hold).await
+    });
+    held.await.unwrap();
+    let place = |office: usize| {
+        let (app, key, agent) = (app.clone(), offices[office].0.live.clone(), offices[office].1.clone());
+        let body = json!({"agentId": agent, "toNumber": "+919812300101"});
+        tokio::spawn(async move { app.post(&key, "/v1/calls", &body).await })
+    };
+    let first = place(0);
+    app.until_one_waits_for_a_lock().await;
+    let (one, other) = (place(1), place(2));
+    one.await.unwrap().expect(200);
+    other.await.unwrap().expect(200);
+    release.send(()).unwrap();
+    first.await.unwrap().expect(200);
+    holder.await.unwrap().unwrap();
+}
