@@ -2,6 +2,7 @@
 //! were alone (docs/operating/many-nodes.md).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -13,7 +14,8 @@ use crate::do_not_call::opt_outs;
 
 /// A service at noon, and workspaces with an agent each.
 async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
-    let app = TestApp::start().await;
+    // One for whoever holds a workspace, one for whoever waits for it.
+    let app = TestApp::start_with(|config| config.database_connections = 4).await;
     let mut offices = Vec::new();
     for _ in 0..count {
         let workspace = app.workspace().await;
@@ -148,9 +150,11 @@ async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
     let (holds, held) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (store, tenant) = (app.app().store.clone(), offices[0].0.id.parse().unwrap());
-    let mut signals = Some((holds, released));
+    let (mut signals, runs) = (Some((holds, released)), Arc::new(AtomicUsize::new(0)));
+    let ran = runs.clone();
     let holder = tokio::spawn(async move {
         let hold = move |tx: &mut store::Tx<'_>| {
+            ran.fetch_add(1, Ordering::SeqCst);
             store::workspaces::get_for_update(tx, tenant)?;
             if let Some((holds, released)) = signals.take() {
                 let _ = holds.send(());
@@ -174,4 +178,9 @@ async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
     release.send(()).unwrap();
     first.await.unwrap().expect(200);
     holder.await.unwrap().unwrap();
+    assert_eq!(
+        runs.load(Ordering::SeqCst),
+        1,
+        "the others were answered before the server took the workspace away from its holder"
+    );
 }
