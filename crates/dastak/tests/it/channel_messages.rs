@@ -426,6 +426,41 @@ async fn the_channel_can_be_off_or_missing() {
 }
 
 #[tokio::test]
+async fn fields_of_a_template_that_are_not_known_are_passed_over() {
+    let desk = Desk::open().await;
+    let components = json!([
+        {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"},
+        {"type": "BODY", "text": "Hi {{1}}, it is due."},
+        {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "Pay", "url": "https://p.example/{{1}}"}]},
+    ]);
+    desk.fake
+        .system
+        .put_template(json!({"id": "779", "name": "bill", "language": "en", "category": "UTILITY",
+        "status": "APPROVED", "components": components}));
+    let live = &desk.workspace.live;
+    desk.app.post(live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+    let body = json!({"to": ASHA, "later": 1, "template": {"name": "bill", "language": "en", "later": 1, "params": {
+        "body": ["Asha"], "later": {"a": [1]},
+        "header": {"type": "text", "text": "Asha", "later": 1},
+        "buttons": [{"index": 0, "text": "7", "later": 1}],
+    }}});
+    desk.send(&body).await.expect(201);
+    let sent = desk.fake.system.sent();
+    assert_eq!(sent.len(), 1);
+    assert!(!sent[0].to_string().contains("later"), "{}", sent[0]);
+    // What is known is still checked.
+    for (part, value, field) in [
+        ("header", json!({"type": "sound"}), "template.params.header.type"),
+        ("buttons", json!([{"index": 10}]), "template.params.buttons[0].index"),
+    ] {
+        let mut wrong = body.clone();
+        wrong["template"]["params"][part] = value;
+        let refused = desk.send(&wrong).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field, "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn a_lost_answer_leaves_a_message_that_nobody_sends_again() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
