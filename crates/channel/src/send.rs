@@ -465,7 +465,7 @@ fn claim_in(
     if more > 0 {
         due.extend(channel_messages::due(tx, tenant, number, 1, now, more)?);
     }
-    let from = match number_of(tx, tenant, number)? {
+    let from = match number_of(tx, tenant, number)?.filter(Number::is_connected) {
         Some(from) if from.connection == ConnectionStatus::Connected => from,
         Some(_) => {
             // The account cannot send; a new token or its next check changes that.
@@ -475,9 +475,7 @@ fn claim_in(
         }
         None => {
             for mut row in due {
-                let mut error = Refusal::Local(LocalError::InvalidMessage, "number_gone").error();
-                error.2 = "the business number is not connected any more".into();
-                fail(app, tx, &mut row, error, now)?;
+                fail(app, tx, &mut row, Refusal::NotConnected.error(), now)?;
             }
             return finish(tx, pace, Vec::new());
         }

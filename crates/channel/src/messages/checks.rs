@@ -44,6 +44,9 @@ pub(super) fn judge(
     standing: &Standing,
     open: bool,
 ) -> Result<Option<Refusal>, Failure> {
+    if !new.number.is_connected() {
+        return Ok(Some(Refusal::NotConnected));
+    }
     if new.content.check().is_err() {
         let long = matches!(&new.content, Content::Text(text) if text.chars().count() > MAX_TEXT);
         let error = if long { LocalError::TextTooLong } else { LocalError::InvalidMessage };

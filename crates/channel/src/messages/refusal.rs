@@ -15,6 +15,8 @@ pub enum Refusal {
     TierLimit,
     /// The customer's id cannot receive it.
     RecipientUnsupported,
+    /// The provider does not let its number send, or the number is gone.
+    NotConnected,
 }
 
 impl Refusal {
@@ -33,6 +35,7 @@ impl Refusal {
             Self::Local(error, _) => error.title(),
             Self::TierLimit => "tier_limit_reached",
             Self::RecipientUnsupported => "recipient_unsupported",
+            Self::NotConnected => "chatapp_not_connected",
         }
     }
 
@@ -54,6 +57,10 @@ impl Refusal {
             Self::RecipientUnsupported => {
                 (131_062, "recipient_unsupported".into(), codes::RECIPIENT_UNSUPPORTED.meaning.into())
             }
+            Self::NotConnected => {
+                let error = LocalError::InvalidMessage;
+                (error.code(), error.title().to_owned(), "the business number is not connected".into())
+            }
         }
     }
 }
@@ -73,6 +80,10 @@ impl From<Refusal> for Failure {
                 LocalError::InvalidMessage => Failure::new(codes::INVALID_REQUEST, error.detail()),
             },
             Refusal::TierLimit => Failure::plain(codes::TIER_LIMIT_REACHED),
+            Refusal::NotConnected => Failure::new(
+                codes::CHATAPP_NOT_CONNECTED,
+                "the provider does not let the business number send: see its status",
+            ),
             Refusal::RecipientUnsupported => {
                 let (code, title, detail) = refusal.error();
                 let error = json!({"code": code, "title": title, "detail": detail});
