@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Failure, topics};
+use domain::channel::campaign::PauseReason;
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent};
@@ -21,6 +22,7 @@ use runtime::traces::SpanKind;
 use store::channel_messages::{self, LineRow, MessageRow};
 use store::{DbError, Tx, channel_accounts};
 
+use crate::campaigns::outcomes::take_back;
 use crate::messages::{self, Claim, Decisions, LEASE, Refusal, Turn};
 use crate::numbers::{self, Number, Which, sending_number};
 use crate::providers::provider;
@@ -475,7 +477,9 @@ fn claim_in(
         }
         None => {
             for mut row in due {
-                fail(app, tx, &mut row, Refusal::NotConnected.error(), now)?;
+                if row.campaign.is_none() || !take_back(tx, &context, &row, PauseReason::NotConnected)? {
+                    fail(app, tx, &mut row, Refusal::NotConnected.error(), now)?;
+                }
             }
             return finish(tx, pace, Vec::new());
         }
@@ -500,6 +504,15 @@ fn claim_in(
                 fail(app, tx, &mut row, refusal.error(), now)?;
                 let mut entry = messages::entry(&context, about, row.agent, Some("message"), None);
                 entry.blocked_by = Some(gate);
+                decisions.add(entry);
+            }
+            Turn::TakeBack(reason) => {
+                if !take_back(tx, &context, &row, reason)? {
+                    let error = Refusal::Local(LocalError::TemplateUnavailable, reason.as_str()).error();
+                    fail(app, tx, &mut row, error, now)?;
+                }
+                let mut entry = messages::entry(&context, about, row.agent, Some("message"), None);
+                entry.blocked_by = Some(reason.as_str().to_owned());
                 decisions.add(entry);
             }
             Turn::Go { proof, open, room, thread } => {

@@ -4,6 +4,7 @@ use api::error_codes as codes;
 use app::Failure;
 use app::contact_policy::Bar;
 use domain::channel::LocalError;
+use domain::channel::campaign::PauseReason;
 use serde_json::json;
 
 /// Why a message is not taken.
@@ -36,6 +37,18 @@ impl Refusal {
             Self::TierLimit => "tier_limit_reached",
             Self::RecipientUnsupported => "recipient_unsupported",
             Self::NotConnected => "chatapp_not_connected",
+        }
+    }
+
+    /// What a campaign pauses for when one of its messages is refused for this: it stops everybody alike, so the
+    /// person waits on. None where it is about the person.
+    pub(crate) fn pauses(&self) -> Option<PauseReason> {
+        match self {
+            Self::Local(LocalError::TemplateUnavailable | LocalError::TemplateNotFound, _) => {
+                Some(PauseReason::TemplateUnavailable)
+            }
+            Self::NotConnected => Some(PauseReason::NotConnected),
+            Self::Local(..) | Self::TierLimit | Self::RecipientUnsupported => None,
         }
     }
 
