@@ -503,6 +503,19 @@ async fn fields_of_a_template_that_are_not_known_are_passed_over() {
 }
 
 #[tokio::test]
+async fn a_file_to_be_sent_is_named_to_the_provider_and_never_fetched_here() {
+    let inside = crate::receiver::Receiver::ok().await;
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let url = inside.url.replace("http://", "https://");
+    let body = json!({"to": ASHA, "media": {"type": "image", "url": url}});
+    desk.send(&body).await.expect(201);
+    desk.app.advance(60).await;
+    assert_eq!(desk.fake.system.sent()[0]["image"]["link"], url);
+    assert!(inside.got().is_empty(), "nobody here asks for it");
+}
+
+#[tokio::test]
 async fn a_lost_answer_leaves_a_message_that_nobody_sends_again() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
