@@ -13,7 +13,7 @@ use crate::envelope::Deleted;
 use crate::error_codes as codes;
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Idempotency, Operation, RateClass, operation};
-use crate::schema::{Field, choice, cursor, data, limit, list, may, page, request, text_of, time};
+use crate::schema::{Field, Schema, choice, cursor, data, limit, list, may, page, request, text_of, time};
 use crate::scopes::{CHATAPP_READ, CHATAPP_WRITE};
 
 /// Most messages that a conversation can be given from elsewhere.
@@ -451,6 +451,17 @@ pub struct ChatLabels {
     pub label_ids: Vec<String>,
 }
 
+/// The body of a start refuses unknown fields in all of its parts; other requests share the type of its template.
+fn new_conversation() -> Schema {
+    request::<NewConversation>().variant("NewConversation", |field| {
+        let schema = match &*field.name {
+            "template" => field.schema.strict("Conversation"),
+            _ => field.schema,
+        };
+        Some(Field { schema, ..field })
+    })
+}
+
 fn list_query() -> Vec<Field> {
     let causes: Vec<&'static str> = EndCause::ALL.iter().map(|cause| cause.as_str()).collect();
     let origins: Vec<&'static str> = Origin::ALL.iter().map(|origin| origin.as_str()).collect();
@@ -495,7 +506,7 @@ pub const OPERATIONS: &[Operation] = &[
     .scope(CHATAPP_WRITE)
     .rate(RateClass::ChannelMessages)
     .idempotent(Idempotency::Optional)
-    .body(request::<NewConversation>)
+    .body(new_conversation)
     .answers(&[(201, Some(data::<StartedConversation>)), (200, Some(data::<StartedConversation>))])
     .errors(STARTING),
     operation(

@@ -100,8 +100,8 @@ pub struct HeaderSample {
 }
 
 /// A template with its values, as requests that send one name it: by `id`, or by `name` and `language`.
+// Where a conversation is started, its schema refuses unknown fields (`Schema::strict`).
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct TemplateUse {
     /// Its id.
     #[schemars(length(min = 1, max = 64))]
@@ -118,7 +118,6 @@ pub struct TemplateUse {
 
 /// The values of a template.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct TemplateParams {
     /// An object for variables with names, a list for variables with numbers.
     #[schemars(with = "Option<BodyParams>")]
@@ -148,7 +147,6 @@ enum BodyParams {
 
 /// The value of a template's header.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct HeaderParam {
     /// What the header is.
     #[schemars(with = "HeaderKind")]
@@ -171,7 +169,6 @@ struct HeaderKind(String);
 
 /// The value of a template's button.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
 pub struct ButtonParam {
     /// Its place among the buttons, from 0.
     #[schemars(range(min = 0, max = 9))]

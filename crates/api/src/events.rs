@@ -131,9 +131,10 @@ fn call_completed() -> Value {
 }
 
 fn call_failed() -> Value {
+    // `blockReason` comes with a dial of a campaign that a gate refused.
     with(
         call_started(),
-        json!({"answeredAt": null, "endedAt": "2026-01-15T10:00:15.000Z", "durationSeconds": 0, "endCause": "no_answer"}),
+        json!({"answeredAt": null, "endedAt": "2026-01-15T10:00:15.000Z", "durationSeconds": null, "endCause": "no_answer", "blockReason": null}),
     )
 }
 
@@ -196,7 +197,7 @@ fn nudge_dialing() -> Value {
 }
 
 fn nudge_attempt_ended() -> Value {
-    let unanswered = json!({"answeredAt": null, "endCause": "no_answer", "durationSeconds": 0, "outcome": null, "summary": null, "extracted": {}});
+    let unanswered = json!({"answeredAt": null, "endCause": "no_answer", "durationSeconds": null, "outcome": null, "summary": null, "extracted": {}});
     with(nudge(), json!({"statusReason": "retry", "attempts": 1, "attempt": with(attempt(), unanswered)}))
 }
 

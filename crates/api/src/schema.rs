@@ -204,31 +204,56 @@ impl Schema {
     }
 
     /// The same, but a field that is not described is refused. Tests hold answers against it.
-    pub fn closed(mut self) -> Self {
-        match &mut self.kind {
-            Shape::Object { fields, unknown } => {
-                if *unknown == Unknown::Ignored {
-                    *unknown = Unknown::Refused;
-                }
-                for field in fields {
-                    field.schema = field.schema.clone().closed();
-                }
+    pub fn closed(self) -> Self {
+        self.strict("")
+    }
+
+    /// The same for one use of a shape that ignores such fields elsewhere: the types in it that become stricter have
+    /// `prefix` before their names.
+    pub fn strict(self, prefix: &str) -> Self {
+        if !self.ignores() {
+            return self;
+        }
+        let kind = match self.kind {
+            Shape::Object { fields, unknown } => Shape::Object {
+                fields: fields
+                    .into_iter()
+                    .map(|field| Field { schema: field.schema.strict(prefix), ..field })
+                    .collect(),
+                unknown: if unknown == Unknown::Ignored { Unknown::Refused } else { unknown },
+            },
+            Shape::Array { items, min, max } => {
+                Shape::Array { items: Box::new(items.strict(prefix)), min, max }
             }
-            Shape::Array { items, .. } => **items = items.as_ref().clone().closed(),
-            Shape::Map { values, .. } => **values = values.as_ref().clone().closed(),
+            Shape::Map { values, max } => Shape::Map { values: Box::new(values.strict(prefix)), max },
             Shape::AnyOf(choices) => {
-                for choice in choices {
-                    *choice = choice.clone().closed();
-                }
+                Shape::AnyOf(choices.into_iter().map(|choice| choice.strict(prefix)).collect())
             }
+            other => other,
+        };
+        let component = self.component.map(|known| {
+            let schema = Schema { kind: kind.clone(), ..known.schema.clone() };
+            Arc::new(Component { name: format!("{prefix}{}", known.name), schema })
+        });
+        Self { kind, component, ..self }
+    }
+
+    /// Whether a field that is not described is ignored anywhere in it.
+    fn ignores(&self) -> bool {
+        match &self.kind {
+            Shape::Object { fields, unknown } => {
+                *unknown == Unknown::Ignored || fields.iter().any(|field| field.schema.ignores())
+            }
+            Shape::Array { items, .. } => items.ignores(),
+            Shape::Map { values, .. } => values.ignores(),
+            Shape::AnyOf(choices) => choices.iter().any(Schema::ignores),
             Shape::Any
             | Shape::Text { .. }
             | Shape::Choice(_)
             | Shape::Integer { .. }
             | Shape::Number
-            | Shape::Boolean => {}
+            | Shape::Boolean => false,
         }
-        self
     }
 
     /// Fields of an object schema; none of any other.
@@ -515,6 +540,20 @@ mod tests {
         let body = json!({"name": "a", "rows": [{"phone": "12345678", "more": 1}]});
         sample().check(&mut body.clone()).unwrap();
         assert_eq!(sample().closed().check(&mut body.clone()).unwrap_err().field, "rows[0].more");
+    }
+
+    #[test]
+    fn a_stricter_use_of_a_type_has_a_name_of_its_own_and_leaves_the_other_as_it_is() {
+        let mut components = Components::default();
+        components.describe(&sample());
+        let strict = sample().strict("Strict");
+        assert_eq!(components.describe(&strict), json!({"$ref": "#/components/schemas/StrictSample"}));
+        let known = components.into_json();
+        // What refuses such fields anyway is one type.
+        let names = ["OutsideWindow", "Retry", "Row", "Sample", "StrictRow", "StrictSample"];
+        assert_eq!(known.keys().collect::<Vec<_>>(), names);
+        assert_eq!(known["StrictRow"]["additionalProperties"], false);
+        assert!(known["Row"]["additionalProperties"] != false);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Failure, topics};
+use domain::channel::campaign::PauseReason;
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent};
@@ -21,6 +22,7 @@ use runtime::traces::SpanKind;
 use store::channel_messages::{self, LineRow, MessageRow};
 use store::{DbError, Tx, channel_accounts};
 
+use crate::campaigns::outcomes::take_back;
 use crate::messages::{self, Claim, Decisions, LEASE, Refusal, Turn};
 use crate::numbers::{self, Number, Which, sending_number};
 use crate::providers::provider;
@@ -465,7 +467,7 @@ fn claim_in(
     if more > 0 {
         due.extend(channel_messages::due(tx, tenant, number, 1, now, more)?);
     }
-    let from = match number_of(tx, tenant, number)? {
+    let from = match number_of(tx, tenant, number)?.filter(Number::is_connected) {
         Some(from) if from.connection == ConnectionStatus::Connected => from,
         Some(_) => {
             // The account cannot send; a new token or its next check changes that.
@@ -475,9 +477,9 @@ fn claim_in(
         }
         None => {
             for mut row in due {
-                let mut error = Refusal::Local(LocalError::InvalidMessage, "number_gone").error();
-                error.2 = "the business number is not connected any more".into();
-                fail(app, tx, &mut row, error, now)?;
+                if row.campaign.is_none() || !take_back(tx, &context, &row, PauseReason::NotConnected)? {
+                    fail(app, tx, &mut row, Refusal::NotConnected.error(), now)?;
+                }
             }
             return finish(tx, pace, Vec::new());
         }
@@ -502,6 +504,15 @@ fn claim_in(
                 fail(app, tx, &mut row, refusal.error(), now)?;
                 let mut entry = messages::entry(&context, about, row.agent, Some("message"), None);
                 entry.blocked_by = Some(gate);
+                decisions.add(entry);
+            }
+            Turn::TakeBack(reason) => {
+                if !take_back(tx, &context, &row, reason)? {
+                    let error = Refusal::Local(LocalError::TemplateUnavailable, reason.as_str()).error();
+                    fail(app, tx, &mut row, error, now)?;
+                }
+                let mut entry = messages::entry(&context, about, row.agent, Some("message"), None);
+                entry.blocked_by = Some(reason.as_str().to_owned());
                 decisions.add(entry);
             }
             Turn::Go { proof, open, room, thread } => {

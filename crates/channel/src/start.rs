@@ -27,8 +27,8 @@ use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{Tx, chats as store_chats, wallet};
 
-use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
-use crate::numbers::{Which, sending_number};
+use crate::messages::{self, Claim, Decisions, New, OptIn, Placed, Refusal};
+use crate::numbers::{Which, connected, sending_number};
 use crate::requests::{recipient, template_ref};
 use crate::slots::Slot;
 use crate::{conversations, people, send, slots, templates};
@@ -261,6 +261,9 @@ fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, wanted: &Wanted
     channel_accounts::get(tx, tenant)?.ok_or_else(|| Failure::plain(codes::CHATAPP_NOT_CONNECTED))?;
     let number = channel_accounts::number_of_agent(tx, tenant, agent.id)?
         .ok_or_else(|| Failure::plain(codes::AGENT_NUMBER_MISSING))?;
+    if !connected(&number.status) {
+        return Err(Refusal::NotConnected.into());
+    }
     if let Some(from) = wanted.from.as_deref().map(str::trim) {
         let same = from == number.phone_number_id || same_number(from, &number);
         if !same {

@@ -320,6 +320,35 @@ pub(crate) mod tests {
         refusal(&account(), &answered).map(|error| (error.code, error.detail))
     }
 
+    #[tokio::test]
+    async fn a_file_that_is_said_to_lie_inside_is_not_asked_for() {
+        let inside = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = inside.local_addr().unwrap();
+        let settings = providers::settings::CloudApi {
+            base_url: "https://graph.example.com".into(),
+            version: "v25.0".into(),
+            timeout: std::time::Duration::from_secs(10),
+            allow_insecure: false,
+        };
+        let cloud = Cloud::new(&settings);
+        for url in [
+            format!("http://{near}/a"),
+            format!("https://{near}/a"),
+            format!("https://localhost:{}/a", near.port()),
+            "https://[::1]/a".into(),
+            "https://[::ffff:127.0.0.1]/a".into(),
+            "https://169.254.169.254/latest/meta-data".into(),
+            "https://10.0.0.1/a".into(),
+            "https://2130706433/a".into(),
+            "file:///etc/passwd".into(),
+        ] {
+            let got = cloud.download(&Secret::from("EAAtoken"), &url, 1_024).await;
+            assert!(matches!(got, Err(Unanswered::Unsent(_))), "{url}");
+        }
+        let accepted = std::future::poll_fn(|context| std::task::Poll::Ready(inside.poll_accept(context)));
+        assert!(accepted.await.is_pending(), "nobody has connected");
+    }
+
     #[test]
     fn refusals_are_read_and_what_says_nothing_is_none() {
         let error = |code: i64, more: Value| {

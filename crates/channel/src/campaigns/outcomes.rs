@@ -15,7 +15,7 @@ use store::campaigns::progress::{self, Delta};
 use store::campaigns::{self as rows, due};
 use store::channel_campaigns::{self, BlockRow, PersonRow};
 use store::channel_messages::MessageRow;
-use store::{Tx, channel_accounts, contacts};
+use store::{Tx, channel_accounts, channel_messages, contacts};
 
 use crate::facts::Fact;
 use crate::followers::MessageFact;
@@ -104,11 +104,7 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
     let (state, word) = match verdict {
         Verdict::Nothing => return Ok(()),
         Verdict::Pause(reason) => {
-            // Certainly not sent: the person waits on, and gets it when the campaign is resumed.
-            channel_campaigns::forget_person(tx, tenant, person.list_row)?;
-            if let Some(entry) = entry {
-                move_row(tx, entry, RowState::Queued, None)?;
-            }
+            wait_on(tx, &person, entry)?;
             return pause(tx, context, tenant, person.campaign, reason);
         }
         Verdict::Skip(reason) => {
@@ -145,6 +141,36 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// The message to a person was certainly not sent: they wait on, and get it when the campaign is resumed.
+fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Result<(), Failure> {
+    channel_campaigns::forget_person(tx, person.workspace, person.list_row)?;
+    match entry {
+        Some(entry) => move_row(tx, entry, RowState::Queued, None),
+        None => Ok(()),
+    }
+}
+
+/// Takes back a message that waits and may not go out for a reason that stops its campaign: the message is as if it had
+/// never been, its person waits on, and the campaign pauses. Returns whether there was such a person; if not, nothing
+/// happened.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn take_back(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    message: &MessageRow,
+    reason: PauseReason,
+) -> Result<bool, Failure> {
+    let tenant = message.workspace;
+    let Some(person) = channel_campaigns::of_message(tx, tenant, message.id)? else { return Ok(false) };
+    let entry = lists::get(tx, tenant, person.campaign, person.list_row)?;
+    wait_on(tx, &person, entry)?;
+    channel_messages::remove(tx, tenant, message.id)?;
+    pause(tx, context, tenant, person.campaign, reason)?;
+    Ok(true)
 }
 
 /// Why the person of a message may not be written to, in the words of the preflight.

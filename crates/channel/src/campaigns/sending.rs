@@ -311,10 +311,10 @@ fn hand_over(
                             ));
                         }
                     };
+                    if let Some(reason) = refusal.pauses() {
+                        return Ok(Handed::Stop(reason));
+                    }
                     match refusal {
-                        Refusal::Local(LocalError::TemplateUnavailable | LocalError::TemplateNotFound, _) => {
-                            return Ok(Handed::Stop(PauseReason::TemplateUnavailable));
-                        }
                         Refusal::Local(LocalError::OptInRequired, _) => "no_opt_in",
                         other => other.word(),
                     }

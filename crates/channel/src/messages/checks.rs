@@ -2,6 +2,7 @@
 
 use app::contact_policy::{self, Bar, Standing};
 use app::{App, Context, Failure};
+use domain::channel::campaign::PauseReason;
 use domain::channel::content::MAX_TEXT;
 use domain::channel::limits::{Pace, TIER_TIME};
 use domain::channel::{Category, Content, LocalError, Recipient, Source, TemplateStatus, window};
@@ -10,7 +11,7 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use serde_json::Value;
 use store::channel_messages::{self, MessageRow, ThreadRow};
-use store::{Tx, contacts, workspaces};
+use store::{Tx, channel_campaigns, contacts, workspaces};
 
 use super::room::{Room, account_of, has_room_now, room_for};
 use super::rows::address;
@@ -44,6 +45,9 @@ pub(super) fn judge(
     standing: &Standing,
     open: bool,
 ) -> Result<Option<Refusal>, Failure> {
+    if !new.number.is_connected() {
+        return Ok(Some(Refusal::NotConnected));
+    }
     if new.content.check().is_err() {
         let long = matches!(&new.content, Content::Text(text) if text.chars().count() > MAX_TEXT);
         let error = if long { LocalError::TextTooLong } else { LocalError::InvalidMessage };
@@ -110,6 +114,8 @@ pub(crate) enum Turn {
     Wait(Timestamp),
     /// It never does.
     Refuse(Refusal),
+    /// It does not while its campaign stands so: the campaign pauses, and the person waits on.
+    TakeBack(PauseReason),
 }
 
 /// Asks everything again for a message that waited. The slot of the pair is taken, not yet stored.
@@ -130,8 +136,17 @@ pub(crate) fn at_its_turn(
     let open = window::is_open(thread.received_at, context.now);
     let category = match template_now(tx, tenant, row)? {
         Ok(category) => category,
-        Err(error) => return Ok(Turn::Refuse(Refusal::local(error))),
+        Err(error) => {
+            let refusal = Refusal::local(error);
+            return Ok(match refusal.pauses().filter(|_| row.campaign.is_some()) {
+                Some(reason) => Turn::TakeBack(reason),
+                None => Turn::Refuse(refusal),
+            });
+        }
     };
+    if became_marketing(tx, tenant, row, category)? {
+        return Ok(Turn::TakeBack(PauseReason::TemplateRecategorised));
+    }
     // What came along with the message was recorded when it was taken, so it counts here, too.
     if let Some(refusal) = may_send(tx, tenant, &standing, category, open, false, row.source)? {
         return Ok(Turn::Refuse(refusal));
@@ -153,6 +168,25 @@ pub(crate) fn at_its_turn(
             Ok(Turn::Go { proof: standing.consent.opt_in_consent, open, room, thread })
         }
     }
+}
+
+/// Whether the template of a campaign's message became marketing after the message was handed over, and nobody has
+/// accepted that for the campaign.
+fn became_marketing(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    row: &MessageRow,
+    category: Option<Category>,
+) -> Result<bool, Failure> {
+    let Some(campaign) = row.campaign.filter(|_| category == Some(Category::Marketing)) else {
+        return Ok(false);
+    };
+    let before = row.template.as_ref().and_then(|template| template.get("category")).and_then(Value::as_str);
+    if before.is_none_or(|before| before == Category::Marketing.as_str()) {
+        return Ok(false);
+    }
+    let block = channel_campaigns::get(tx, tenant, campaign)?;
+    Ok(block.is_some_and(|block| !block.marketing_accepted))
 }
 
 /// The category of a message's template by now; none of a message without one.

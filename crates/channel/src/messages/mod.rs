@@ -174,7 +174,9 @@ pub(crate) fn put_into(
         }
     }
     if let Some(refusal) = refusal {
-        let kept = new.keep_refused && new.contact.is_some() && !refusal.is_of_erased();
+        // What stops a campaign is no refusal of the person, who waits on.
+        let pauses = new.campaign.is_some() && refusal.pauses().is_some();
+        let kept = new.keep_refused && new.contact.is_some() && !refusal.is_of_erased() && !pauses;
         if !kept {
             let about = new.contact.as_ref().map_or_else(String::new, |contact| contact.id.to_string());
             decisions.add(entry(&context, about, new.agent, Some(refusal.gate()), None));

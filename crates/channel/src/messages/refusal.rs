@@ -4,6 +4,7 @@ use api::error_codes as codes;
 use app::Failure;
 use app::contact_policy::Bar;
 use domain::channel::LocalError;
+use domain::channel::campaign::PauseReason;
 use serde_json::json;
 
 /// Why a message is not taken.
@@ -15,6 +16,8 @@ pub enum Refusal {
     TierLimit,
     /// The customer's id cannot receive it.
     RecipientUnsupported,
+    /// The provider does not let its number send, or the number is gone.
+    NotConnected,
 }
 
 impl Refusal {
@@ -33,6 +36,19 @@ impl Refusal {
             Self::Local(error, _) => error.title(),
             Self::TierLimit => "tier_limit_reached",
             Self::RecipientUnsupported => "recipient_unsupported",
+            Self::NotConnected => "chatapp_not_connected",
+        }
+    }
+
+    /// What a campaign pauses for when one of its messages is refused for this: it stops everybody alike, so the
+    /// person waits on. None where it is about the person.
+    pub(crate) fn pauses(&self) -> Option<PauseReason> {
+        match self {
+            Self::Local(LocalError::TemplateUnavailable | LocalError::TemplateNotFound, _) => {
+                Some(PauseReason::TemplateUnavailable)
+            }
+            Self::NotConnected => Some(PauseReason::NotConnected),
+            Self::Local(..) | Self::TierLimit | Self::RecipientUnsupported => None,
         }
     }
 
@@ -54,6 +70,10 @@ impl Refusal {
             Self::RecipientUnsupported => {
                 (131_062, "recipient_unsupported".into(), codes::RECIPIENT_UNSUPPORTED.meaning.into())
             }
+            Self::NotConnected => {
+                let error = LocalError::InvalidMessage;
+                (error.code(), error.title().to_owned(), "the business number is not connected".into())
+            }
         }
     }
 }
@@ -73,6 +93,10 @@ impl From<Refusal> for Failure {
                 LocalError::InvalidMessage => Failure::new(codes::INVALID_REQUEST, error.detail()),
             },
             Refusal::TierLimit => Failure::plain(codes::TIER_LIMIT_REACHED),
+            Refusal::NotConnected => Failure::new(
+                codes::CHATAPP_NOT_CONNECTED,
+                "the provider does not let the business number send: see its status",
+            ),
             Refusal::RecipientUnsupported => {
                 let (code, title, detail) = refusal.error();
                 let error = json!({"code": code, "title": title, "detail": detail});

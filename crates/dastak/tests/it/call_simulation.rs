@@ -98,7 +98,7 @@ impl Desk {
 pub async fn events(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
     let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
-    rows.iter().map(|row| serde_json::from_str(row.envelope.as_deref().unwrap()).unwrap()).collect()
+    rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
 }
 
 /// `state status endCause answered duration outcome` of a call.

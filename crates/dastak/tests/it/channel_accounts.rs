@@ -374,6 +374,41 @@ async fn a_burst_of_ten_thousand_is_taken_in_and_worked() {
     assert_eq!(stored(&app).await, (10_000, 0));
 }
 
+#[tokio::test]
+async fn a_full_inbox_takes_nothing_and_loses_nothing() {
+    let (app, _fake) = cloud::start().await;
+    let workspace = app.workspace().await;
+    let hook = cloud::connect(&app, &workspace.id).await;
+    // As many as may wait, for another day.
+    let most = channel::inbox::MAX_WAITING;
+    let fill = format!(
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < {most})
+        insert into channel_notifications
+            (id, workspace, connection, key, lane, payload, attempts, next_at, received_at)
+        select 'full' || i, c.workspace, c.id, 'full' || i, 'full', '{{}}', 0, ?1, ?1 from n, channel_connections c"
+    );
+    let later = app.app().clock.now().plus(domain::time::DAY);
+    let filled = app.app().store.tx(move |tx| tx.exec(&fill, store::params![later])).await;
+    assert_eq!(filled.expect("a full inbox"), most as u64);
+    app.advance(2).await;
+    let message = |id: &str| cloud::text(id, "+919812345678", 1_795_000_000, "Hi");
+    let body = cloud::about_messages(json!({"messages": [message("wamid.a"), message("wamid.b")]}));
+    for _ in 0..2 {
+        let refused = notify(&app, &hook, &body).await;
+        assert_eq!(refused.header("retry-after"), Some("30"), "{}", refused.text);
+        refused.refused(503, "inbox_full");
+    }
+    assert_eq!(stored(&app).await, (most, most), "nothing of it is stored");
+    // What is worked makes room, and the provider sends it again.
+    let worked = "update channel_notifications set payload = null where lane = 'full' and id < 'full2'";
+    app.app().store.tx(move |tx| tx.exec(worked, &[])).await.expect("worked");
+    app.advance(2).await;
+    notify(&app, &hook, &body).await.expect(200);
+    app.advance(2).await;
+    let listed = app.get(&workspace.live, "/v1/chatapp/messages").await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2, "{listed}");
+}
+
 /// Puts an item into the inbox as it is, in the lane of what is about the account.
 pub async fn put_item(app: &TestApp, workspace: &str, number: Option<&str>, payload: String) {
     let connection = connection(app, workspace).await["id"].as_str().unwrap().to_owned();

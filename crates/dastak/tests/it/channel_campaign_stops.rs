@@ -29,6 +29,13 @@ fn body_of(category: &str) -> Value {
     template(category, json!([{"type": "BODY", "text": "Hi {{1}}, it is due."}]))
 }
 
+/// The provider tells that the template became marketing.
+fn recategorised() -> Value {
+    let value = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
+        "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
+    change("template_category_update", value)
+}
+
 impl Desk {
     async fn open(template: Value) -> Self {
         let (app, fake) = cloud::start().await;
@@ -85,6 +92,17 @@ impl Desk {
         self.app.advance(0).await;
     }
 
+    /// The provider tells that something happened to the number, which stands like this from now on.
+    async fn stands(&self, word: &str) {
+        self.fake.system.stand(Some(word));
+        let number = NUMBER.trim_start_matches('+');
+        // What is said twice counts once.
+        let event = if word == "CONNECTED" { "UNFLAGGED" } else { "FLAGGED" };
+        let news = json!({"event": event, "display_phone_number": number});
+        self.told(&change("phone_number_quality_update", news)).await;
+        self.app.until(self.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+    }
+
     /// A campaign that stopped for this reason; nothing goes out while it stands.
     async fn stopped(&self, id: &str, reason: &str) {
         let campaign = self.campaign(id).await;
@@ -129,9 +147,7 @@ async fn a_template_that_is_not_there_any_more_stops_a_campaign_until_it_is_back
 async fn a_template_that_became_marketing_goes_to_recorded_opt_ins_once_that_is_accepted() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;
-    let value = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
-        "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
-    desk.told(&change("template_category_update", value)).await;
+    desk.told(&recategorised()).await;
     desk.stopped(&id, "template_recategorised").await;
     for body in [json!({"status": "active"}), json!({"status": "active", "acknowledgeQuality": true})] {
         let refused = desk.status(&id, body).await.refused(409, "preflight_blocked");
@@ -324,6 +340,83 @@ async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_p
     let campaign = desk.campaign(&id).await;
     assert_eq!(campaign["chatapp"]["stats"]["skippedByReason"], json!({"do_not_call": 1}), "{campaign}");
     assert_eq!((desk.fake.system.sent().len(), &campaign["status"]), (0, &json!("completed")));
+}
+
+#[tokio::test]
+async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_and_goes_out_once() {
+    for case in ["paused", "rejected", "deleted", "marketing", "banned", "released"] {
+        let desk = Desk::open(body_of("UTILITY")).await;
+        let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+        // The opt-in comes along, so nothing but the campaign stops a marketing message.
+        let variables = json!({"chatapp_opt_in": "y"});
+        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": variables}])).await;
+        // It is handed over, and then waits for a minute.
+        desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+        desk.status(&id, json!({"status": "active"})).await.expect(200);
+        desk.app.advance(2).await;
+        let waiting = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        assert_eq!(waiting["data"][0]["status"], "queued", "{case}");
+        let mut again = json!({"status": "active"});
+        let reason = match case {
+            "paused" | "rejected" => {
+                desk.told(&template_event(TEMPLATE, "due", &case.to_uppercase())).await;
+                "template_unavailable"
+            }
+            "deleted" => {
+                desk.fake.system.remove_template("due");
+                desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+                "template_unavailable"
+            }
+            "marketing" => {
+                desk.told(&recategorised()).await;
+                again["acknowledgeRecategorisation"] = json!(true);
+                "template_recategorised"
+            }
+            "banned" => {
+                desk.stands("BANNED").await;
+                "not_connected"
+            }
+            _ => {
+                let path = format!("/workspaces/{}/chatapp/numbers/{}", desk.workspace.id, cloud::NUMBER_ID);
+                desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+                "not_connected"
+            }
+        };
+        desk.app.advance(600).await;
+        let campaign = desk.campaign(&id).await;
+        let block = &campaign["chatapp"];
+        assert_eq!(
+            (&campaign["status"], &block["pausedReason"], &block["stats"]["pending"]),
+            (&json!("paused"), &json!(reason), &json!(1)),
+            "{case}: {campaign}"
+        );
+        assert_eq!(desk.fake.system.sent().len(), 0, "{case}");
+        // As if it had never been.
+        let listed = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        assert_eq!(listed["data"], json!([]), "{case}");
+        assert!(events(&desk.app, desk.live(), "message.failed").await.is_empty(), "{case}");
+        match case {
+            "paused" | "rejected" => desk.told(&template_event(TEMPLATE, "due", "APPROVED")).await,
+            "deleted" => {
+                desk.fake.system.put_template(body_of("UTILITY"));
+                desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+                let listed = desk.app.get(desk.live(), "/v1/chatapp/templates").await.expect(200);
+                let body = json!({"chatapp": {"templateId": listed["data"][0]["id"]}});
+                desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await.expect(200);
+            }
+            "marketing" => {}
+            "banned" => desk.stands("CONNECTED").await,
+            _ => {
+                let number = json!({"phoneNumberId": cloud::NUMBER_ID, "number": NUMBER});
+                cloud::bind(&desk.app, &desk.workspace.id, &number).await.expect(201);
+            }
+        }
+        let campaign = desk.goes_on(&id, again, 1).await;
+        let stats = &campaign["chatapp"]["stats"];
+        assert_eq!((&stats["sent"], &stats["failed"], &stats["total"]), (&json!(1), &json!(0), &json!(1)));
+        let listed = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        assert_eq!(listed["data"].as_array().unwrap().len(), 1, "{case}");
+    }
 }
 
 #[tokio::test]

@@ -35,6 +35,24 @@ async fn every_refusal_of_a_start() {
             400,
             "unknown_field",
         ),
+        (
+            with(
+                "template",
+                json!({"name": "due_reminder", "language": "en",
+                    "params": {"body": ["Asha"], "header": {"type": "text", "text": "x", "size": 1}}}),
+            ),
+            400,
+            "unknown_field",
+        ),
+        (
+            with(
+                "template",
+                json!({"name": "due_reminder", "language": "en",
+                    "params": {"body": ["Asha"], "buttons": [{"index": 0, "text": "x", "size": 1}]}}),
+            ),
+            400,
+            "unknown_field",
+        ),
         (with("to", json!("nobody")), 422, "invalid_number"),
         (with("agentId", json!("agt_none")), 404, "agent_not_found"),
         (with("agentId", json!(voice)), 422, "agent_not_chatapp"),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::channel_messages::{ASHA, Desk, PATH, template};
 use crate::cloud::{self, NUMBER_ID, notify};
+use crate::fakes::Reply;
 
 #[tokio::test]
 async fn what_the_business_writes_in_its_own_app_is_kept_once() {
@@ -123,6 +124,31 @@ async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     let refused = desk.send(&template("due")).await;
     assert_eq!(refused.json["meta"]["reason"], "erased", "{}", refused.text);
     refused.refused(403, "contact_opted_out");
+}
+
+#[tokio::test]
+async fn a_file_that_is_larger_than_the_channel_allows_is_given_up_at_once() {
+    let desk = Desk::open().await;
+    // One says so itself; of the other, bytes come without an end.
+    desk.fake.system.put_media("900", "image/jpeg", &"x".repeat((5 << 20) + 1));
+    desk.fake.system.put_media("901", "image/jpeg", "some bytes");
+    desk.fake.fail_always("/files/901", Reply::Endless);
+    for id in ["900", "901"] {
+        let message = json!({"from": "919812345678", "id": format!("wamid.{id}"), "timestamp": desk.now().to_string(),
+            "type": "image", "image": {"id": id, "mime_type": "image/jpeg"}});
+        desk.told(json!({"messages": [message]})).await;
+    }
+    desk.fake.wait_for("/files/901", 1).await;
+    desk.app.advance(86_400).await;
+    let listed = desk.list("direction=inbound").await;
+    assert_eq!(listed.len(), 2);
+    for message in &listed {
+        assert_eq!(message["media"]["available"], false);
+        let path = format!("{PATH}/{}/media", message["messageId"].as_str().unwrap());
+        desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+    }
+    assert_eq!(desk.fake.count("/files/900"), 0, "what is too large is not asked for");
+    assert_eq!(desk.fake.count("/files/901"), 1, "it is not tried again");
 }
 
 #[tokio::test]

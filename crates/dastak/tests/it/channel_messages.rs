@@ -426,6 +426,96 @@ async fn the_channel_can_be_off_or_missing() {
 }
 
 #[tokio::test]
+async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
+    for word in ["BANNED", "DISCONNECTED"] {
+        let desk = Desk::open().await;
+        desk.template("due", "UTILITY").await;
+        desk.hears(ASHA, "Hi").await;
+        desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+        let waiting = desk.text("Waits").await.expect(201)["data"].clone();
+        assert_eq!(waiting["status"], "queued");
+        let stands = async |word: &str| {
+            desk.fake.system.stand(Some(word));
+            let number = NUMBER.trim_start_matches('+');
+            // What is said twice counts once.
+            let event = if word == "CONNECTED" { "UNFLAGGED" } else { "FLAGGED" };
+            let news = json!({"event": event, "display_phone_number": number});
+            notify(&desk.app, &desk.hook, &cloud::change("phone_number_quality_update", news))
+                .await
+                .expect(200);
+            let live = &desk.workspace.live;
+            desk.app.until(live, "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+        };
+        stands(word).await;
+        for body in [json!({"to": ASHA, "text": "Hello"}), template("due")] {
+            for key in [&desk.workspace.live, &desk.workspace.test] {
+                desk.app.post(key, PATH, &body).await.refused(409, "chatapp_not_connected");
+            }
+        }
+        desk.app.advance(600).await;
+        assert_eq!(desk.fake.count("/messages"), 1, "{word}: the provider is not asked");
+        let listed = desk.list("direction=outbound").await;
+        assert_eq!(listed.len(), 1, "nothing is kept of what was refused");
+        assert_eq!(
+            (&listed[0]["messageId"], &listed[0]["status"], &listed[0]["error"]["code"]),
+            (&waiting["messageId"], &json!("failed"), &json!(-1005))
+        );
+        assert_eq!(desk.events("message.failed").await.len(), 1);
+        stands("CONNECTED").await;
+        desk.text("Hello").await.expect(201);
+        assert_eq!(desk.fake.system.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn fields_of_a_template_that_are_not_known_are_passed_over() {
+    let desk = Desk::open().await;
+    let components = json!([
+        {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"},
+        {"type": "BODY", "text": "Hi {{1}}, it is due."},
+        {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "Pay", "url": "https://p.example/{{1}}"}]},
+    ]);
+    desk.fake
+        .system
+        .put_template(json!({"id": "779", "name": "bill", "language": "en", "category": "UTILITY",
+        "status": "APPROVED", "components": components}));
+    let live = &desk.workspace.live;
+    desk.app.post(live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+    let body = json!({"to": ASHA, "later": 1, "template": {"name": "bill", "language": "en", "later": 1, "params": {
+        "body": ["Asha"], "later": {"a": [1]},
+        "header": {"type": "text", "text": "Asha", "later": 1},
+        "buttons": [{"index": 0, "text": "7", "later": 1}],
+    }}});
+    desk.send(&body).await.expect(201);
+    let sent = desk.fake.system.sent();
+    assert_eq!(sent.len(), 1);
+    assert!(!sent[0].to_string().contains("later"), "{}", sent[0]);
+    // What is known is still checked.
+    for (part, value, field) in [
+        ("header", json!({"type": "sound"}), "template.params.header.type"),
+        ("buttons", json!([{"index": 10}]), "template.params.buttons[0].index"),
+    ] {
+        let mut wrong = body.clone();
+        wrong["template"]["params"][part] = value;
+        let refused = desk.send(&wrong).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field, "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_to_be_sent_is_named_to_the_provider_and_never_fetched_here() {
+    let inside = crate::receiver::Receiver::ok().await;
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let url = inside.url.replace("http://", "https://");
+    let body = json!({"to": ASHA, "media": {"type": "image", "url": url}});
+    desk.send(&body).await.expect(201);
+    desk.app.advance(60).await;
+    assert_eq!(desk.fake.system.sent()[0]["image"]["link"], url);
+    assert!(inside.got().is_empty(), "nobody here asks for it");
+}
+
+#[tokio::test]
 async fn a_lost_answer_leaves_a_message_that_nobody_sends_again() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;

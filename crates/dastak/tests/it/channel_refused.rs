@@ -57,6 +57,50 @@ async fn what_a_flow_cannot_send_is_kept_as_failed() {
     }
 }
 
+/// From now on the provider says this of the number.
+async fn stands(room: &Room, word: &str) {
+    let (tenant, number, word) =
+        (room.kit.workspace.id.parse().unwrap(), room.number.clone(), word.to_owned());
+    let change = room.kit.app.app().store.tx(move |tx| {
+        let row = store::channel_accounts::number_at_provider(tx, tenant, &number)?;
+        let mut row = row.expect("the number");
+        row.status.clone_from(&word);
+        store::channel_accounts::save_number(tx, tenant, &row)
+    });
+    change.await.expect("a status");
+}
+
+#[tokio::test]
+async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
+    for word in ["BANNED", "DISCONNECTED"] {
+        let room = Room::open().await;
+        room.writes("Hi").await;
+        stands(&room, word).await;
+        room.reply().await;
+        let asked = room.kit.events("chat.handoff_requested").await;
+        assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
+        assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1005, ASHA])]);
+        let id = room.only().await["id"].as_str().unwrap().to_owned();
+        let user = room.member("ravi@example.com", "editor").await;
+        room.act(&id, "assign", json!({"userId": user})).await.expect(200);
+        let path = format!("/chats/{id}/messages");
+        room.kit.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
+        let kept = [json!(["human", -1005, ASHA]), json!(["agent", -1005, ASHA])];
+        assert_eq!(failed(&room.kit.app, room.kit.live()).await, kept);
+        assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
+        // A start makes nobody a contact.
+        let mut body = room.body();
+        body["to"] = json!("+919812345679");
+        for key in [room.kit.live(), &room.kit.workspace.test] {
+            let path = crate::channel_conversations::PATH;
+            room.kit.app.post(key, path, &body).await.refused(409, "chatapp_not_connected");
+        }
+        let people = room.kit.app.get(room.kit.live(), "/v1/contacts").await.expect(200);
+        assert_eq!(people["data"].as_array().unwrap().len(), 1, "{people}");
+        assert_eq!(room.list("").await.len(), 1);
+    }
+}
+
 #[tokio::test]
 async fn what_a_teammate_cannot_send_is_kept_as_failed() {
     let room = Room::open().await;

@@ -143,6 +143,31 @@ async fn a_note_that_cannot_be_made_out_is_replied_to_at_once() {
 }
 
 #[tokio::test]
+async fn a_recogniser_that_fails_leaves_the_note_without_words() {
+    let ear = Receiver::start(Behaviour::status(500)).await;
+    let room = open(&ear).await;
+    room.customer(voice(&note(1))).await;
+    assert_eq!(kept(&room).await["text"], Value::Null);
+    let (lines, passed) = until(&room, 2).await;
+    assert_eq!(lines[..2], ["user: [voice note]", "agent: You said: [voice note]"]);
+    assert!(passed < 30, "{passed}");
+    assert!(!ear.got().is_empty(), "it was asked");
+}
+
+#[tokio::test]
+async fn a_note_of_another_type_is_kept_and_not_made_out() {
+    let ear = Receiver::start(says("never asked")).await;
+    let room = open(&ear).await;
+    let data = STANDARD.encode(b"ID3\x04\0\0\0\0\0\0\xff\xfb\x90\0");
+    let media = json!({"type": "audio", "mimeType": "audio/mpeg", "data": data, "voice": true});
+    room.customer(json!({"media": media})).await;
+    let kept = kept(&room).await;
+    assert_eq!((&kept["text"], &kept["media"]["mimeType"]), (&Value::Null, &json!("audio/mpeg")));
+    assert_eq!(until(&room, 2).await.0[0], "user: [voice note]");
+    assert!(ear.got().is_empty());
+}
+
+#[tokio::test]
 async fn what_was_said_goes_with_the_person() {
     let ear = Receiver::start(says("My secret is seven")).await;
     let room = open(&ear).await;

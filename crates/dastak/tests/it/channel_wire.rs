@@ -121,6 +121,18 @@ async fn media_is_fetched_in_two_steps_and_is_what_was_announced() {
         mime_type: "image/jpeg".into(),
         bytes: b"bytes".to_vec(),
     };
+    // It may lie elsewhere: the token does not go there, and a chain of redirects ends.
+    let elsewhere = cloud::alone().await;
+    let leads = |to: String| Reply::With(302, "location", to, json!({}));
+    desk.fake.fail("/files/", 2, leads(format!("{}/files/500", elsewhere.url)));
+    assert!(fetch("500", 10_000).await.is_err());
+    assert_eq!(elsewhere.count("/files/500"), 2);
+    assert_eq!(elsewhere.got("/files/500")[0].header("authorization"), "");
+    let before = desk.fake.count("/files/");
+    desk.fake.fail("/files/", 20, leads(format!("{}/files/500", desk.fake.url)));
+    assert!(matches!(fetch("500", 100).await, Err(Fault::Unclear(_))));
+    assert_eq!(desk.fake.count("/files/") - before, 4);
+    desk.fake.mend();
     let id = desk.carrier.upload_media(&desk.account, NUMBER_ID, &file).await.expect("an id");
     assert_eq!(id, "900");
     assert!(desk.fake.got("/media")[0].header("content-type").starts_with("multipart/form-data; boundary="));

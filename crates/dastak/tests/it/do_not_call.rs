@@ -17,7 +17,7 @@ pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
     let events = rows
         .iter()
         .filter(|row| row.kind == "contact.opted_out")
-        .map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
+        .map(|row| crate::closed::event(row.envelope.as_deref().unwrap()));
     events.map(|event| event["data"].clone()).collect()
 }
 

@@ -77,7 +77,7 @@ impl Kit {
             .unwrap();
         rows.iter()
             .filter_map(|row| row.envelope.as_deref())
-            .map(|envelope| serde_json::from_str::<Value>(envelope).unwrap())
+            .map(crate::closed::event)
             .filter(|event| {
                 event["type"].as_str().unwrap().starts_with("nudge.") && event["data"]["id"] == nudge["id"]
             })

@@ -208,7 +208,7 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
     let events =
         stage.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100)).await.unwrap();
     let started = events.iter().find(|event| event.kind == "call.started").expect("call.started");
-    let envelope: Value = serde_json::from_str(started.envelope.as_deref().unwrap()).unwrap();
+    let envelope = crate::closed::event(started.envelope.as_deref().unwrap());
     assert_eq!(
         (&envelope["data"]["metadata"], &envelope["livemode"]),
         (&json!({"order": "A-1"}), &json!(true))

@@ -49,7 +49,7 @@ async fn wrong_entries_are_refused() {
 async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
     let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
-    rows.iter().map(|row| serde_json::from_str(row.envelope.as_deref().unwrap()).unwrap()).collect()
+    rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
 }
 
 #[tokio::test]

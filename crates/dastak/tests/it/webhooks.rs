@@ -468,8 +468,9 @@ async fn a_reader_passes_what_belongs_to_the_other_world() {
         for _ in 0..2_500 {
             let id = context.ids.make();
             let (kind, mode, created_at) = ("call.started", domain::tenant::Mode::Test, context.now);
+            let data = (api::events::find(kind).expect("a type").sample)();
             let envelope =
-                json!({"id": id, "type": kind, "createdAt": created_at, "livemode": false, "data": {}})
+                json!({"id": id, "type": kind, "createdAt": created_at, "livemode": false, "data": data})
                     .to_string();
             let row = store::events::NewEventRow {
                 id,
