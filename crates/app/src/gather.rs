@@ -355,8 +355,7 @@ mod tests {
             let (done, number) = answer.await.expect("a task");
             assert!(done.is_none_or(|done| done == number));
         }
-        let worked = worked.lock().expect("a lock").clone();
-        worked
+        worked.lock().expect("a lock").clone()
     }
 
     #[tokio::test(start_paused = true)]
@@ -378,7 +377,7 @@ mod tests {
         );
         // Its clients come again within a moment.
         assert_eq!(asked(&pool, vec![(two, 5)], |_, _| true).await, [(vec![(two, 5)], Company::Own)]);
-        tokio::time::sleep(BUSY * 2).await;
+        tokio::time::advance(BUSY * 2).await;
         assert_eq!(asked(&pool, vec![(two, 6)], |_, _| true).await, [(vec![(two, 6)], Company::Others)]);
     }
 
