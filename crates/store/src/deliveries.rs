@@ -142,20 +142,23 @@ pub struct Key {
 
 const ONE: &str = "where workspace = ?1 and endpoint = ?2 and id = ?3";
 
-/// Takes a pending delivery until `until`.
+/// The same for a statement that changes many alike: workspace and id name the row ([`Tx::change`]).
+const EACH: &str = "where workspace = ?1 and id = ?2 and endpoint = ?3 and status = 'pending'";
+
+/// Takes a pending delivery, which the caller has locked, until `until`.
 pub fn lease(tx: &mut Tx<'_>, key: Key, until: Timestamp) -> Result<(), DbError> {
-    tx.later(
-        formatcp!("update deliveries set due_at = ?4, leased = 1 {ONE} and status = 'pending'"),
-        params![key.tenant, key.endpoint, key.id, until],
-    )
+    let sql = formatcp!("update deliveries set due_at = ?4, leased = 1 {EACH}");
+    tx.change(sql, params![key.tenant, key.id, key.endpoint, until], not_held())
 }
 
-/// Lets a pending delivery wait in line for its endpoint.
+/// Lets a pending delivery, which the caller has locked, wait in line for its endpoint.
 pub fn wait_in_line(tx: &mut Tx<'_>, key: Key) -> Result<(), DbError> {
-    tx.later(
-        formatcp!("update deliveries set due_at = null, leased = 0 {ONE} and status = 'pending'"),
-        params![key.tenant, key.endpoint, key.id],
-    )
+    let sql = formatcp!("update deliveries set due_at = null, leased = 0 {EACH}");
+    tx.change(sql, params![key.tenant, key.id, key.endpoint], not_held())
+}
+
+fn not_held() -> DbError {
+    DbError::Retry("a delivery changed while it was held".into())
 }
 
 /// Ends the lease of a delivery, which may be taken again from `due` on. This does not count as an attempt.
@@ -260,8 +263,16 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
     // An attempt of a delivery that has another one before it here comes after that.
     let mut keys = HashSet::with_capacity(noted.len());
     let (first, rest): (Vec<&Noted>, Vec<&Noted>) = noted.iter().partition(|one| keys.insert(one.key));
-    // The statements are planned for the table as it is, not for one that was small.
-    tx.later("set local plan_cache_mode = force_custom_plan", &[])?;
+    // The statements are planned for these weeks, and look each delivery up by its key. Otherwise a plan for hundreds of them
+    // reads a whole week until that has some ten thousand pages.
+    for set in [
+        "set local plan_cache_mode = force_custom_plan",
+        "set local enable_hashjoin = off",
+        "set local enable_mergejoin = off",
+        "set local enable_seqscan = off",
+    ] {
+        tx.later(set, &[])?;
+    }
     for (of_round, otherwise, is_one) in [
         (SUCCEEDED, OTHER_ROUND, (|after| matches!(after, After::Succeeded(_))) as fn(After) -> bool),
         (RETRY_AT, OTHER_ROUND_OR_STOPPED, |after| matches!(after, After::RetryAt(_))),
