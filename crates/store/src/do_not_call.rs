@@ -63,8 +63,8 @@ pub struct NewEntry {
     pub reason: String,
 }
 
-/// Holds the lists of several workspaces and reads at once what [`add_all`] asks for with the same numbers and the same `also`.
-/// On SQLite, where a read is a call, nothing is read.
+/// Holds the lists of several workspaces and reads at once what [`add_foreseen`] asks for with the same numbers and the same
+/// `also`. On SQLite, where a read is a call, nothing is read.
 pub fn foresee_all<'a, R>(
     tx: &mut Tx<'_>,
     lists: impl Iterator<Item = (Tenant, &'a [NewEntry])> + Clone,
@@ -97,12 +97,36 @@ pub fn add_all<R>(
     now: Timestamp,
     also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let hashes = hashes(entries);
-    let mut last = hold(tx, tenant)?;
+    let last = hold(tx, tenant)?;
     tx.ahead(|tx| {
-        let _ = among(tx, tenant, &hashes);
+        let _ = among(tx, tenant, &hashes(entries));
         let _ = also(tx);
     });
+    add_behind(tx, tenant, entries, now, last, also)
+}
+
+/// The same after [`foresee_all`].
+pub fn add_foreseen<R>(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    entries: &[NewEntry],
+    now: Timestamp,
+    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
+) -> Result<(Vec<bool>, R), DbError> {
+    let last = last_seq(tx, tenant)?.unwrap_or(0);
+    add_behind(tx, tenant, entries, now, last, also)
+}
+
+/// The same behind the last entry of a list that is held.
+fn add_behind<R>(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    entries: &[NewEntry],
+    now: Timestamp,
+    mut last: i64,
+    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
+) -> Result<(Vec<bool>, R), DbError> {
+    let hashes = hashes(entries);
     let listed: BTreeSet<String> = among(tx, tenant, &hashes)?.into_iter().collect();
     let more = also(tx)?;
     let new: Vec<bool> = entries.iter().map(|entry| !listed.contains(&entry.hash)).collect();

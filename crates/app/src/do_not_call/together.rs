@@ -80,14 +80,19 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
             });
         }
     }
-    if lists.len() > 1 {
+    let several = lists.len() > 1;
+    if several {
         let all = lists.iter().map(|(tenant, list)| (*tenant, &*list.entries));
         do_not_call::foresee_all(tx, all, people)?;
     }
     for (tenant, list) in &mut lists {
         let entries = &list.entries;
-        let (added, people) =
-            do_not_call::add_all(tx, *tenant, entries, context.now, |tx| people(tx, *tenant, entries))?;
+        let also = |tx: &mut Tx<'_>| people(tx, *tenant, entries);
+        let (added, people) = if several {
+            do_not_call::add_foreseen(tx, *tenant, entries, context.now, also)?
+        } else {
+            do_not_call::add_all(tx, *tenant, entries, context.now, also)?
+        };
         for contact in people {
             mark(tx, context, *tenant, &contact, Source::Api)?;
         }
