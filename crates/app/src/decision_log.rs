@@ -62,7 +62,7 @@ impl Chains {
 
     /// Holds the chains of what was recorded until the transaction ends. Everybody who appends to one of them waits: what
     /// takes time comes before it.
-    pub fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+    fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let mut open = BTreeMap::new();
         for (whose, entry) in self.entries.iter().filter(|(whose, _)| !self.tips.contains_key(whose)) {
             open.entry(*whose).or_insert(entry.timestamp);

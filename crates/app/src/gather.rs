@@ -148,8 +148,7 @@ impl<T, A> Gathers<T, A> {
 const SHARE: usize = 8;
 /// For how long a workspace with more keeps to its own place: its clients are answered together, and ask again.
 const BUSY: Duration = Duration::from_millis(100);
-
-/// The same for one whose pieces cannot be worked with any other.
+/// For how long a workspace keeps to its own place after a piece of it could not be worked together with any other.
 const APART: Duration = Duration::from_secs(1);
 
 /// What a workspace has outstanding.

@@ -63,7 +63,7 @@ pub struct NewEntry {
     pub reason: String,
 }
 
-/// Holds the lists of several workspaces and reads at once what [`add_foreseen`] asks for with the same numbers and the same
+/// Holds the lists of several workspaces and reads at once what [`add_all`] asks for with the same numbers and the same
 /// `also`. On SQLite, where a read is a call, nothing is read.
 pub fn foresee_all<'a, R>(
     tx: &mut Tx<'_>,
@@ -89,43 +89,22 @@ fn hashes(entries: &[NewEntry]) -> Vec<&str> {
 }
 
 /// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
-/// the list is held.
+/// the list is held. It is held already, and read, if this was foreseen ([`foresee_all`]).
 pub fn add_all<R>(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     entries: &[NewEntry],
     now: Timestamp,
+    foreseen: bool,
     also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let last = hold(tx, tenant)?;
-    tx.ahead(|tx| {
-        let _ = among(tx, tenant, &hashes(entries));
-        let _ = also(tx);
-    });
-    add_behind(tx, tenant, entries, now, last, also)
-}
-
-/// The same after [`foresee_all`].
-pub fn add_foreseen<R>(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    entries: &[NewEntry],
-    now: Timestamp,
-    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
-) -> Result<(Vec<bool>, R), DbError> {
-    let last = last_seq(tx, tenant)?.unwrap_or(0);
-    add_behind(tx, tenant, entries, now, last, also)
-}
-
-/// The same behind the last entry of a list that is held.
-fn add_behind<R>(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    entries: &[NewEntry],
-    now: Timestamp,
-    mut last: i64,
-    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
-) -> Result<(Vec<bool>, R), DbError> {
+    let mut last = if foreseen { last_seq(tx, tenant)?.unwrap_or(0) } else { hold(tx, tenant)? };
+    if !foreseen {
+        tx.ahead(|tx| {
+            let _ = among(tx, tenant, &hashes(entries));
+            let _ = also(tx);
+        });
+    }
     let hashes = hashes(entries);
     let listed: BTreeSet<String> = among(tx, tenant, &hashes)?.into_iter().collect();
     let more = also(tx)?;

@@ -88,11 +88,7 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
     for (tenant, list) in &mut lists {
         let entries = &list.entries;
         let also = |tx: &mut Tx<'_>| people(tx, *tenant, entries);
-        let (added, people) = if several {
-            do_not_call::add_foreseen(tx, *tenant, entries, context.now, also)?
-        } else {
-            do_not_call::add_all(tx, *tenant, entries, context.now, also)?
-        };
+        let (added, people) = do_not_call::add_all(tx, *tenant, entries, context.now, several, also)?;
         for contact in people {
             mark(tx, context, *tenant, &contact, Source::Api)?;
         }

@@ -14,7 +14,7 @@ use crate::do_not_call::opt_outs;
 
 /// A service at noon, and workspaces with an agent each.
 async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
-    // One for whoever holds a workspace, one for whoever waits for it.
+    // A test holds one connection, a request that waits for it occupies another, and others need more.
     let app = TestApp::start_with(|config| config.database_connections = 4).await;
     let mut offices = Vec::new();
     for _ in 0..count {
