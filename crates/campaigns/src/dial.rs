@@ -165,6 +165,10 @@ impl DialRound {
         let ids: Vec<Id<Campaign>> = found.iter().map(|(_, id)| *id).collect();
         let mut campaigns: HashMap<Id<Campaign>, CampaignRow> =
             due::lock_each(tx, &ids)?.into_iter().map(|row| (row.id, row)).collect();
+        // Another node may be at the dials of a workspace, and holds it for as long as that takes.
+        let workspaces: BTreeSet<Tenant> = campaigns.values().map(|row| row.workspace).collect();
+        let free = store::turns::take(tx, workspaces.into_iter().collect())?;
+        campaigns.retain(|_, row| free.contains(&row.workspace));
         let held: Vec<Id<Campaign>> = ids.into_iter().filter(|id| campaigns.contains_key(id)).collect();
         let mut known: HashMap<Id<Campaign>, ProgressRow> =
             due::progress_of(tx, &held)?.into_iter().map(|row| (row.campaign, row)).collect();

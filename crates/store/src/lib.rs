@@ -57,6 +57,7 @@ mod tenants;
 pub mod tools;
 pub mod transfer_numbers;
 pub mod trunk_shares;
+pub mod turns;
 pub mod vectors;
 pub mod wallet;
 pub mod webhooks;

@@ -22,7 +22,7 @@ use crate::{App, Failure};
 const REMEMBERED: usize = 100_000;
 /// A node reserves beyond what is asked for a part of what it has given in this window, and at most a part of what
 /// is left for all.
-const PART_OF_GIVEN: i64 = 8;
+const PART_OF_GIVEN: i64 = 2;
 const PART_OF_LEFT: i64 = 16;
 /// Real time for which a window counts as full without asking: another node may give a place back.
 const FULL_FOR: Duration = Duration::from_millis(500);

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use domain::time::{HOUR, MINUTE, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::agents;
 use crate::app::{Answer, TestApp, Workspace, needs_postgres};
 use crate::call_simulation::noon_after;
+use crate::campaign_dialling::draft;
 use crate::do_not_call::opt_outs;
 
 /// A service at noon, and workspaces with an agent each.
@@ -143,30 +145,55 @@ async fn opt_outs_of_many_workspaces_at_once_go_to_their_own_lists() {
     }
 }
 
+/// A transaction that holds a workspace.
+struct Holder {
+    release: std::sync::mpsc::Sender<()>,
+    transaction: tokio::task::JoinHandle<Result<(), store::DbError>>,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Holder {
+    /// Holds a workspace, with the turn at its dials or without.
+    async fn of(app: &TestApp, workspace: &Workspace, turn: bool) -> Self {
+        let (holds, held) = tokio::sync::oneshot::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (store, tenant) = (app.app().store.clone(), workspace.id.parse().unwrap());
+        let (mut signals, runs) = (Some((holds, released)), Arc::new(AtomicUsize::new(0)));
+        let ran = runs.clone();
+        let transaction = tokio::spawn(async move {
+            let hold = move |tx: &mut store::Tx<'_>| {
+                ran.fetch_add(1, Ordering::SeqCst);
+                if turn {
+                    store::turns::take(tx, vec![tenant])?;
+                }
+                store::workspaces::get_for_update(tx, tenant)?;
+                if let Some((holds, released)) = signals.take() {
+                    let _ = holds.send(());
+                    let _ = released.recv();
+                    // Fails, and the closure runs again, if the server has taken the workspace away.
+                    tx.exec("update workspaces set name = name where id = ?1", store::params![tenant])?;
+                }
+                Ok::<_, store::DbError>(())
+            };
+            store.tx(hold).await
+        });
+        held.await.unwrap();
+        Self { release, transaction, runs }
+    }
+
+    /// Lets go. The server has not taken the workspace away before.
+    async fn end(self) {
+        self.release.send(()).unwrap();
+        self.transaction.await.unwrap().unwrap();
+        assert_eq!(self.runs.load(Ordering::SeqCst), 1, "the server took the workspace away from its holder");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
     needs_postgres();
     let (app, offices) = open(3).await;
-    let (holds, held) = tokio::sync::oneshot::channel();
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let (store, tenant) = (app.app().store.clone(), offices[0].0.id.parse().unwrap());
-    let (mut signals, runs) = (Some((holds, released)), Arc::new(AtomicUsize::new(0)));
-    let ran = runs.clone();
-    let holder = tokio::spawn(async move {
-        let hold = move |tx: &mut store::Tx<'_>| {
-            ran.fetch_add(1, Ordering::SeqCst);
-            store::workspaces::get_for_update(tx, tenant)?;
-            if let Some((holds, released)) = signals.take() {
-                let _ = holds.send(());
-                let _ = released.recv();
-                // Fails, and the closure runs again, if the server has taken the workspace away.
-                tx.exec("update workspaces set name = name where id = ?1", store::params![tenant])?;
-            }
-            Ok::<_, store::DbError>(())
-        };
-        store.tx(hold).await
-    });
-    held.await.unwrap();
+    let holder = Holder::of(&app, &offices[0].0, false).await;
     let place = |office: usize| {
         let (app, key, agent) = (app.clone(), offices[office].0.live.clone(), offices[office].1.clone());
         let body = json!({"agentId": agent, "toNumber": "+919812300101"});
@@ -177,12 +204,42 @@ async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
     let (one, other) = (place(1), place(2));
     one.await.unwrap().expect(200);
     other.await.unwrap().expect(200);
-    release.send(()).unwrap();
+    holder.end().await;
     first.await.unwrap().expect(200);
-    holder.await.unwrap().unwrap();
-    assert_eq!(
-        runs.load(Ordering::SeqCst),
-        1,
-        "the others were answered before the server took the workspace away from its holder"
-    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_dialler_passes_over_a_workspace_that_another_node_is_dialling_for_on_postgres() {
+    needs_postgres();
+    let (app, offices) = open(2).await;
+    let noon = Timestamp::parse(&app.now().await).unwrap();
+    for (workspace, agent) in &offices {
+        let nudge = json!({"agentId": agent, "toNumber": "+919812300401", "scheduledAt": noon.plus(MINUTE)});
+        app.post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &nudge).await.expect(201);
+    }
+    let dialled = async |workspace: &Workspace| -> usize {
+        let calls = app.get(&workspace.live, "/v1/calls").await.expect(200);
+        calls["data"].as_array().unwrap().len()
+    };
+    let holder = Holder::of(&app, &offices[0].0, true).await;
+    app.advance(61).await;
+    assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (0, 1));
+    holder.end().await;
+    app.advance(1).await;
+    assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (1, 1));
+
+    // The same for campaigns.
+    let start = noon.plus(24 * HOUR);
+    for (workspace, agent) in &offices {
+        let id = draft(&app, workspace, agent, &json!({"startAt": start}), &["+919812300402"]).await;
+        let path = format!("/v1/campaigns/{id}/status");
+        app.post(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
+    }
+    app.set_clock(&start.plus(-MINUTE).to_string()).await;
+    let holder = Holder::of(&app, &offices[0].0, true).await;
+    app.advance(61).await;
+    assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (1, 2));
+    holder.end().await;
+    app.advance(1).await;
+    assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (2, 2));
 }

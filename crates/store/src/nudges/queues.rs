@@ -12,6 +12,7 @@ use domain::time::Timestamp;
 use crate::db::row::row;
 use crate::db::{Counter, DbError, Fold, Must, Tx};
 use crate::params;
+use crate::turns::TAKE;
 
 row! {
     /// A queue that the dialler should serve.
@@ -132,18 +133,28 @@ pub fn touch_within(
 }
 
 /// Across workspaces: queues to serve now, the one that was served longest ago first. With `lines`, also those
-/// with nudges that wait for a line.
+/// with nudges that wait for a line. On a shared store it takes their turns, and leaves out those that another node serves
+/// at this moment ([`crate::turns`]).
 pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> Result<Vec<Queue>, DbError> {
-    const OPENING: &str = formatcp!(
-        "select {} from nudge_queues q \
-         join (select workspace, mode from nudge_queues where next_look is not null and next_look <= ?1",
-        Queue::COLUMNS
-    );
-    const END: &str = ") due on due.workspace = q.workspace and due.mode = q.mode order by q.served, q.workspace, q.mode limit ?2";
-    const DUE: &str = formatcp!("{OPENING}{END}");
-    const DUE_OR_WITHOUT_LINE: &str =
-        formatcp!("{OPENING} union select workspace, mode from nudge_queues where without_line > 0{END}");
-    tx.all(if lines { DUE_OR_WITHOUT_LINE } else { DUE }, params![now, limit])
+    const OPENING: &str = "nudge_queues q join (select workspace, mode from nudge_queues where next_look is not null and next_look <= ?1";
+    const LINES: &str = " union select workspace, mode from nudge_queues where without_line > 0";
+    const END: &str =
+        ") due on due.workspace = q.workspace and due.mode = q.mode order by q.served, q.workspace, q.mode";
+    const EMBEDDED: &str = formatcp!("select {} from", Queue::COLUMNS);
+    const DUE: &str = formatcp!("{EMBEDDED} {OPENING}{END} limit ?2");
+    const DUE_OR_WITHOUT_LINE: &str = formatcp!("{EMBEDDED} {OPENING}{LINES}{END} limit ?2");
+    // The inner query is ordered before the outer one asks for turns, row by row, until it has enough.
+    const INNER: &str = "select q.workspace, q.mode, q.next_look, q.without_line, q.version from";
+    const TURNS: &str = formatcp!(" offset 0) q where {TAKE} limit ?2");
+    const FREE: &str = formatcp!("{EMBEDDED} ({INNER} {OPENING}{END}{TURNS}");
+    const FREE_OR_WITHOUT_LINE: &str = formatcp!("{EMBEDDED} ({INNER} {OPENING}{LINES}{END}{TURNS}");
+    let sql = match (tx.shared(), lines) {
+        (false, false) => DUE,
+        (false, true) => DUE_OR_WITHOUT_LINE,
+        (true, false) => FREE,
+        (true, true) => FREE_OR_WITHOUT_LINE,
+    };
+    tx.all(sql, params![now, limit])
 }
 
 /// Across workspaces: how many queues have nudges that wait for a line.
