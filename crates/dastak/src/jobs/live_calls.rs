@@ -18,7 +18,7 @@ const PATIENCE: i64 = 20 * SECOND;
 
 /// Time between the beginnings of two looks on a shared store, milliseconds. What falls due meanwhile shares a transaction. Steps
 /// of simulated calls have the moment at which they were due, whenever they are looked at.
-const PAUSE: i64 = 20;
+const PAUSE: i64 = 50;
 
 /// Time until calls are looked for again of which nobody knows whether they are stored.
 const IN_DOUBT: i64 = 2 * SECOND;
