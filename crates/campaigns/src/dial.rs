@@ -166,14 +166,16 @@ impl DialRound {
         let mut campaigns: HashMap<Id<Campaign>, CampaignRow> =
             due::lock_each(tx, &ids)?.into_iter().map(|row| (row.id, row)).collect();
         // Another node may be at the dials of a workspace, and holds it for as long as that takes.
-        let workspaces: BTreeSet<Tenant> = campaigns.values().map(|row| row.workspace).collect();
-        let free = store::turns::take(tx, workspaces.into_iter().collect())?;
+        let mut workspaces: Vec<Tenant> = campaigns.values().map(|row| row.workspace).collect();
+        workspaces.sort_unstable();
+        workspaces.dedup();
+        let free = store::turns::take(tx, &workspaces)?;
         campaigns.retain(|_, row| free.contains(&row.workspace));
         let held: Vec<Id<Campaign>> = ids.into_iter().filter(|id| campaigns.contains_key(id)).collect();
         let mut known: HashMap<Id<Campaign>, ProgressRow> =
             due::progress_of(tx, &held)?.into_iter().map(|row| (row.campaign, row)).collect();
         // Every node takes its locks in the same order.
-        for tenant in campaigns.values().map(|row| row.workspace).collect::<BTreeSet<_>>() {
+        for tenant in workspaces.into_iter().filter(|tenant| free.contains(tenant)) {
             self.known.workspace(tx, tenant, Mode::Live)?;
         }
         Ok(held

@@ -164,7 +164,7 @@ impl Holder {
             let hold = move |tx: &mut store::Tx<'_>| {
                 ran.fetch_add(1, Ordering::SeqCst);
                 if turn {
-                    store::turns::take(tx, vec![tenant])?;
+                    store::turns::take(tx, &[tenant])?;
                 }
                 store::workspaces::get_for_update(tx, tenant)?;
                 if let Some((holds, released)) = signals.take() {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 /// Closures that must wait before a second transaction begins beside one that is under way. Without this bound the first
 /// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
-const ENOUGH: usize = 16;
-/// How long a transaction waits for half as many closures as the one before it had. Clients that are answered together ask
-/// again within a moment, and the first of them would get a transaction to itself.
-const LINGER: Duration = Duration::from_millis(1);
+const ENOUGH: usize = 32;
+/// How long a transaction waits for three quarters of as many closures as the one before it had. Clients that are answered
+/// together ask again within a moment, and the first of them would get a transaction to itself.
+const LINGER: Duration = Duration::from_millis(2);
 
 /// Those who wait, and how many transactions are under way.
 pub(super) struct Lobby<G> {
@@ -47,11 +47,11 @@ impl<G> Drop for Turn<'_, G> {
 
 impl<G> State<G> {
     /// Whether a transaction of at most `most` closures begins now: beside another one when enough wait; otherwise when
-    /// half as many wait as began the one before, and if it is `late`, or nobody comes any more, with whoever waits.
+    /// three quarters of as many wait as began the one before, and if it is `late`, or nobody comes any more, with whoever waits.
     fn begins(&self, most: usize, late: bool) -> bool {
         let wanted = match self.working {
             0 if late || self.closed => 1,
-            0 => (self.last / 2).clamp(1, most),
+            0 => (self.last * 3 / 4).clamp(1, most),
             _ => ENOUGH,
         };
         self.waiting.len() >= wanted
@@ -128,8 +128,9 @@ mod tests {
             (1, 0, 0, false, false, true),
             (1, 0, 1, false, false, true),
             (1, 0, 4, false, false, false),
-            (2, 0, 4, false, false, true),
-            (2, 0, 5, false, false, true),
+            (2, 0, 4, false, false, false),
+            (3, 0, 4, false, false, true),
+            (3, 0, 5, false, false, true),
             (1, 0, 4, false, true, true),
             (1, 0, 4, true, false, true),
             (9, 0, 40, false, false, false),
