@@ -444,11 +444,8 @@ fn begin(
         if money.balance - money.reserved < ready.price {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
-        if ready.contact.is_none() {
-            ready.contact =
-                Some(people::find_or_make(tx, &env.context, tenant, &wanted.to, wanted.name.as_deref())?);
-        }
     }
+    // Nobody is made a contact before the message is taken: a refusal changes nothing.
     let new = message(tx, tenant, wanted, &ready, chat)?;
     let mut decisions = Decisions::default();
     let placed = messages::put_into(app, tx, tenant, &new, slot, &mut decisions)?;
