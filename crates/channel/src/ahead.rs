@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use app::{Context, Failure, contact_policy};
 use domain::channel::notification::{Person, ReceivedContent};
-use domain::channel::{Notification, Recipient};
+use domain::channel::{MessageStatus, Notification, Recipient};
 use domain::ids::{Campaign, ChannelMessage, ChannelTemplate, ChannelThread, Contact, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::DAY;
@@ -208,7 +208,8 @@ pub(crate) fn notifications<'a>(
     Ok(())
 }
 
-/// Reads the people of messages whose status changes, and what belongs to campaigns.
+/// Reads the people of messages whose status changes, and what belongs to campaigns: also the open chats in which what
+/// a campaign says stands once it is sent.
 fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Failure> {
     let people: BTreeSet<Id<Contact>> = rows.iter().map(|row| row.contact).collect();
     let campaigns: BTreeSet<Id<Campaign>> = rows.iter().filter_map(|row| row.campaign).collect();
@@ -225,7 +226,20 @@ fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Fa
     contacts::read_ahead(tx, tenant, &people)?;
     channel_campaigns::read_ahead(tx, tenant, &campaigns)?;
     let list_rows: Vec<_> = written.iter().map(|person| person.list_row).collect();
-    Ok(lists::read_ahead(tx, tenant, &list_rows)?)
+    lists::read_ahead(tx, tenant, &list_rows)?;
+    let mut leaving: BTreeMap<&str, BTreeSet<Id<Contact>>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.campaign.is_some() && row.status == MessageStatus::Queued) {
+        leaving.entry(&row.phone_number_id).or_default().insert(row.contact);
+    }
+    if !leaving.is_empty() {
+        channel_accounts::read_ahead(tx, tenant)?;
+    }
+    for (number, people) in leaving {
+        let Some(row) = channel_accounts::number_at_provider(tx, tenant, number)? else { continue };
+        let people: Vec<_> = people.into_iter().collect();
+        channel_conversations::read_ahead(tx, tenant, row.id, &people)?;
+    }
+    Ok(())
 }
 
 /// Reads what outcomes of messages rest on: the messages and the people of campaigns, which are held from here on, and

@@ -35,12 +35,24 @@ pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), F
     let env = Env::within(app);
     match (fact.before, fact.message.direction) {
         (None, Direction::Inbound) => inbound(app, tx, &env, fact),
+        // What a campaign hands over can be taken back until the provider has it, and is sent again later.
+        (None, Direction::Outbound) if fact.message.campaign.is_some() => Ok(()),
         (None, Direction::Outbound) => outbound(tx, &env, fact.message),
         (Some(_), Direction::Outbound) if fact.message.status == MessageStatus::Failed => {
             failed(tx, &env, fact.message)
         }
+        (Some(before), Direction::Outbound) if left_its_campaign(fact.message, before) => {
+            outbound(tx, &env, fact.message)
+        }
         (Some(_), _) => Ok(()),
     }
+}
+
+/// Whether a message of a campaign has gone to the provider, or may have: it cannot be taken back any more.
+pub(crate) fn left_its_campaign(message: &MessageRow, before: MessageStatus) -> bool {
+    message.campaign.is_some()
+        && before == MessageStatus::Queued
+        && !matches!(message.status, MessageStatus::Failed | MessageStatus::Deleted)
 }
 
 /// The number of a message.
@@ -371,7 +383,18 @@ fn outbound(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Fail
 /// A message was not delivered: a chat that it was to begin is over, and one whose agent cannot write any more waits
 /// for a person.
 fn failed(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Failure> {
-    let Some(chat) = message.chat else { return Ok(()) };
+    let code = message.error.as_ref().map(|(code, ..)| *code);
+    let opted_out = code == Some(LocalError::ContactOptedOut.code());
+    let chat = match (message.chat, message.campaign) {
+        (Some(chat), _) => chat,
+        // One of a campaign that was not sent stands in no chat, but what it says of the person holds for theirs.
+        (None, Some(_)) if opted_out => {
+            let Some(number) = number_of(tx, message)? else { return Ok(()) };
+            let Some((row, _)) = open_chat(tx, message, &number)? else { return Ok(()) };
+            row.id
+        }
+        (None, _) => return Ok(()),
+    };
     let Some(mut row) = store_chats::get_for_update(tx, message.workspace, chat)? else { return Ok(()) };
     if row.state == State::Ended {
         return Ok(());
@@ -381,8 +404,7 @@ fn failed(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Failur
     if opens && row.customer_messages == 0 {
         return session::end(tx, env, &mut row, EndCause::TemplateFailed);
     }
-    let code = message.error.as_ref().map(|(code, ..)| *code);
-    if code == Some(LocalError::ContactOptedOut.code()) {
+    if opted_out {
         return session::end(tx, env, &mut row, EndCause::OptedOut);
     }
     if message.source != Source::Agent || row.state != State::Ai {

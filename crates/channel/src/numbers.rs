@@ -10,7 +10,7 @@ use domain::agent::Channel;
 use domain::channel::ProviderKind;
 use domain::channel::errors::SPAM_PAUSE;
 use domain::channel::limits::{HIGH_RATE, STANDARD_RATE};
-use domain::channel::provider::{ConnectionStatus, NumberState};
+use domain::channel::provider::{ConnectionStatus, NumberState, can_send};
 use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
@@ -57,13 +57,8 @@ pub struct Number {
 impl Number {
     /// Whether the provider lets it send at all.
     pub fn is_connected(&self) -> bool {
-        connected(&self.status)
+        can_send(&self.status)
     }
-}
-
-/// Whether a number that stands like this can send. Words that are not known say nothing against it.
-pub(crate) fn connected(status: &str) -> bool {
-    !matches!(status, "DISCONNECTED" | "BANNED" | "DELETED" | "MIGRATED")
 }
 
 /// Which number sends.
@@ -351,7 +346,7 @@ pub(crate) fn observe(
     row.high_rate = state.high_rate;
     row.updated_at = context.now;
     channel_accounts::save_number(tx, tenant, &row)?;
-    if !connected(&row.status) {
+    if !can_send(&row.status) {
         facts::tell(app, tx, tenant, &Fact::NumberGone(row.id))?;
     }
     let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };

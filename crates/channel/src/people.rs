@@ -25,23 +25,6 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<Co
     })
 }
 
-/// The same, made if there is none.
-///
-/// # Errors
-/// Those of the store.
-pub fn find_or_make(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    to: &Recipient,
-    name: Option<&str>,
-) -> Result<ContactRow, Failure> {
-    match find(tx, tenant, to)? {
-        Some(contact) => Ok(contact),
-        None => make(tx, context, tenant, to, name),
-    }
-}
-
 /// The contact of a number or of an id that had none a moment ago.
 ///
 /// # Errors
@@ -51,13 +34,12 @@ pub fn make(
     context: &Context,
     tenant: Tenant,
     to: &Recipient,
-    name: Option<&str>,
 ) -> Result<ContactRow, Failure> {
     let (phone, user) = match to {
         Recipient::Phone(number) => (Some(number.to_string()), None),
         Recipient::UserId(id) => (None, Some(id.clone())),
     };
-    insert(tx, tenant, fresh(context, phone, user, None, name), to)
+    insert(tx, tenant, fresh(context, phone, user, None, None), to)
 }
 
 /// Adds a contact, or finds the one that somebody else has made at the same moment.

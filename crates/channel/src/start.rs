@@ -13,6 +13,7 @@ use app::{App, Failure, access};
 use chats::session::Env;
 use domain::agent::{Channel as AgentChannel, Status};
 use domain::call::variables;
+use domain::channel::provider::can_send;
 use domain::channel::template::{self, TemplateRef};
 use domain::channel::{Content, MessageStatus, Params, Recipient, Source, Template, TemplateStatus};
 use domain::chat::{Channel, Origin, Role, State, background};
@@ -28,7 +29,7 @@ use store::contacts::{self, ContactRow};
 use store::{Tx, chats as store_chats, wallet};
 
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed, Refusal};
-use crate::numbers::{Which, connected, sending_number};
+use crate::numbers::{Which, sending_number};
 use crate::requests::{recipient, template_ref};
 use crate::slots::Slot;
 use crate::{conversations, people, send, slots, templates};
@@ -261,7 +262,7 @@ fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, wanted: &Wanted
     channel_accounts::get(tx, tenant)?.ok_or_else(|| Failure::plain(codes::CHATAPP_NOT_CONNECTED))?;
     let number = channel_accounts::number_of_agent(tx, tenant, agent.id)?
         .ok_or_else(|| Failure::plain(codes::AGENT_NUMBER_MISSING))?;
-    if !connected(&number.status) {
+    if !can_send(&number.status) {
         return Err(Refusal::NotConnected.into());
     }
     if let Some(from) = wanted.from.as_deref().map(str::trim) {
@@ -429,7 +430,7 @@ fn begin(
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
     }
-    let mut ready = ready(tx, env, tenant, Mode::Live, wanted)?;
+    let ready = ready(tx, env, tenant, Mode::Live, wanted)?;
     let held = match ready.open {
         Some(chat) => {
             channel_conversations::hold_thread(tx, tenant, chat)?;
@@ -444,11 +445,8 @@ fn begin(
         if money.balance - money.reserved < ready.price {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
-        if ready.contact.is_none() {
-            ready.contact =
-                Some(people::find_or_make(tx, &env.context, tenant, &wanted.to, wanted.name.as_deref())?);
-        }
     }
+    // Nobody is made a contact before the message is taken: a refusal changes nothing.
     let new = message(tx, tenant, wanted, &ready, chat)?;
     let mut decisions = Decisions::default();
     let placed = messages::put_into(app, tx, tenant, &new, slot, &mut decisions)?;

@@ -4,10 +4,12 @@
 use api::chats::ChatReply;
 use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{Failure, topics};
+use domain::channel::provider::can_send;
 use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, reply_after};
 use domain::ids::{ChannelMessage, Id};
 use domain::time::MINUTE;
 use store::Tx;
+use store::channel_accounts::{self, NumberRow};
 use store::channel_conversations;
 use store::chats::{self, ChatRow};
 
@@ -165,6 +167,24 @@ pub(crate) fn carry(
         }
     }
     Ok(Ok(Some(said.join("\n\n")).filter(|said| !said.is_empty())))
+}
+
+/// The number that what is said in a chat goes out from; none when there is no such number, or the provider does not
+/// let it send.
+pub(crate) fn number_to_send(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<NumberRow>, Failure> {
+    let Some(carried) = channel_conversations::get(tx, row.workspace, row.id)? else { return Ok(None) };
+    let number = channel_accounts::number(tx, row.workspace, carried.number)?;
+    Ok(number.filter(|number| can_send(&number.status)))
+}
+
+/// Nothing can be sent in a chat: no model is asked for words that would be refused, and a person has to go on.
+/// What the customer wrote stays unanswered, so the agent still replies to it when it gets the chat back.
+pub(crate) fn leave_to_person(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
+    row.reply_at = None;
+    hand_off(tx, env, row, Some("number_unavailable"))?;
+    let answer = unanswered(row.state);
+    close_turn(tx, row, &answer)?;
+    save(tx, env, row)
 }
 
 /// The channel did not take the agent's words: a person has to go on, or nobody may.

@@ -9,11 +9,12 @@ use domain::ids::{Chat, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use store::chats::ChatRow;
-use store::{DbError, Tx, channel_accounts, channel_conversations, chats};
+use store::{DbError, Tx, chats};
 
+use crate::carried::{leave_to_person, number_to_send};
 use crate::feed::Feed;
 use crate::reply::{self, NO_ROOM, try_again};
-use crate::session::{Claim, Env, begin_turn, end, hand_off, read_state, save, standing};
+use crate::session::{Claim, Env, begin_turn, end, read_state, save, standing};
 use crate::turn::handed_back;
 
 /// Chats that are looked at in one round.
@@ -71,18 +72,11 @@ fn silent(row: &ChatRow, cause: EndCause) -> EndCause {
 }
 
 /// Begins the agent's reply to what has come in on the messaging channel. On a number on which agents pause it waits
-/// for the end of the pause.
+/// for the end of the pause; on one that cannot send nothing is written.
 fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result<Option<Claim>, Failure> {
     let now = env.context.now;
-    let carried = channel_conversations::get(tx, row.workspace, row.id)?;
-    let number = match &carried {
-        Some(carried) => channel_accounts::number(tx, row.workspace, carried.number)?,
-        None => None,
-    };
-    let Some(number) = number else {
-        row.reply_at = None;
-        hand_off(tx, env, &mut row, Some("number_unavailable"))?;
-        save(tx, env, &mut row)?;
+    let Some(number) = number_to_send(tx, &row)? else {
+        leave_to_person(tx, env, &mut row)?;
         return Ok(None);
     };
     let paused = number.ai_paused_until.filter(|until| *until > now);

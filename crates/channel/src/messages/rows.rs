@@ -26,7 +26,7 @@ pub(super) fn person(
     match &new.contact {
         Some(contact) => Ok(contact.clone()),
         // Nobody was found a moment ago.
-        None => crate::people::make(tx, context, tenant, &new.to, None),
+        None => crate::people::make(tx, context, tenant, &new.to),
     }
 }
 

@@ -9,6 +9,7 @@ use domain::tenant::Mode;
 use store::channel_messages::{self, MessageRow};
 use store::{Tx, contacts};
 
+use crate::conversations::left_its_campaign;
 use crate::followers::{self, MessageFact};
 use crate::view;
 
@@ -24,11 +25,9 @@ pub(crate) fn stored(
     let (received, wish) = received.map_or((None, None), |(received, wish)| (Some(received), wish));
     followers::tell(app, tx, &MessageFact { message: row, before, received, wish })?;
     let Some(kind) = row.status.event() else { return Ok(()) };
-    // Who follows says to which conversation a received message belongs.
-    let known = match received {
-        Some(_) => channel_messages::get(tx, row.workspace, row.id)?,
-        None => None,
-    };
+    // Who follows says to which conversation a received message belongs, and one of a campaign that was sent.
+    let placed = received.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
+    let known = if placed { channel_messages::get(tx, row.workspace, row.id)? } else { None };
     let row = known.as_ref().unwrap_or(row);
     let contact = row.contact.to_string();
     let agent = row.agent.map(|agent| agent.to_string());

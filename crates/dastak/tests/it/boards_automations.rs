@@ -437,6 +437,36 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
 }
 
 #[tokio::test]
+async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_send() {
+    for word in ["BANNED", "DISCONNECTED"] {
+        let kit = Kit::open().await;
+        let workspace = kit.held.desk.workspace.id.clone();
+        let number = crate::cloud::connect_sandbox(kit.app(), &workspace).await;
+        let template = json!({"name": "thanks", "language": "en", "category": "UTILITY",
+            "components": [{"type": "BODY", "text": "Thank you."}]});
+        let made = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201);
+        kit.app().advance(3).await;
+        let message = json!({"type": "message", "templateId": made["data"]["id"]});
+        kit.automate("won", json!([message])).await;
+        let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
+        kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+        crate::channel_refused::stands(kit.app(), &workspace, &number, word).await;
+        kit.talked("0001", "paid").await;
+        kit.app().advance(5).await;
+        assert_eq!(kit.actions().await, ["message skipped chatapp_not_connected"], "{word}");
+        let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+        let told = |one: &Value| json!([one["source"], one["to"], one["status"], one["error"]["code"]]);
+        assert_eq!(
+            sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
+            [json!(["board_action", "+919812300001", "failed", -1005])],
+            "{word}"
+        );
+        let failed = crate::channel_accounts::events(kit.app(), kit.live(), "message.failed").await;
+        assert_eq!((failed.len(), &failed[0]["source"]), (1, &json!("board_action")), "{word}");
+    }
+}
+
+#[tokio::test]
 async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     let kit = Kit::open().await;
     let workspace = kit.held.desk.workspace.id.clone();

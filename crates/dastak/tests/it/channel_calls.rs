@@ -69,3 +69,43 @@ async fn what_a_call_cannot_send_is_listed_with_its_code() {
     }
     assert_eq!(room.kit.events("message.failed").await.len(), 5);
 }
+
+#[tokio::test]
+async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send() {
+    for word in ["BANNED", "DISCONNECTED", "DELETED", "MIGRATED"] {
+        let room = Room::open().await;
+        let app = &room.kit.app;
+        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+        let caller =
+            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+        let placed =
+            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+        crate::channel_refused::stands(app, &room.kit.workspace.id, &room.number, word).await;
+        let template = Some(json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}));
+        let sent = async || {
+            channel::speaking::during_call(app.app(), tenant, call, template.clone(), String::new())
+                .await
+                .expect("it is kept");
+            // It is refused when it is taken, so nothing waits.
+            let path = "/v1/chatapp/messages?limit=10";
+            let listed = app.get(room.kit.live(), path).await.expect(200)["data"].clone();
+            let told = |one: &Value| json!([one["source"], one["status"], one["error"]["code"]]);
+            listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+        };
+        let failed = json!(["voice_tool", "failed", -1005]);
+        assert_eq!(sent().await, [failed.clone()], "{word}");
+        let told = room.kit.events("message.failed").await;
+        let error = &told[0]["data"]["error"];
+        assert_eq!(
+            (told.len(), &error["title"], &error["detail"]),
+            (1, &json!("invalid_message"), &json!("the business number is not connected"))
+        );
+        crate::channel_refused::stands(app, &room.kit.workspace.id, &room.number, "CONNECTED").await;
+        let known = sent().await;
+        assert_eq!((&known[0][0], &known[0][2], &known[1]), (&json!("voice_tool"), &Value::Null, &failed));
+        assert_ne!(known[0][1], "failed", "{word}");
+    }
+}

@@ -92,10 +92,51 @@ async fn every_refusal_of_a_start() {
         room.post(&room.body()).await.refused(403, code);
         room.kit.operator("PATCH", "", json!({"features": {feature: true}})).await.expect(200);
     }
-    assert!(room.list("").await.is_empty(), "nothing was stored");
-    assert_eq!(room.kit.money().await, (1_000_000, 0), "nothing is held");
     room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
     room.post(&room.body()).await.refused(402, "insufficient_balance");
+    assert!(people(&room).await.is_empty(), "nobody became a contact");
+    app.post(room.kit.live(), "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
+    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 500})).await.expect(200);
+    let known = people(&room).await;
+    room.post(&room.body()).await.refused(403, "contact_opted_out");
+    assert!(room.list("").await.is_empty(), "nothing was stored");
+    assert_eq!(people(&room).await, known, "nobody became a contact");
+    assert!(room.sent("api").await.is_empty());
+    assert_eq!(room.kit.money().await, (1_000_000, 0), "nothing is held");
+}
+
+/// The numbers of all contacts.
+async fn people(room: &Room) -> Vec<Value> {
+    let listed = room.kit.app.get(room.kit.live(), "/v1/contacts?limit=100").await.expect(200);
+    listed["data"].as_array().unwrap().iter().map(|contact| contact["phone"].clone()).collect()
+}
+
+/// Who is a contact already keeps what is known of them when a start is refused.
+#[tokio::test]
+async fn a_refused_start_changes_nothing_of_a_contact() {
+    let room = Room::open().await;
+    let (app, live) = (&room.kit.app, room.kit.live());
+    let known = json!({"phone": ASHA, "externalRef": "cust-1"});
+    app.post(live, "/v1/contacts", &known).await.expect(201);
+    let contact = async || app.get(live, "/v1/contacts").await.expect(200)["data"].clone();
+    let before = contact().await;
+    app.advance(60).await;
+    let mut body = room.body();
+    body["template"]["name"] = json!("offer");
+    body["contact"] = json!({"name": "Asha", "externalRef": "crm-1"});
+    room.post(&body).await.refused(403, "opt_in_required");
+    assert_eq!(contact().await, before);
+    // An opt-in that came along with a start that was refused for something else is not recorded.
+    body["optIn"] = json!({"source": "form", "capturedAt": "2020-01-01T00:00:00Z"});
+    body["template"]["name"] = json!("due_reminder");
+    app.post(live, "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
+    let before = contact().await;
+    room.post(&body).await.refused(403, "contact_opted_out");
+    assert_eq!(contact().await, before);
+    room.kit.operator("DELETE", &format!("/dnc/{ASHA}"), Value::Null).await.expect(200);
+    body.as_object_mut().unwrap().remove("optIn");
+    body["template"]["name"] = json!("offer");
+    room.post(&body).await.refused(403, "opt_in_required");
 }
 
 #[tokio::test]
@@ -208,14 +249,19 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     room.started().await;
     body = room.body();
     body["to"] = json!("+919812345679");
-    room.post(&body).await.refused(429, "tier_limit_reached");
+    let charges = (room.kit.money().await, people(&room).await);
+    for key in [room.kit.live(), &room.kit.workspace.test] {
+        room.kit.app.post(key, PATH, &body).await.refused(429, "tier_limit_reached");
+    }
     assert_eq!(room.list("").await.len(), 1, "nothing was stored");
+    assert_eq!((room.kit.money().await, people(&room).await), charges, "nobody became a contact");
     // A flow that needs more than the request brings.
     let change = json!({"systemPrompt": "Greet {{name}}."});
     let path = format!("/v1/agents/{}", room.kit.agent);
     room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
     let refused = room.post(&body).await.refused(422, "brain_unavailable");
     assert_eq!(refused["meta"]["missing"], json!(["name"]));
+    assert_eq!(people(&room).await, [ASHA]);
 }
 
 #[tokio::test]

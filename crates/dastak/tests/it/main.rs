@@ -29,6 +29,7 @@ mod channel_accounts;
 mod channel_calls;
 mod channel_campaign_edges;
 mod channel_campaign_stops;
+mod channel_campaign_words;
 mod channel_campaigns;
 mod channel_consents;
 mod channel_conversation_starts;

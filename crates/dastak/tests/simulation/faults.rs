@@ -72,7 +72,7 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 /// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
 /// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
 /// accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 15] = [
+const TASKS_ELSEWHERE: [&str; 16] = [
     "app/calls/heard.rs",
     "app/calls/intents.rs",
     "app/calls/together.rs",
@@ -87,7 +87,8 @@ const TASKS_ELSEWHERE: [&str; 15] = [
     "channel/upkeep.rs",
     "channel/connections.rs",
     "channel/numbers.rs",
-    "channel/templates.rs",
+    "channel/templates/mod.rs",
+    "channel/templates/news.rs",
 ];
 
 /// Where leases of calls are renewed.

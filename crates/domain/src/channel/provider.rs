@@ -94,6 +94,11 @@ impl Fault {
     }
 }
 
+/// Whether a number that stands like this at the provider can send. Words that are not known say nothing against it.
+pub fn can_send(status: &str) -> bool {
+    !matches!(status, "DISCONNECTED" | "BANNED" | "DELETED" | "MIGRATED")
+}
+
 /// A business number as the provider describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberState {
