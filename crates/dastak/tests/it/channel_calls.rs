@@ -96,7 +96,7 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
             listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
         };
         let failed = json!(["voice_tool", "failed", -1005]);
-        assert_eq!(sent().await, [failed.clone()], "{word}");
+        assert_eq!(sent().await, std::slice::from_ref(&failed), "{word}");
         let told = room.kit.events("message.failed").await;
         let error = &told[0]["data"]["error"];
         assert_eq!(

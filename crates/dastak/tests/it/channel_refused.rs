@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::channel_conversations::{ASHA, Room};
-use crate::chats::ends;
+use crate::chats::{Turn, ends};
 
 /// Messages that failed: who sent them, their code, and whom they were for.
 async fn failed(app: &TestApp, key: &str) -> Vec<Value> {
@@ -99,6 +99,23 @@ async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
         assert_eq!(people["data"].as_array().unwrap().len(), 1, "{people}");
         assert_eq!(room.list("").await.len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_written() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.kit.model.will([Turn::Wait("Hello.")]);
+    room.reply().await;
+    room.kit.model.asked_times(1).await;
+    stands(&room.kit.app, &room.kit.workspace.id, &room.number, "BANNED").await;
+    room.kit.model.gate.add_permits(1);
+    let kept = |page: &Value| page["data"].as_array().unwrap().iter().any(|one| one["status"] == "failed");
+    room.kit.app.until(room.kit.live(), "/v1/chatapp/messages", kept).await;
+    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1005, ASHA])]);
+    let asked = room.kit.events("chat.handoff_requested").await;
+    assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("chatapp_not_connected")));
+    assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::wire::{State, Wire};
 use crate::{fresh_database, numbers, scratch};
 
 /// One holds up the first connection, and as many as the second one waits for hold up that.
-const BLOCKERS: i64 = 17;
+const BLOCKERS: i64 = 33;
 
 type Closure = Box<dyn FnMut(&mut Tx<'_>) -> Result<(), DbError> + Send>;
 
