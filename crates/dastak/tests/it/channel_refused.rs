@@ -114,7 +114,7 @@ async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_writt
     room.kit.app.until(room.kit.live(), "/v1/chatapp/messages", kept).await;
     assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1005, ASHA])]);
     let asked = room.kit.events("chat.handoff_requested").await;
-    assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("chatapp_not_connected")));
+    assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
 
