@@ -70,7 +70,10 @@ async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Res
     let env = app.call_env();
     app.store
         .tx(move |tx| {
-            let due = calls::due(tx, env.context.now, batch)?;
+            let mut due = calls::due(tx, env.context.now, batch)?;
+            // Every transaction takes in the same order what belongs to the workspaces: the first results of a nudge make
+            // its board, and two transactions that made boards in two orders would wait for each other in a circle.
+            due.sort_by_key(|call| (call.workspace, call.id));
             let full = due.len() as i64 >= batch;
             let coming: Vec<Coming<'_>> = due.iter().flat_map(|call| coming(&env, call, patient)).collect();
             foresee(tx, &env, true, &coming)?;
