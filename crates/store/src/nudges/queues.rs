@@ -140,14 +140,14 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
     const LINES: &str = " union select workspace, mode from nudge_queues where without_line > 0";
     const END: &str =
         ") due on due.workspace = q.workspace and due.mode = q.mode order by q.served, q.workspace, q.mode";
-    const EMBEDDED: &str = formatcp!("select {} from", Queue::COLUMNS);
-    const DUE: &str = formatcp!("{EMBEDDED} {OPENING}{END} limit ?2");
-    const DUE_OR_WITHOUT_LINE: &str = formatcp!("{EMBEDDED} {OPENING}{LINES}{END} limit ?2");
+    const SELECT: &str = formatcp!("select {} from", Queue::COLUMNS);
+    const DUE: &str = formatcp!("{SELECT} {OPENING}{END} limit ?2");
+    const DUE_OR_WITHOUT_LINE: &str = formatcp!("{SELECT} {OPENING}{LINES}{END} limit ?2");
     // The inner query is ordered before the outer one asks for turns, row by row, until it has enough.
     const INNER: &str = "select q.workspace, q.mode, q.next_look, q.without_line, q.version from";
     const TURNS: &str = formatcp!(" offset 0) q where {TAKE} limit ?2");
-    const FREE: &str = formatcp!("{EMBEDDED} ({INNER} {OPENING}{END}{TURNS}");
-    const FREE_OR_WITHOUT_LINE: &str = formatcp!("{EMBEDDED} ({INNER} {OPENING}{LINES}{END}{TURNS}");
+    const FREE: &str = formatcp!("{SELECT} ({INNER} {OPENING}{END}{TURNS}");
+    const FREE_OR_WITHOUT_LINE: &str = formatcp!("{SELECT} ({INNER} {OPENING}{LINES}{END}{TURNS}");
     let sql = match (tx.shared(), lines) {
         (false, false) => DUE,
         (false, true) => DUE_OR_WITHOUT_LINE,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// Closures that must wait before a second transaction begins beside one that is under way. Without this bound the first
 /// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
 const ENOUGH: usize = 32;
-/// How long a transaction waits for three quarters of as many closures as the one before it had. Clients that are answered
-/// together ask again within a moment, and the first of them would get a transaction to itself.
+/// How long a transaction waits until it has three quarters of the number of closures in the one before it. Clients that are
+/// answered together ask again within a moment, and the first of them would get a transaction to itself.
 const LINGER: Duration = Duration::from_millis(2);
 
 /// Those who wait, and how many transactions are under way.
@@ -46,8 +46,8 @@ impl<G> Drop for Turn<'_, G> {
 }
 
 impl<G> State<G> {
-    /// Whether a transaction of at most `most` closures begins now: beside another one when enough wait; otherwise when
-    /// three quarters of as many wait as began the one before, and if it is `late`, or nobody comes any more, with whoever waits.
+    /// Whether a transaction of at most `most` closures begins now. Beside another one, [`ENOUGH`] must wait. Otherwise
+    /// three quarters of the number in the one before must wait; when it is `late`, or the lobby is closed, one is enough.
     fn begins(&self, most: usize, late: bool) -> bool {
         let wanted = match self.working {
             0 if late || self.closed => 1,
