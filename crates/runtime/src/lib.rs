@@ -7,4 +7,5 @@ pub mod ids;
 pub mod logs;
 pub mod mark_file;
 pub mod metrics;
+pub mod pace;
 pub mod traces;

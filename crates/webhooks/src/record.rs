@@ -6,6 +6,7 @@ use api::webhooks::DeliveryAttempt as Attempt;
 use domain::delivery::{self, Next, Outcome};
 use domain::time::{SECOND, Timestamp};
 use runtime::clock::{Job, Woken};
+use runtime::pace::Pace;
 use store::deliveries::{self, After, Key, Noted};
 use store::{DbError, Tx};
 
@@ -123,13 +124,10 @@ fn store(tx: &mut Tx<'_>, done: &[FinishedAttempt]) -> Result<(), DbError> {
 
 /// Runs until the service stops and all workers have ended.
 pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
-    let mut last = Timestamp(0);
+    let pace = Pace::new(PAUSE);
     loop {
         if engine.store.shared() && !engine.clock.is_manual() {
-            // A clock that was set back does not hold the job up.
-            let now = engine.clock.now();
-            engine.clock.sleep_until(last.plus(PAUSE).min(now.plus(PAUSE))).await;
-            last = engine.clock.now();
+            pace.turn(&engine.clock).await;
         }
         let stored = flush(&engine).await;
         let due = (!stored).then(|| engine.clock.now().plus(SECOND));

@@ -7,6 +7,7 @@ use domain::time::{SECOND, Timestamp};
 
 use super::next_look;
 use crate::app::{App, Wakes, calls, topics};
+use crate::runtime::pace::Pace;
 
 /// Time until the next look after the store failed, and between two looks when other nodes may have placed
 /// calls unheard.
@@ -31,16 +32,12 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     // A node that starts does not know for how long nobody could renew a lease.
     let begun = if app.store.shared() { app.clock.now().0 } else { i64::MIN };
     let trouble = Arc::new(AtomicI64::new(begun));
-    let last = Arc::new(AtomicI64::new(0));
+    let pace = Arc::new(Pace::new(PAUSE));
     super::start(app, wakes, topics::CALLS, move |app| {
-        let (trouble, last) = (trouble.clone(), last.clone());
+        let (trouble, pace) = (trouble.clone(), pace.clone());
         async move {
             if app.store.shared() && !app.clock.is_manual() {
-                let next = Timestamp(last.load(Ordering::Relaxed)).plus(PAUSE);
-                // A clock that was set back does not hold the job up.
-                let next = next.min(app.clock.now().plus(PAUSE));
-                app.clock.sleep_until(next).await;
-                last.store(app.clock.now().0, Ordering::Relaxed);
+                pace.turn(&app.clock).await;
             }
             look(app, trouble).await
         }

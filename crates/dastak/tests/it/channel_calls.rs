@@ -4,18 +4,22 @@ use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, Room};
 
+/// A call to the customer, at noon; its id.
+async fn call_of(room: &Room) -> String {
+    let app = &room.kit.app;
+    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+    placed.expect(200)["interactionId"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn a_message_of_a_call_is_followed_up_for_three_days() {
     for (days, origin) in [(2, "call_followup"), (4, "inbound")] {
         let room = Room::open().await;
         let app = &room.kit.app;
-        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-        let caller =
-            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-        let placed =
-            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
-        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let call = call_of(&room).await;
         let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
         let (tenant, id) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
         channel::speaking::during_call(app.app(), tenant, id, Some(template), String::new())
@@ -75,13 +79,7 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
     for word in ["BANNED", "DISCONNECTED", "DELETED", "MIGRATED"] {
         let room = Room::open().await;
         let app = &room.kit.app;
-        app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-        let caller =
-            crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-        room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-        let placed =
-            app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
-        let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let call = call_of(&room).await;
         let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
         crate::channel_refused::stands(app, &room.kit.workspace.id, &room.number, word).await;
         let template = Some(json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}));
