@@ -1,10 +1,11 @@
 //! Connecting an account (docs/contract/channel.md#connections).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use api::channel_accounts::{ChannelConnection as View, NewChannelConnection};
 use api::error_codes::CHATAPP_NOT_CONNECTED;
-use app::gather::Gathers;
+use app::gather::{Gather, Gathers};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access, topics};
 use domain::channel::provider::ConnectionStatus;
@@ -21,7 +22,7 @@ use store::{Tx, channel_inbox};
 use crate::facts::{self, Fact};
 use crate::providers::{failure, provider};
 
-/// Callers that share one read of a workspace's account at most, and such reads at once.
+/// Callers that share one read at most, and such reads at once.
 const ASKED: usize = 1_024;
 const READS: usize = 2;
 
@@ -357,15 +358,55 @@ pub(crate) async fn brought<T>(
     }
 }
 
-/// The connection behind the address of notifications.
+/// A connection and what its account is opened with.
+pub(crate) struct Behind {
+    pub(crate) row: ConnectionRow,
+    pub(crate) credentials: Credentials,
+}
+
+/// Where those wait who want to know what is behind an address.
+struct Knocking(Gather<Id<ChannelConnection>, Result<Option<Arc<Behind>>, Failure>>);
+
+/// The connection behind an address of notifications. Providers send many at the same moment: on a shared store those
+/// share a read that begins after they have come.
 ///
 /// # Errors
 /// 404 when there is none.
-pub(crate) async fn behind(app: &App, id: &str) -> Result<ConnectionRow, Failure> {
+pub(crate) async fn behind(app: &App, id: &str) -> Result<Arc<Behind>, Failure> {
     let missing = || Failure::not_found("connection");
     let id: Id<ChannelConnection> = id.parse().map_err(|_| missing())?;
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::by_id(tx, id)?)).await?;
-    row.ok_or_else(missing)
+    let look = |ids: Vec<Id<ChannelConnection>>| async move {
+        let found = look_behind(app, &ids).await;
+        let of =
+            |id| found.as_ref().map_or_else(|why| Some(Err(why.clone())), |found| found.get(id).cloned());
+        ids.iter().map(|id| of(id).transpose()).collect()
+    };
+    let shared = if app.store.shared() {
+        app.kept.of(|| Knocking(Gather::new(ASKED, READS))).0.ask(id, look).await
+    } else {
+        None
+    };
+    let found = match shared {
+        Some(found) => found?,
+        None => look_behind(app, &[id]).await?.remove(&id).transpose()?,
+    };
+    found.ok_or_else(missing)
+}
+
+/// What is behind each of these addresses. One that cannot be opened concerns no other.
+async fn look_behind(
+    app: &App,
+    ids: &[Id<ChannelConnection>],
+) -> Result<HashMap<Id<ChannelConnection>, Result<Arc<Behind>, Failure>>, Failure> {
+    let mut wanted = ids.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let rows = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::by_ids(tx, &wanted)?)).await?;
+    let open = |row: ConnectionRow| {
+        let (id, credentials) = (row.id, Credentials::of(&app.keyring, &row));
+        (id, credentials.map(|credentials| Arc::new(Behind { row, credentials })))
+    };
+    Ok(rows.into_iter().map(open).collect())
 }
 
 /// How many notifications of a connection wait.

@@ -20,7 +20,7 @@ use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
 
-use crate::connections::{self, Credentials};
+use crate::connections::{self, Behind};
 use crate::{ahead, notifications};
 
 /// Most items of a connection that wait; more are not taken, and the provider sends them again later.
@@ -61,11 +61,10 @@ pub async fn verify(
     token: Option<&str>,
     challenge: Option<&str>,
 ) -> Result<String, Failure> {
-    let row = connections::behind(app, id).await?;
-    let credentials = Credentials::of(&app.keyring, &row)?;
+    let behind = connections::behind(app, id).await?;
     match challenge {
         Some(challenge)
-            if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) =>
+            if mode == Some("subscribe") && token.is_some_and(|token| behind.credentials.verifies(token)) =>
         {
             Ok(challenge.to_owned())
         }
@@ -74,12 +73,12 @@ pub async fn verify(
 }
 
 /// Where notifications come in.
-pub struct Entrance(ConnectionRow);
+pub struct Entrance(Arc<Behind>);
 
 impl Entrance {
     /// Whose account it is.
     pub fn tenant(&self) -> Tenant {
-        self.0.workspace
+        self.0.row.workspace
     }
 }
 
@@ -99,19 +98,18 @@ pub async fn receive<B>(app: &App, entrance: Entrance, signature: &str, body: B)
 where
     B: AsRef<[u8]> + Send + 'static,
 {
-    let connection = entrance.0;
+    let behind = entrance.0;
     let rows = if body.as_ref().len() <= SHORT {
-        read(&app.keyring, &app.context(), &connection, signature, body.as_ref())?
+        read(&app.context(), &behind, signature, body.as_ref())?
     } else {
         // Megabytes take tens of milliseconds, which others would wait for on this thread.
-        let (keyring, context) = (app.keyring.clone(), app.context());
-        let (connection, signature) = (connection.clone(), signature.to_owned());
-        let read = move || read(&keyring, &context, &connection, &signature, body.as_ref());
+        let (context, behind, signature) = (app.context(), behind.clone(), signature.to_owned());
+        let read = move || read(&context, &behind, &signature, body.as_ref());
         tokio::task::spawn_blocking(read).await.map_err(|why| Failure::internal(why.to_string()))??
     };
     let count = rows.len();
     if count > 0 {
-        room(app, &connection, count).await?;
+        room(app, &behind.row, count).await?;
         store(app, rows).await?;
     }
     Ok(count)
@@ -119,13 +117,11 @@ where
 
 /// The items of a signed notification that are about this account, as they are stored.
 fn read(
-    keyring: &Keyring,
     context: &Context,
-    connection: &ConnectionRow,
+    Behind { row: connection, credentials }: &Behind,
     signature: &str,
     body: &[u8],
 ) -> Result<Vec<NotificationRow>, Failure> {
-    let credentials = Credentials::of(keyring, connection)?;
     if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
         return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
     }

@@ -40,7 +40,8 @@ const OF_WORKSPACE: usize = 500;
 const ABANDONED: i64 = 200;
 /// Nothing is handed to a provider so close to the end of its lease.
 const MARGIN: i64 = 60 * SECOND;
-/// When a number comes back whose messages are all for people whose threads somebody else holds.
+/// When a number comes back that somebody else holds, or whose messages are all for people whose threads somebody else
+/// holds.
 const HELD: i64 = 20;
 /// How long a number rests whose account cannot send.
 const REST: i64 = 5 * MINUTE;
@@ -277,7 +278,7 @@ fn put_off(tx: &mut Tx<'_>, row: &mut MessageRow, at: Timestamp) -> Result<(), D
     row.lease_until = None;
     row.next_at = Some(at);
     channel_messages::save(tx, row)?;
-    channel_messages::wake_line(tx, row.workspace, &row.phone_number_id, at)?;
+    channel_messages::wake_line(tx, row.workspace, &row.phone_number_id, row.id, at)?;
     tx.wake(topics::CHANNEL_SENDS);
     Ok(())
 }
@@ -373,7 +374,7 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     let lines = app.store.read(move |tx| channel_messages::due_lines(tx, now, LINES)).await?;
     let whole = lines.len() as i64 >= LINES;
     let on_their_way = app.kept.of(OnTheirWay::default);
-    let mut full = false;
+    let (mut full, mut held) = (false, false);
     let mut sending = tokio::task::JoinSet::new();
     for (tenant, number) in lines {
         let room = on_their_way.room(tenant);
@@ -385,7 +386,8 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
         sending.spawn(async move {
             let most = i64::try_from(room).unwrap_or(BATCH).min(BATCH);
             let claims = claim(&app, tenant, number, most).await?;
-            for claim in claims {
+            let held = claims.is_none();
+            for claim in claims.into_iter().flatten() {
                 on_their_way.add(tenant);
                 let place = Place(app.clone(), on_their_way.clone(), tenant);
                 app.clock.spawn(async move {
@@ -395,18 +397,23 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
                     }
                 });
             }
-            Ok::<_, Failure>(())
+            Ok::<_, Failure>(held)
         });
     }
     while let Some(done) = sending.join_next().await {
-        done.map_err(|why| Failure::internal(why.to_string()))??;
+        held |= done.map_err(|why| Failure::internal(why.to_string()))??;
     }
     let (next, lease) = app
         .store
         .read(|tx| Ok::<_, DbError>((channel_messages::next_line(tx)?, channel_messages::next_lease(tx)?)))
         .await?;
-    // A workspace or a node with all it may have on its way looks again when some of it has arrived.
-    let soonest = if full { app.clock.now().plus(HORIZON) } else { app.clock.now() };
+    // A workspace or a node with all it may have on its way looks again when some of it has arrived, and at a number that
+    // somebody else holds in a moment.
+    let soonest = match (full, held) {
+        (true, _) => app.clock.now().plus(HORIZON),
+        (false, true) => app.clock.now().plus(HELD),
+        (false, false) => app.clock.now(),
+    };
     let next = next.map(|next| next.max(soonest));
     let next = if whole { Some(soonest) } else { next };
     Ok(match (next, lease) {
@@ -439,8 +446,14 @@ async fn give_up_abandoned(app: &Arc<App>) -> Result<(), Failure> {
     }
 }
 
-/// Claims what a number may send now and in the next moments.
-async fn claim(app: &Arc<App>, tenant: Tenant, number: String, most: i64) -> Result<Vec<Claim>, Failure> {
+/// Claims what a number may send now and in the next moments. `None` when somebody else holds its line, or has just
+/// claimed.
+async fn claim(
+    app: &Arc<App>,
+    tenant: Tenant,
+    number: String,
+    most: i64,
+) -> Result<Option<Vec<Claim>>, Failure> {
     let keeper = app.clone();
     app.store.tx(move |tx| claim_in(&keeper, tx, tenant, &number, most)).await
 }
@@ -451,10 +464,10 @@ fn claim_in(
     tenant: Tenant,
     number: &str,
     most: i64,
-) -> Result<Vec<Claim>, Failure> {
+) -> Result<Option<Vec<Claim>>, Failure> {
     let context = app.context();
     let now = context.now;
-    let Some(mut pace) = channel_messages::take_line(tx, tenant, number, now)? else { return Ok(Vec::new()) };
+    let Some(mut pace) = channel_messages::take_line(tx, tenant, number, now)? else { return Ok(None) };
     tx.ahead(|tx| {
         let _ = channel_accounts::read_ahead(tx, tenant);
         let _ = channel_messages::due(tx, tenant, number, 0, now, most);
@@ -473,7 +486,7 @@ fn claim_in(
             // The account cannot send; a new token or its next check changes that.
             pace.next_at = (!due.is_empty()).then(|| now.plus(REST));
             channel_messages::save_line(tx, &pace)?;
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         None => {
             for mut row in due {
@@ -481,7 +494,7 @@ fn claim_in(
                     fail(app, tx, &mut row, Refusal::NotConnected.error(), now)?;
                 }
             }
-            return finish(tx, pace, Vec::new());
+            return finish(tx, pace);
         }
     };
     let (mut decisions, mut claims, all) = (Decisions::default(), Vec::new(), due.len());
@@ -546,13 +559,13 @@ fn claim_in(
     }
     channel_messages::save_line(tx, &pace)?;
     decisions.write(tx, &context, tenant)?;
-    Ok(claims)
+    Ok(Some(claims))
 }
 
-fn finish(tx: &mut Tx<'_>, mut pace: LineRow, claims: Vec<Claim>) -> Result<Vec<Claim>, Failure> {
+fn finish(tx: &mut Tx<'_>, mut pace: LineRow) -> Result<Option<Vec<Claim>>, Failure> {
     pace.next_at = channel_messages::next_of_line(tx, pace.workspace, &pace.phone_number_id)?;
     channel_messages::save_line(tx, &pace)?;
-    Ok(claims)
+    Ok(Some(Vec::new()))
 }
 
 /// A number by the provider's id of it; none when it is not connected any more.

@@ -11,7 +11,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -149,6 +149,13 @@ pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<Connecti
 pub fn by_id(tx: &mut Tx<'_>, id: Id<ChannelConnection>) -> Result<Option<ConnectionRow>, DbError> {
     let sql = formatcp!("select {CONNECTION} from channel_connections where id = ?1");
     tx.one(sql, params![id])
+}
+
+/// Across workspaces: the connections whose notifications come in under these ids.
+pub fn by_ids(tx: &mut Tx<'_>, ids: &[Id<ChannelConnection>]) -> Result<Vec<ConnectionRow>, DbError> {
+    let mut params = Vec::new();
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    tx.all(&format!("select {CONNECTION} from channel_connections where id in {list}"), &params)
 }
 
 /// Across workspaces: connections with the sandbox that have a number with this id.

@@ -20,9 +20,8 @@ use crate::{App, Failure};
 
 /// Windows that a node remembers.
 const REMEMBERED: usize = 100_000;
-/// A node reserves beyond what is asked for a part of what it has given in this window, and at most a part of what
-/// is left for all.
-const PART_OF_GIVEN: i64 = 2;
+/// A node reserves beyond what is asked as many places as it has given in this window, and at most a part of what is left
+/// for all.
 const PART_OF_LEFT: i64 = 16;
 /// Real time for which a window counts as full without asking: another node may give a place back.
 const FULL_FOR: Duration = Duration::from_millis(500);
@@ -84,7 +83,7 @@ impl Places {
 
     /// How many places to reserve for so many who wait.
     fn wanted(&self, waiting: i64, limit: i64) -> i64 {
-        let more = (self.given / PART_OF_GIVEN).min((limit - self.used) / PART_OF_LEFT);
+        let more = self.given.min((limit - self.used) / PART_OF_LEFT);
         waiting + (more - waiting).max(0)
     }
 }

@@ -231,7 +231,7 @@ pub(crate) fn put_into(
             }
             row.next_at = Some(at);
             channel_messages::insert(tx, &row)?;
-            channel_messages::wake_line(tx, tenant, &row.phone_number_id, at)?;
+            channel_messages::wake_line(tx, tenant, &row.phone_number_id, row.id, at)?;
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             tx.wake(topics::CHANNEL_SENDS);
             Ok(Placed::Queued(Box::new(row)))

@@ -267,6 +267,34 @@ async fn strangers_change_nothing() {
     notify(&app, &hook, &change("account_update", json!({"event": "PARTNER_ADDED"}))).await.expect(200);
 }
 
+/// Connections that are looked up together do not get each other's notifications.
+#[tokio::test]
+async fn who_knocks_at_the_same_moment_is_heard_at_its_own_door() {
+    let (app, _fake) = cloud::start().await;
+    let (mine, theirs) = (app.workspace().await, app.workspace().await);
+    let hook = cloud::connect(&app, &mine.id).await;
+    let mut other = cloud::credentials();
+    other["appSecret"] = json!("other");
+    let connected = cloud::put(&app, &theirs.id, &other).await.expect(200)["data"].clone();
+    let other = cloud::hook(&connected);
+    let nobody = "/chatapp/webhooks/cacon_01k9v5x2m8e6fs4v0q3n7w1y39";
+    let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"})).to_string();
+    let doors =
+        [(&*other, "other", 200), (&*hook, "other", 401), (&*other, SECRET, 401), (nobody, "other", 404)];
+    let knocks = doors.iter().cycle().take(20).map(|(hook, secret, status)| {
+        let signed = cloud_api::notifications::signature(secret, body.as_bytes());
+        let (app, body) = (&app, body.clone());
+        async move {
+            let answer = app.send("POST", hook, None, &[("x-hub-signature-256", &signed)], body.into()).await;
+            assert_eq!(answer.status, *status, "{hook} {secret}: {}", answer.text);
+        }
+    });
+    futures_util::future::join_all(knocks).await;
+    app.advance(0).await;
+    assert_eq!(connection(&app, &mine.id).await["restriction"], Value::Null);
+    assert_eq!(connection(&app, &theirs.id).await["restriction"], "ACCOUNT_RESTRICTION");
+}
+
 #[tokio::test]
 async fn what_is_said_twice_is_stored_once_and_other_accounts_change_nothing() {
     let (app, _fake) = cloud::start().await;

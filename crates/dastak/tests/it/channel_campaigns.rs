@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
+use crate::app::{TestApp, Workspace, needs_postgres};
 use crate::channel_accounts::events;
 use crate::cloud;
 
@@ -195,6 +195,48 @@ async fn everybody_gets_the_message_once_and_the_campaign_ends() {
     assert_eq!(finished[0]["stats"]["sent"], 2);
     let messages = desk.app.get(&desk.workspace.live, "/v1/chatapp/messages").await.expect(200);
     assert_eq!(messages["data"].as_array().unwrap().len(), 2);
+}
+
+/// Whoever sends for a number holds its line for a moment. What is stored meanwhile does not wait for that, and is sent
+/// afterwards, although the holder has not seen it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
+    needs_postgres();
+    let desk = Desk::start("UTILITY").await;
+    let numbers = desk.app.get(&desk.workspace.live, "/v1/chatapp/numbers").await.expect(200);
+    let number = numbers["data"][0]["phoneNumberId"].as_str().unwrap().to_owned();
+    let id = desk.create(&desk.body()).await;
+    desk.list(&id, json!([row("9812345670", "Asha"), row("9812345671", "Ravi")])).await;
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    let (holds, held) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (store, tenant) = (desk.app.app().store.clone(), desk.workspace.id.parse().unwrap());
+    let mut signals = Some((holds, released));
+    let holder = tokio::spawn(async move {
+        let hold = move |tx: &mut store::Tx<'_>| {
+            let mut line = store::channel_messages::line_for_update(tx, tenant, &number)?;
+            if let Some((holds, released)) = signals.take() {
+                let _ = holds.send(());
+                let _ = released.recv();
+            }
+            // What the holder has seen is that nothing waits.
+            line.next_at = None;
+            store::channel_messages::save_line(tx, &line)
+        };
+        store.tx(hold).await
+    });
+    held.await.unwrap();
+    let standing = async || {
+        let listed = desk.app.get(&desk.workspace.live, "/v1/chatapp/messages").await.expect(200);
+        let rows = listed["data"].as_array().unwrap().iter();
+        rows.map(|message| message["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    desk.app.advance(1).await;
+    assert_eq!(standing().await, ["queued", "queued"]);
+    release.send(()).unwrap();
+    holder.await.unwrap().unwrap();
+    desk.app.advance(1).await;
+    assert!(standing().await.iter().all(|status| status != "queued"), "{:?}", standing().await);
 }
 
 #[tokio::test]

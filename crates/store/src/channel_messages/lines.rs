@@ -26,6 +26,11 @@ row! {
 }
 
 const LINE: &str = LineRow::COLUMNS;
+const NEW_LINE: &str = formatcp!("{} on conflict do nothing", LineRow::INSERT);
+
+fn new_line(tenant: Tenant, phone_number_id: &str) -> LineRow {
+    LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None }
+}
 
 /// The line of a number, held against other writers until the transaction ends; made if there is none.
 pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -> Result<LineRow, DbError> {
@@ -35,10 +40,8 @@ pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -
     if let Some(line) = tx.one(sql, params![tenant, phone_number_id])? {
         return Ok(line);
     }
-    const INSERT: &str = formatcp!("{} on conflict do nothing", LineRow::INSERT);
-    let new =
-        LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None };
-    tx.exec(INSERT, &new.values())?;
+    let new = new_line(tenant, phone_number_id);
+    tx.exec(NEW_LINE, &new.values())?;
     Ok(tx.one(sql, params![tenant, phone_number_id])?.unwrap_or(new))
 }
 
@@ -70,22 +73,24 @@ pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
-/// Says that a number has something to send at a moment, unless it has something earlier. It is a counter of the
-/// transaction ([`Tx::count`]).
+/// Says that a number has a message to send at a moment. Each transaction adds one row and waits for nobody: whoever holds
+/// the line takes the rows away. It is a counter of the transaction ([`Tx::count`]).
 pub fn wake_line(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,
+    message: Id<ChannelMessage>,
     at: Timestamp,
 ) -> Result<(), DbError> {
-    let sql = "insert into channel_lines (workspace, phone_number_id, used, next_at) values (?1, ?2, 0, ?3)
-        on conflict (workspace, phone_number_id) do update set next_at = excluded.next_at
-        where channel_lines.next_at is null or channel_lines.next_at > excluded.next_at";
+    let sql =
+        "insert into channel_line_wakes (workspace, phone_number_id, message, at) values (?1, ?2, ?3, ?4)
+        on conflict (workspace, phone_number_id, message) do update set at = excluded.at
+        where channel_line_wakes.at > excluded.at";
     tx.tally(
         Counter::Line(tenant.bits(), place_of(phone_number_id)),
         sql,
-        &[Fold::Same, Fold::Same, Fold::Least],
-        params![tenant, phone_number_id, at],
+        &[Fold::Same, Fold::Same, Fold::First, Fold::Least],
+        params![tenant, phone_number_id, message, at],
         None,
     )
 }
@@ -99,29 +104,50 @@ fn place_of(phone_number_id: &str) -> u64 {
 
 /// Across workspaces: numbers that have something to send by `until`, longest waiting first.
 pub fn due_lines(tx: &mut Tx<'_>, until: Timestamp, most: i64) -> Result<Vec<(Tenant, String)>, DbError> {
-    let sql =
-        "select workspace, phone_number_id from channel_lines where next_at <= ?1 order by next_at limit ?2";
+    let sql = "select workspace, phone_number_id from (
+            select workspace, phone_number_id, next_at from channel_lines where next_at <= ?1
+            union all
+            select workspace, phone_number_id, at from channel_line_wakes where at <= ?1
+        ) as due group by workspace, phone_number_id order by min(next_at) limit ?2";
     tx.all(sql, params![until, most])
 }
 
 /// Across workspaces: when the next number has something to send.
 pub fn next_line(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let next: Option<Option<Timestamp>> =
-        tx.one("select min(next_at) from channel_lines where next_at is not null", params![])?;
+    let sql = "select min(next_at) from (
+            select min(next_at) as next_at from channel_lines where next_at is not null
+            union all
+            select min(at) from channel_line_wakes
+        ) as next";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
     Ok(next.flatten())
 }
 
-/// The line of a number, held until the transaction ends, unless another node holds it.
+/// The line of a number that has something to send by `until`, held until the transaction ends, unless another node holds
+/// it. What woke it until now is taken away: messages that are stored later wake it again.
 pub fn take_line(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,
     until: Timestamp,
 ) -> Result<Option<LineRow>, DbError> {
-    let sql = formatcp!(
-        "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 and next_at <= ?3 /*pg for update skip locked*/"
+    const TAKE: &str = formatcp!(
+        "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update skip locked*/"
     );
-    tx.one(sql, params![tenant, phone_number_id, until])
+    const WOKEN: &str =
+        "delete from channel_line_wakes where workspace = ?1 and phone_number_id = ?2 and at <= ?3";
+    let line = match tx.one::<LineRow>(TAKE, params![tenant, phone_number_id])? {
+        Some(line) => line,
+        None => {
+            let new = new_line(tenant, phone_number_id);
+            if tx.exec(NEW_LINE, &new.values())? == 0 {
+                return Ok(None);
+            }
+            new
+        }
+    };
+    let woken = tx.exec(WOKEN, params![tenant, phone_number_id, until])? > 0;
+    Ok(Some(line).filter(|line| woken || line.next_at.is_some_and(|next| next <= until)))
 }
 
 /// Messages of a number and a rank that may go by `until`, longest waiting first, held until the transaction ends.

@@ -44,6 +44,8 @@ pub enum Fold {
     Least,
     /// The largest counts, if there is any.
     Most,
+    /// That of the first change counts.
+    First,
 }
 
 impl Fold {
@@ -51,6 +53,7 @@ impl Fold {
     fn fold(self, first: &mut Value<'_>, second: &Value<'_>) -> bool {
         match (self, &mut *first, second) {
             (Self::Same, first, second) => *first == *second,
+            (Self::First, ..) => true,
             (Self::Sum, Value::Int(sum), Value::Int(more)) => match sum.checked_add(*more) {
                 Some(all) => {
                     *sum = all;

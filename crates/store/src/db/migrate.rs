@@ -82,6 +82,7 @@ migrations! {
     40 "nudges_that_wait" => online,
     41 "more_traces" => online,
     42 "team_names" => online,
+    43 "line_wakes" => online,
 }
 
 /// Number of the newest step this program knows.
