@@ -1,5 +1,6 @@
 //! Idempotency keys: who runs a request, and what was answered (docs/contract/README.md#idempotency).
 
+use const_format::formatcp;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 
@@ -96,9 +97,11 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
     let Some(first) = slots.first() else { return Ok(Vec::new()) };
     let mut params = params![&first.workspace, first.mode, first.operation].to_vec();
     let wanted = column_of(&mut params, slots.iter().map(|slot| Value::from(&slot.key)));
+    // A text that begins like a read is one, so it travels with others (`Tx::ahead`, `Tx::foresee`). Both engines call the
+    // only column of a list of values `column1`.
     let sql = format!(
-        "with wanted (key) as (values {wanted}) select (select key from idempotency_keys as known where workspace = ?1 \
-         and mode = ?2 and operation = ?3 and known.key = wanted.key) from wanted"
+        "select (select key from idempotency_keys as known where workspace = ?1 and mode = ?2 and operation = ?3 \
+         and known.key = wanted.column1) from (values {wanted}) as wanted"
     );
     let found: Vec<Option<String>> = tx.all(&sql, &params)?;
     Ok(found.into_iter().flatten().collect())
@@ -119,6 +122,10 @@ pub struct Taken {
     /// The person that the answer speaks about, for erasure.
     pub contact: Option<String>,
 }
+
+const INTO: &str = "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at, status, body, contact)";
+const INSERT_NEW: &str =
+    formatcp!("{INTO} values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing");
 
 /// Across workspaces: takes keys that are free, each in the workspace of its slot, as this transaction has seen. If one is
 /// taken after all, the transaction runs again on a shared store.
@@ -143,11 +150,13 @@ pub fn insert_taken<'a>(
             contact.as_ref().into(),
         ]
     };
-    tx.insert_new(
-        "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at, status, body, contact)",
-        rows.into_iter().map(values),
-        &DbError::Retry("an idempotency key was taken meanwhile".into()),
-    )
+    let otherwise = || DbError::Retry("an idempotency key was taken meanwhile".into());
+    if tx.shared() {
+        // One statement, however many there are.
+        let mut rows = rows.into_iter();
+        return rows.try_for_each(|row| tx.add_new(INSERT_NEW, &values(row), otherwise()));
+    }
+    tx.insert_new(INTO, rows.into_iter().map(values), &otherwise())
 }
 
 /// Keeps the answer. `contact` is the person it speaks about, for erasure.

@@ -1,17 +1,18 @@
-//! Nudges that are accepted together. On a shared store requests that wait at the same moment share a transaction: what they
-//! rest on is read for all of them at once, and the queue of their workspace is held once, while the transaction commits.
-//! What is not simple – a key that was used before, two nudges to one number – is done by itself, and so is everything
-//! when the shared transaction fails.
+//! Nudges that are accepted together. On a shared store requests that wait at the same moment share a transaction, whichever
+//! workspaces they are of: what they rest on is read for all of them at once, with as many statements as for one, and the
+//! queues of their workspaces are changed with one statement, while the transaction commits. What is not simple – a key that
+//! was used before, two nudges to one number – is done by itself, and so is everything when the shared transaction fails.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use domain::ids::{Agent, Id};
 use domain::nudge::Admitted;
+use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
-use store::contacts::{self, ContactRow};
-use store::nudges::{self, NudgeRow};
+use store::contacts::ContactRow;
+use store::nudges::{self, Added, NudgeRow};
 use store::{Tx, agents, numbers};
 
 use super::create::{Ask, Facts, callable, full, in_flight, made, tell};
@@ -19,7 +20,7 @@ use super::{Changes, counts, view};
 use crate::calls::{self, Env};
 use crate::gather::{Gather, Shared, share_out};
 use crate::idempotency::{self, Answer};
-use crate::{App, Failure, topics};
+use crate::{App, Failure, published_flows, topics};
 
 /// Requests that share a transaction at most.
 const TOGETHER: usize = 128;
@@ -41,49 +42,87 @@ async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Answer>> {
     share_out(count, app.store.tx(move |tx| store_all(tx, &env, &asks)).await)
 }
 
-/// Requests of one workspace in one mode, by their places.
-type Groups = BTreeMap<(Tenant, Mode), Vec<usize>>;
+/// Requests of one workspace in one mode, with their places.
+type Groups<'a> = BTreeMap<(Tenant, Mode), Vec<(usize, &'a Ask)>>;
+
+/// Those that can be decided on together. What one of them stores of a number, another must not overlook, no two have the same
+/// key, and all of one queue know the same limit.
+fn simple(asks: &[Arc<Ask>]) -> Groups<'_> {
+    let (mut groups, mut called, mut keys) = (Groups::new(), BTreeSet::new(), BTreeSet::new());
+    for (place, ask) in asks.iter().enumerate() {
+        let whose = (ask.tenant, ask.mode);
+        // All are noted, also of one that is not simple.
+        let is_first = called.insert((whose, ask.wanted.to));
+        let key_is_first = ask.once.key().is_none_or(|key| keys.insert((whose, key)));
+        let group = groups.entry(whose).or_default();
+        let same_limit = group.first().is_none_or(|(_, first)| first.limit == ask.limit);
+        if is_first && key_is_first && same_limit {
+            group.push((place, ask));
+        }
+    }
+    groups
+}
 
 /// What is known of them.
 struct Met {
-    contacts: HashMap<String, ContactRow>,
-    live: HashMap<String, Id<domain::ids::Nudge>>,
+    contacts: HashMap<Phone, ContactRow>,
+    live: HashMap<Phone, Id<domain::ids::Nudge>>,
     own: Vec<String>,
     keys: BTreeSet<String>,
     pending: Option<i64>,
 }
 
-fn meet(tx: &mut Tx<'_>, (tenant, mode): (Tenant, Mode), asks: &[&Ask]) -> Result<Met, Failure> {
-    let phones: Vec<String> = asks.iter().map(|ask| ask.wanted.to.to_string()).collect();
-    let keys = idempotency::used(tx, asks.iter().map(|ask| &ask.once))?;
+/// Reads it, for each request by itself: what is read for all of them at once is found there.
+fn meet(tx: &mut Tx<'_>, (tenant, mode): (Tenant, Mode), asks: &[(usize, &Ask)]) -> Result<Met, Failure> {
     let own = numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect();
-    let live = nudges::live_among(tx, tenant, mode, &phones)?.into_iter().collect();
     let pending = nudges::pending_in(tx, tenant, mode)?;
-    let found = contacts::find_by_phones(tx, tenant, mode, &phones)?;
-    let contacts = found.into_iter().filter_map(|row| Some((row.phone.clone()?, row))).collect();
+    let (mut contacts, mut live, mut keys) = (HashMap::new(), HashMap::new(), BTreeSet::new());
+    for (_, ask) in asks {
+        let to = ask.wanted.to;
+        keys.extend(idempotency::used(tx, [&ask.once])?);
+        live.extend(nudges::find_live(tx, tenant, mode, &to.to_string())?.map(|nudge| (to, nudge)));
+        contacts.extend(calls::find_contact(tx, tenant, mode, to)?.map(|contact| (to, contact)));
+    }
     Ok(Met { contacts, live, own, keys, pending })
+}
+
+/// Lets everything that `look` reads be read at once, those reads that are alike with one statement. When the transaction runs
+/// again, in one turn only.
+fn at_once(tx: &mut Tx<'_>, look: impl FnOnce(&mut Tx<'_>)) -> Result<(), Failure> {
+    if tx.again() {
+        tx.ahead(look);
+        return Ok(());
+    }
+    Ok(tx.foresee(look)?)
 }
 
 /// The agents that are named, each as its id was given, with its pack; or why it cannot place calls.
 type Agents = HashMap<(Tenant, String), Result<Arc<(agents::AgentRow, domain::compliance::Pack)>, Failure>>;
 
-fn read_agents(tx: &mut Tx<'_>, asks: &[Arc<Ask>]) -> Result<Agents, Failure> {
+fn read_agents(tx: &mut Tx<'_>, groups: &Groups<'_>) -> Result<Agents, Failure> {
+    let asks = || groups.values().flatten().map(|(_, ask)| *ask);
     let mut rows = BTreeMap::new();
-    for ask in asks {
+    for ask in asks() {
         if let Ok(id) = ask.wanted.agent.parse::<Id<Agent>>() {
             rows.entry((ask.tenant, id)).or_insert(None);
         }
     }
     for ((tenant, id), row) in &mut rows {
         *row = agents::get(tx, *tenant, *id)?;
-    }
-    tx.ahead(|tx| {
-        for ((tenant, _), row) in &rows {
-            let _ = row.as_ref().map(|row| calls::pack(tx, *tenant, row));
+        if let Some(row) = row {
+            // Usually it is known. What goes wrong here goes wrong below.
+            let _ = published_flows::needs(tx, *tenant, row);
         }
-    });
+    }
+    at_once(tx, |tx| {
+        for ((tenant, _), row) in &rows {
+            let Some(row) = row else { continue };
+            let _ = calls::pack(tx, *tenant, row);
+            let _ = published_flows::needs(tx, *tenant, row).map(|needs| needs.issues(tx, *tenant));
+        }
+    })?;
     let mut agents = Agents::new();
-    for ask in asks {
+    for ask in asks() {
         let name = (ask.tenant, ask.wanted.agent.clone());
         if agents.contains_key(&name) {
             continue;
@@ -99,52 +138,52 @@ fn read_agents(tx: &mut Tx<'_>, asks: &[Arc<Ask>]) -> Result<Agents, Failure> {
 }
 
 fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared<Answer>>, Failure> {
-    let mut groups = Groups::new();
-    for (place, ask) in asks.iter().enumerate() {
-        groups.entry((ask.tenant, ask.mode)).or_default().push(place);
-    }
-    let of = |places: &[usize]| -> Vec<&Ask> { places.iter().map(|place| &*asks[*place]).collect() };
-    tx.ahead(|tx| {
-        for (whose, places) in &groups {
-            let members = of(places);
-            // Each reads by itself: one that finds nothing must not end the others.
-            let _ = meet(tx, *whose, &members);
+    let groups = simple(asks);
+    at_once(tx, |tx| {
+        for (whose, members) in &groups {
+            let _ = meet(tx, *whose, members);
+            for (_, ask) in members {
+                let _ = ask.wanted.agent.parse().map(|id| agents::get(tx, ask.tenant, id));
+            }
         }
-        for ask in asks {
-            let _ = ask.wanted.agent.parse().map(|id| agents::get(tx, ask.tenant, id));
-        }
-    });
+    })?;
     let mut met = BTreeMap::new();
-    for (whose, places) in &groups {
-        met.insert(*whose, meet(tx, *whose, &of(places))?);
+    for (whose, members) in &groups {
+        met.insert(*whose, meet(tx, *whose, members)?);
     }
-    let agents = read_agents(tx, asks)?;
+    let agents = read_agents(tx, &groups)?;
     let mut answers: Vec<Shared<Answer>> = asks.iter().map(|_| None).collect();
     let mut accepted: Vec<(usize, NudgeRow, Admitted)> = Vec::with_capacity(asks.len());
-    for (whose, places) in &groups {
-        let Some(met) = met.get_mut(whose) else { continue };
-        let (mut called, mut added) = (BTreeSet::new(), 0);
-        for place in places {
-            let ask = &*asks[*place];
-            let number = ask.wanted.to.to_string();
-            let key_is_free = ask.once.key().is_none_or(|key| met.keys.insert(key.to_owned()));
-            if !key_is_free || !called.insert(number.clone()) {
+    let mut queues = Vec::with_capacity(groups.len());
+    for (whose, members) in &groups {
+        let Some(met) = met.get(whose) else { continue };
+        let Some(limit) = members.first().map(|(_, ask)| ask.limit) else { continue };
+        let (workspace, mode) = *whose;
+        let mut queue = Added { workspace, mode, before: met.pending, count: 0, look_at: None, limit };
+        for (place, ask) in members {
+            if ask.once.key().is_some_and(|key| met.keys.contains(key)) {
                 continue;
             }
-            let decided = decide(tx, env, ask, &number, met, &agents);
+            let decided = decide(tx, env, ask, met, &agents);
             let full_already =
-                |row: &NudgeRow| counts(&row.state).0 > 0 && met.pending.unwrap_or(0) + added >= ask.limit;
+                |row: &NudgeRow| counts(&row.state).0 > 0 && met.pending.unwrap_or(0) + queue.count >= limit;
             match decided {
-                Ok((row, _)) if full_already(&row) => answers[*place] = Some(Err(full(ask.limit))),
+                Ok((row, _)) if full_already(&row) => answers[*place] = Some(Err(full(limit))),
                 Ok((row, admitted)) => {
-                    added += counts(&row.state).0;
+                    if counts(&row.state).0 > 0 {
+                        queue.count += 1;
+                        queue.look_at = [queue.look_at, row.look_at].into_iter().flatten().min();
+                    }
                     accepted.push((*place, row, admitted));
                 }
                 Err(failure) => answers[*place] = Some(Err(failure.of_one()?)),
             }
         }
+        if queue.count > 0 {
+            queues.push(queue);
+        }
     }
-    let written = write(tx, env, asks, &met, &accepted)?;
+    let written = write(tx, env, asks, &queues, &accepted)?;
     for ((place, ..), answer) in accepted.iter().zip(written) {
         answers[*place] = Some(Ok(answer));
     }
@@ -155,7 +194,6 @@ fn decide(
     tx: &mut Tx<'_>,
     env: &Env,
     ask: &Ask,
-    number: &str,
     met: &Met,
     agents: &Agents,
 ) -> Result<(NudgeRow, Admitted), Failure> {
@@ -168,12 +206,12 @@ fn decide(
         agent: &agent.0,
         pack: &agent.1,
         from: calls::own_number_of(&met.own, ask.wanted.from.as_deref()),
-        contact: met.contacts.get(number).cloned(),
+        contact: met.contacts.get(&ask.wanted.to).cloned(),
     };
     let whose = (ask.tenant, ask.mode, Some(ask.key));
     // The transaction belongs to the trace of one of the requests.
     let new = tx.traced(ask.trace, |tx| made(tx, env, whose, &ask.wanted, facts))?;
-    match met.live.get(number) {
+    match met.live.get(&ask.wanted.to) {
         Some(live) => Err(in_flight(*live)),
         None => Ok(new),
     }
@@ -184,18 +222,12 @@ fn write(
     tx: &mut Tx<'_>,
     env: &Env,
     asks: &[Arc<Ask>],
-    met: &BTreeMap<(Tenant, Mode), Met>,
+    queues: &[Added],
     accepted: &[(usize, NudgeRow, Admitted)],
 ) -> Result<Vec<Answer>, Failure> {
-    let mut opened = BTreeSet::new();
-    for (place, row, _) in accepted.iter().filter(|(_, row, _)| counts(&row.state).0 > 0) {
-        let whose = (row.workspace, row.mode);
-        let pending = met.get(&whose).and_then(|met| met.pending);
-        let pending = if opened.insert(whose) { pending } else { Some(pending.unwrap_or(0)) };
-        // The places were counted above; with the commit the queue is compared with the limit once more.
-        if !nudges::admit(tx, whose, pending, row.look_at, asks[*place].limit)? {
-            return Err(full(asks[*place].limit));
-        }
+    if !queues.is_empty() {
+        // The places were counted; with the commit each queue is compared with its limit once more.
+        nudges::admit_all(tx, queues)?;
         tx.wake(topics::DIALLER);
     }
     nudges::insert_each(tx, accepted.iter().map(|(_, row, _)| row))?;

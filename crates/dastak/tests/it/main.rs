@@ -84,6 +84,7 @@ mod nudge_failures;
 mod nudge_holds;
 mod nudge_transitions;
 mod nudges;
+mod nudges_together;
 mod numbers;
 mod operator;
 mod polled_streams;

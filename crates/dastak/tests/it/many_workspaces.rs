@@ -15,7 +15,7 @@ use crate::campaign_dialling::draft;
 use crate::do_not_call::opt_outs;
 
 /// A service at noon, and workspaces with an agent each.
-async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
+pub async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
     // A test holds one connection, a request that waits for it occupies another, and others need more.
     let app = TestApp::start_with(|config| config.database_connections = 4).await;
     let mut offices = Vec::new();
@@ -30,7 +30,7 @@ async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
 }
 
 /// Sends requests at once, each with a key, an `Idempotency-Key` and a body; the answers in the order of the requests.
-async fn at_once(
+pub async fn at_once(
     app: &Arc<TestApp>,
     path: &'static str,
     requests: Vec<(String, String, Value)>,

@@ -5,12 +5,12 @@ mod read;
 mod timeline;
 
 pub use queues::{
-    Change, Queue, Revocation, add_revocation, admit, due_queues, end_revocation, next_look, pending_in,
-    revocations, serve, touch, touch_within, waiting_queues,
+    Added, Change, Queue, Revocation, add_revocation, admit, admit_all, due_queues, end_revocation,
+    next_look, pending_in, revocations, serve, touch, touch_within, waiting_queues,
 };
 pub use read::{
-    Filter, find_live, get, get_any, get_for_update, hold, list, live_among, of_key, of_person, pending_ids,
-    to_look_at, without_line,
+    Filter, find_live, get, get_any, get_for_update, hold, list, of_key, of_person, pending_ids, to_look_at,
+    without_line,
 };
 pub use timeline::{Entry, Line, append, last_again, timeline};
 
@@ -148,19 +148,25 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values(open(&row.state)))? > 0)
 }
 
+const INSERT_NEW: &str = formatcp!("{} on conflict do nothing", NudgeRow::INSERT);
+
 /// Adds nudges to numbers that have no live one, as this transaction has seen. If there is one after all, the transaction runs
 /// again on a shared store.
 pub fn insert_each<'a>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'a NudgeRow>) -> Result<(), DbError> {
-    let otherwise = DbError::Retry("another nudge to a number is live".into());
-    tx.insert_new(NudgeRow::INTO, rows.into_iter().map(|row| row.values(open(&row.state))), &otherwise)
+    let otherwise = || DbError::Retry("another nudge to a number is live".into());
+    let mut rows = rows.into_iter().map(|row| row.values(open(&row.state)));
+    if tx.shared() {
+        // One statement, however many there are.
+        return rows.try_for_each(|row| tx.add_new(INSERT_NEW, &row, otherwise()));
+    }
+    tx.insert_new(NudgeRow::INTO, rows, &otherwise())
 }
 
 /// Adds a nudge to a number that has no live one, as this transaction has seen. If there is one after all, the transaction
 /// runs again on a shared store.
 pub fn insert_only(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<(), DbError> {
-    const SQL: &str = formatcp!("{} on conflict do nothing", NudgeRow::INSERT);
     let otherwise = DbError::Retry("another nudge to the number is live".into());
-    tx.must(SQL, &row.values(open(&row.state)), Must { rows: 1, otherwise })
+    tx.must(INSERT_NEW, &row.values(open(&row.state)), Must { rows: 1, otherwise })
 }
 
 /// 1 until it is finished. The indexes of open nudges name this column instead of the status, so that other

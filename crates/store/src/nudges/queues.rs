@@ -10,7 +10,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Fold, Must, Tx};
+use crate::db::{Counter, DbError, Fold, Must, Tx, Value};
 use crate::params;
 use crate::turns::TAKE;
 
@@ -66,12 +66,14 @@ pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Res
 
 /// How many nudges are pending in a queue; `None` while it was never used.
 pub fn pending_in(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<Option<i64>, DbError> {
-    tx.one("select pending from nudge_queues where workspace = ?1 and mode = ?2", params![tenant, mode])
+    // The inner query stays one when many are asked for at once, so each queue is looked up by itself.
+    let sql = "select (select pending from nudge_queues where workspace = ?1 and mode = ?2)";
+    Ok(tx.one(sql, params![tenant, mode])?.flatten())
 }
 
 /// Makes a queue, unless it is there.
 fn open(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), DbError> {
-    tx.later(
+    tx.add(
         "insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) values (?1, ?2, 0, 0, null, 0, 0) \
          on conflict (workspace, mode) do nothing",
         params![tenant, mode],
@@ -105,6 +107,53 @@ pub fn admit(
         Some(must),
     )?;
     Ok(true)
+}
+
+/// Pending nudges that a transaction adds to one queue.
+#[derive(Debug, Clone)]
+pub struct Added {
+    /// Whose queue.
+    pub workspace: Tenant,
+    /// In which mode.
+    pub mode: Mode,
+    /// How many were pending, as this transaction has read ([`pending_in`]).
+    pub before: Option<i64>,
+    /// How many it adds.
+    pub count: i64,
+    /// The earliest `look_at` among them.
+    pub look_at: Option<Timestamp>,
+    /// How many may be pending.
+    pub limit: i64,
+}
+
+/// Adds nudges to different queues of many workspaces, each within its limit as this transaction has seen. They are counters
+/// of the transaction, as in [`admit`], but all of them are changed with one statement, which takes their rows in the order
+/// of the counters. If one has filled up by then, the transaction runs again. It changes no other queue. On a shared store
+/// only.
+pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
+    const SQL: &str = "with added as (select r.* from unnest(cast(?1 as text[]), cast(?2 as text[]), cast(?3 as bigint[]), \
+        cast(?4 as bigint[]), cast(?5 as bigint[])) as r (workspace, mode, count, look_at, most)), \
+        held as (select q.workspace, q.mode from nudge_queues q join added on q.workspace = added.workspace and q.mode = added.mode \
+        order by q.workspace, q.mode desc for no key update of q), \
+        done as (update nudge_queues q set pending = q.pending + added.count, version = q.version + 1, \
+        next_look = least(q.next_look, added.look_at) from held join added on added.workspace = held.workspace and added.mode = held.mode \
+        where q.workspace = held.workspace and q.mode = held.mode and q.pending + added.count <= added.most returning 1) \
+        select 1 / (count(*) = cardinality(?1))::int from done";
+    let Some(first) = added.iter().map(|queue| counter(queue.workspace, queue.mode)).min() else {
+        return Ok(());
+    };
+    for queue in added.iter().filter(|queue| queue.before.is_none()) {
+        open(tx, queue.workspace, queue.mode)?;
+    }
+    let list = |of: fn(&Added) -> Value<'static>| Value::Many(added.iter().map(of).collect());
+    let values = [
+        list(|queue| queue.workspace.into()),
+        list(|queue| queue.mode.into()),
+        list(|queue| queue.count.into()),
+        list(|queue| queue.look_at.into()),
+        list(|queue| queue.limit.into()),
+    ];
+    tx.count_checked(first, SQL, &values, DbError::Retry("a queue of nudges has filled up".into()))
 }
 
 /// Adds a pending nudge, unless there are `limit` of them, and makes the queue if it is missing. Returns

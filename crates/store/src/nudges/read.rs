@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use super::NudgeRow;
-use crate::db::{DbError, FromRow, Row, Tx, Value, column_of};
+use crate::db::{DbError, FromRow, Row, Tx, Value};
 use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
@@ -48,36 +48,18 @@ pub fn get_for_update(
     )
 }
 
-/// The live nudge to a number.
+/// The live nudge to a number. The inner query stays one when many are asked for at once ([`Tx::foresee`]), so each number is
+/// looked up by itself. No other index of live nudges may begin with the workspace and the mode: PostgreSQL would take it for
+/// a plan that it makes while the table is small, and read all live nudges of the workspace each time.
 pub fn find_live(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     mode: Mode,
     to_number: &str,
 ) -> Result<Option<Id<NudgeKind>>, DbError> {
-    tx.one(
-        "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1",
-        params![tenant, mode, to_number],
-    )
-}
-
-/// The live nudges to these numbers, each looked up by itself. No other index of live nudges may begin with the workspace
-/// and the mode: PostgreSQL would take it for a plan that it makes while the table is small, and read all live nudges of the
-/// workspace each time.
-pub fn live_among(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    numbers: &[String],
-) -> Result<Vec<(String, Id<NudgeKind>)>, DbError> {
-    let mut params = vec![tenant.into(), mode.into()];
-    let wanted = column_of(&mut params, numbers.iter().map(Value::from));
-    let sql = format!(
-        "with wanted (number) as (values {wanted}) select number, (select id from nudges where workspace = ?1 and mode = ?2 \
-         and to_number = wanted.number and open = 1) from wanted"
-    );
-    let found: Vec<(String, Option<Id<NudgeKind>>)> = tx.all(&sql, &params)?;
-    Ok(found.into_iter().filter_map(|(number, id)| Some((number, id?))).collect())
+    let sql =
+        "select (select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1)";
+    Ok(tx.one(sql, params![tenant, mode, to_number])?.flatten())
 }
 
 /// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.

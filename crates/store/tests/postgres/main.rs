@@ -9,6 +9,7 @@ mod faults;
 mod groups;
 mod meddler;
 mod probes;
+mod queues;
 mod replica;
 mod schema;
 mod statistics;

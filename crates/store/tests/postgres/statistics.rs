@@ -2,7 +2,7 @@
 
 use domain::ids::{Id, Nudge};
 use domain::tenant::{Mode, Tenant};
-use store::{nudges, statistics};
+use store::{DbError, Tx, nudges, statistics};
 
 use crate::{fresh_database, open, raw, scratch};
 
@@ -39,8 +39,14 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
     let look = async |times: usize, found: usize| {
         for _ in 0..times {
             let numbers = numbers.clone();
-            let read = store.read(move |tx| nudges::live_among(tx, tenant, Mode::Live, &numbers)).await;
-            assert_eq!(read.expect("a look").len(), found);
+            let read = store.tx(move |tx| {
+                let live =
+                    |tx: &mut Tx<'_>, number: &String| nudges::find_live(tx, tenant, Mode::Live, number);
+                tx.foresee(|tx| numbers.iter().for_each(|number| drop(live(tx, number))))?;
+                let live: Result<Vec<_>, DbError> = numbers.iter().map(|number| live(tx, number)).collect();
+                Ok::<_, DbError>(live?.into_iter().flatten().count())
+            });
+            assert_eq!(read.await.expect("a look"), found);
         }
     };
     // The plan that is kept is one for an empty table.

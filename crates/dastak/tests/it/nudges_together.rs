@@ -1,0 +1,273 @@
+//! Nudges that many workspaces ask for at the same moment: on a shared store they are accepted in one transaction, and each
+//! meets only what its own workspace has (docs/contract/nudges.md).
+
+use domain::tenant::{Mode, Tenant};
+use domain::time::{HOUR, Timestamp};
+use serde_json::{Value, json};
+
+use crate::agents;
+use crate::app::{Answer, TestApp, Workspace, needs_postgres};
+use crate::many_workspaces::{at_once, open};
+
+/// A person whom one workspace knows, and the others do not.
+const KNOWN: &str = "+919812300501";
+/// A person whom nobody knows.
+const STRANGER: &str = "+919812300502";
+/// A number on the do-not-call list of one workspace.
+const LISTED: &str = "+919812300503";
+/// A number to which one workspace has a live nudge.
+const BUSY: &str = "+919812300504";
+
+/// The workspace that knows [`KNOWN`].
+const KNOWS: usize = 0;
+/// The workspace that has [`LISTED`] on its list.
+const LISTS: usize = 1;
+/// The workspace with a live nudge to [`BUSY`].
+const NUDGES: usize = 2;
+/// The workspace whose queue is full.
+const FULL: usize = 3;
+/// Workspaces.
+const OFFICES: usize = 4;
+
+/// What each workspace asks for, the same in all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The flow needs a variable, which only the saved contact has.
+    Known,
+    /// The same in the world of tests, which sees live contacts, too.
+    KnownInTests,
+    Stranger,
+    Listed,
+    Busy,
+    /// By an agent of another workspace.
+    ForeignAgent,
+    /// From a number of another workspace.
+    ForeignNumber,
+}
+
+const KINDS: [Kind; 7] = [
+    Kind::Known,
+    Kind::KnownInTests,
+    Kind::Stranger,
+    Kind::Listed,
+    Kind::Busy,
+    Kind::ForeignAgent,
+    Kind::ForeignNumber,
+];
+
+async fn own_number(app: &TestApp, workspace: &Workspace) -> Value {
+    app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["number"].clone()
+}
+
+/// How many nudges wait in the queues of a workspace, live and test.
+async fn pending(app: &TestApp, workspace: &Workspace) -> (i64, i64) {
+    let tenant: Tenant = workspace.id.parse().unwrap();
+    let read = move |tx: &mut store::Tx<'_>| {
+        let mut of = |mode| store::nudges::pending_in(tx, tenant, mode).map(Option::unwrap_or_default);
+        Ok::<_, store::DbError>((of(Mode::Live)?, of(Mode::Test)?))
+    };
+    app.app().store.read(read).await.unwrap()
+}
+
+/// Whether one transaction has accepted nudges of several workspaces.
+async fn shared(app: &TestApp) -> bool {
+    let count = "select count(*) from (select 1 from nudges group by xmin::text having count(distinct workspace) > 1) as shared";
+    app.app().store.read(move |tx| tx.one::<i64>(count, &[])).await.unwrap().unwrap() > 0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
+    let (app, offices) = open(OFFICES).await;
+    let later = Timestamp::parse(&app.now().await).unwrap().plus(HOUR).to_string();
+    // An agent whose flow needs a variable.
+    let mut needy = Vec::new();
+    let mut numbers = Vec::new();
+    for (workspace, _) in &offices {
+        needy.push(
+            agents::create_active(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await,
+        );
+        numbers.push(own_number(&app, workspace).await);
+    }
+    let call = json!({"agentId": needy[KNOWS], "toNumber": KNOWN, "variables": {"due": "5"}});
+    app.post(&offices[KNOWS].0.live, "/v1/calls", &call).await.expect(200);
+    app.post(&offices[LISTS].0.live, "/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
+    let mut earlier = Vec::new();
+    for (office, to) in [(NUDGES, BUSY), (FULL, "+919812300509")] {
+        let (workspace, agent) = &offices[office];
+        let body = json!({"agentId": agent, "toNumber": to, "scheduledAt": later});
+        let made = app.post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await;
+        earlier.push(made.expect(201)["data"]["id"].clone());
+    }
+    let full = format!("/workspaces/{}", offices[FULL].0.id);
+    app.operator("PATCH", &full, &json!({"limits": {"pendingNudges": 1}})).await.expect(200);
+
+    let mut requests = Vec::new();
+    for kind in KINDS {
+        for (office, (workspace, _)) in offices.iter().enumerate() {
+            let next = (office + 1) % OFFICES;
+            let mut body = json!({"agentId": needy[office], "scheduledAt": later});
+            let to = match kind {
+                Kind::Known | Kind::KnownInTests => KNOWN,
+                Kind::Listed => LISTED,
+                Kind::Busy => BUSY,
+                Kind::Stranger => STRANGER,
+                Kind::ForeignAgent => "+919812300505",
+                Kind::ForeignNumber => "+919812300506",
+            };
+            body["toNumber"] = json!(to);
+            match kind {
+                Kind::Known | Kind::KnownInTests => {}
+                Kind::ForeignAgent => body["agentId"] = json!(needy[next]),
+                Kind::ForeignNumber => body["fromNumber"] = numbers[next].clone(),
+                Kind::Stranger | Kind::Listed | Kind::Busy => {}
+            }
+            if to != KNOWN {
+                body["variables"] = json!({"due": "7"});
+            }
+            let key = if kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
+            // The same keys in all of them.
+            requests.push((key.clone(), format!("{kind:?}"), body));
+        }
+    }
+    let answers = at_once(&app, "/v1/nudges", requests.clone()).await;
+    if app.app().store.shared() {
+        assert!(shared(&app).await, "no transaction has accepted nudges of several workspaces");
+    }
+    let judge = |kind: Kind, office: usize, answer: Answer| -> Option<Value> {
+        let place = format!("{kind:?} of workspace {office}: {}", answer.text);
+        match (kind, office) {
+            (Kind::Known | Kind::KnownInTests, _) if office != KNOWS => {
+                assert_eq!(answer.status, 422, "{place}");
+                let refused = answer.refused(422, "missing_required_variables");
+                assert_eq!(refused["meta"]["missing"], json!(["due"]), "{place}");
+            }
+            (Kind::ForeignAgent, _) => drop(answer.refused(404, "not_found")),
+            (Kind::ForeignNumber, _) => drop(answer.refused(400, "from_number_not_owned")),
+            (Kind::Busy, NUDGES) => {
+                let refused = answer.refused(409, "nudge_in_flight");
+                assert_eq!(refused["meta"]["nudgeId"], earlier[0], "{place}");
+            }
+            (_, FULL) => drop(answer.refused(429, "pending_limit")),
+            (_, _) => {
+                assert_eq!(answer.status, 201, "{place}");
+                return Some(answer.expect(201)["data"].clone());
+            }
+        }
+        None
+    };
+    let mut made = Vec::new();
+    for (place, answer) in answers.into_iter().enumerate() {
+        let (kind, office) = (KINDS[place / OFFICES], place % OFFICES);
+        let Some(nudge) = judge(kind, office, answer) else { continue };
+        assert_eq!(nudge["fromNumber"], numbers[office], "{kind:?}");
+        assert_eq!(nudge["agentId"], needy[office], "{kind:?}");
+        made.push((kind, office, nudge));
+    }
+    assert_eq!(made.len(), 10);
+    let mut waiting = Vec::new();
+    for (workspace, _) in &offices {
+        waiting.push(pending(&app, workspace).await);
+    }
+    assert_eq!(waiting, [(4, 1), (3, 0), (3, 0), (1, 0)]);
+
+    // Requests that are repeated are given the nudge of their own workspace.
+    for (place, answer) in at_once(&app, "/v1/nudges", requests).await.into_iter().enumerate() {
+        let (kind, office) = (KINDS[place / OFFICES], place % OFFICES);
+        let first = made.iter().find(|made| (made.0, made.1) == (kind, office));
+        if let Some((_, _, nudge)) = first {
+            assert_eq!(answer.header("idempotent-replayed"), Some("true"), "{kind:?} of {office}");
+            assert_eq!(answer.expect(201)["data"], *nudge);
+        }
+    }
+
+    // The list of one workspace keeps nobody else from dialling.
+    app.advance(HOUR / 1000 + 1).await;
+    for (kind, office, nudge) in &made {
+        let workspace = &offices[*office].0;
+        let key = if *kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
+        let path = format!("/v1/nudges/{}", nudge["id"].as_str().unwrap());
+        let now = app.get(key, &path).await.expect(200)["data"].clone();
+        if (*kind, *office) == (Kind::Listed, LISTS) {
+            assert_eq!((&now["status"], &now["blockReason"]), (&json!("finished"), &json!("opt_out")));
+        } else if *kind != Kind::Known {
+            assert_eq!((&now["attempts"], &now["blockReason"]), (&json!(1), &Value::Null), "{kind:?}: {now}");
+        }
+    }
+}
+
+/// A transaction that holds the live queue of a workspace, which then has so many pending nudges.
+struct Holder {
+    release: std::sync::mpsc::Sender<i64>,
+    transaction: tokio::task::JoinHandle<Result<u64, store::DbError>>,
+}
+
+impl Holder {
+    async fn of(app: &TestApp, workspace: &Workspace) -> Self {
+        let (holds, held) = tokio::sync::oneshot::channel();
+        let (release, released) = std::sync::mpsc::channel::<i64>();
+        let (store, tenant) = (app.app().store.clone(), workspace.id.parse::<Tenant>().unwrap());
+        let mut holds = Some(holds);
+        let hold = move |tx: &mut store::Tx<'_>| {
+            let queue = "select 1 from nudge_queues where workspace = ?1 and mode = 'live' /*pg for update*/";
+            assert!(tx.exists(queue, store::params![tenant])?);
+            let _ = holds.take().map(|holds| holds.send(()));
+            let pending = released.recv().unwrap();
+            let sql = "update nudge_queues set pending = ?2 where workspace = ?1 and mode = 'live'";
+            tx.exec(sql, store::params![tenant, pending])
+        };
+        let transaction = tokio::spawn(async move { store.tx(hold).await });
+        held.await.unwrap();
+        Self { release, transaction }
+    }
+
+    async fn end(self, pending: i64) {
+        self.release.send(pending).unwrap();
+        assert_eq!(self.transaction.await.unwrap(), Ok(1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_fills_up_meanwhile_keeps_no_other_workspace_from_its_nudges_on_postgres() {
+    needs_postgres();
+    const LIMIT: i64 = 10_000;
+    const EACH: usize = 6;
+    let (app, offices) = open(3).await;
+    let later = Timestamp::parse(&app.now().await).unwrap().plus(HOUR).to_string();
+    let request = |office: usize, number: usize| {
+        let (workspace, agent) = &offices[office];
+        let to = format!("+9198123006{number:02}");
+        (workspace.live.clone(), to.clone(), json!({"agentId": agent, "toNumber": to, "scheduledAt": later}))
+    };
+    for office in 0..offices.len() {
+        for answer in at_once(&app, "/v1/nudges", vec![request(office, 0)]).await {
+            answer.expect(201);
+        }
+    }
+    // While the first request waits, the others gather; then their transaction waits for a queue that fills up.
+    let (first, full) = (Holder::of(&app, &offices[0].0).await, Holder::of(&app, &offices[1].0).await);
+    let send = |requests| {
+        let app = app.clone();
+        tokio::spawn(async move { at_once(&app, "/v1/nudges", requests).await })
+    };
+    let alone = send(vec![request(0, 1)]);
+    app.until_one_waits_for_a_lock().await;
+    let all = (2..2 + EACH).flat_map(|number| (0..3).map(move |office| (office, number)));
+    let others = send(all.map(|(office, number)| request(office, number)).collect());
+    first.end(1).await;
+    for answer in alone.await.unwrap() {
+        answer.expect(201);
+    }
+    app.until_one_waits_for_a_lock().await;
+    full.end(LIMIT).await;
+    for (place, answer) in others.await.unwrap().into_iter().enumerate() {
+        match place % offices.len() {
+            1 => drop(answer.refused(429, "pending_limit")),
+            _ => drop(answer.expect(201)),
+        }
+    }
+    let mut waiting = Vec::new();
+    for (workspace, _) in &offices {
+        waiting.push(pending(&app, workspace).await.0);
+    }
+    assert_eq!(waiting, [8, LIMIT, 7]);
+}
