@@ -37,6 +37,7 @@ mod channel_conversations;
 mod channel_documents;
 mod channel_hand_offs;
 mod channel_helpdesk;
+mod channel_idempotency;
 mod channel_inbound;
 mod channel_limits;
 mod channel_messages;
