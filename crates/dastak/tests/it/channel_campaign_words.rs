@@ -259,6 +259,14 @@ async fn what_would_pause_a_campaign_is_a_failure_once_it_is_over() {
     desk.launch().await;
     let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
     assert_eq!((&shown["status"], &shown["chatapp"]["stats"]["sent"]), (&json!("completed"), &json!(1)));
+    let told = events(&desk.kit.app, desk.kit.live(), "campaign.finished").await;
+    let stats = json!({"total": 1, "sent": 1, "delivered": 0, "read": 0, "replied": 0, "failed": 0,
+        "frequencyCapped": 0, "skipped": 0, "deliveryUnknown": 0, "pending": 0, "sending": 0, "skippedByReason": {},
+        "failedByCode": {}, "converted": 0, "optedOutAfter": 0});
+    assert_eq!(
+        json!([told.len(), told[0]["channel"], told[0]["reason"], told[0]["stats"]]),
+        json!([1, "chatapp", "list_complete", stats])
+    );
     desk.not_delivered("campaign", 132_015).await;
     let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
     let stats = &shown["chatapp"]["stats"];

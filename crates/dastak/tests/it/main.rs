@@ -42,6 +42,7 @@ mod channel_inbound;
 mod channel_limits;
 mod channel_messages;
 mod channel_refused;
+mod channel_rows;
 mod channel_start_edges;
 mod channel_templates;
 mod channel_voice_notes;
