@@ -299,6 +299,9 @@ pub struct ConversationMessage {
     pub agent_name: Option<String>,
     /// When.
     pub timestamp: Timestamp,
+    /// Stands there, as `true`, when the channel did not deliver it: nobody got these words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// What was read out of a conversation.

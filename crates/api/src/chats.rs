@@ -64,6 +64,9 @@ pub struct ChatMessage {
     pub role: Role,
     /// Its words.
     pub text: String,
+    /// Stands there, as `true`, when the messaging channel did not deliver it: nobody got these words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// A chat session.

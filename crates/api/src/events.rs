@@ -350,8 +350,13 @@ fn chat_started() -> Value {
 }
 
 fn chat() -> Value {
-    let transcript = json!([{"role": "user", "text": "Where is my order?"}, {"role": "agent", "text": "It is on its way."}]);
-    with(chat_started(), json!({"messageCount": 2, "transcript": transcript}))
+    let transcript = json!([
+        // `failed` comes with what the messaging channel did not deliver.
+        {"role": "human", "text": "Your order is late.", "failed": true},
+        {"role": "user", "text": "Where is my order?"},
+        {"role": "agent", "text": "It is on its way."},
+    ]);
+    with(chat_started(), json!({"messageCount": 3, "transcript": transcript}))
 }
 
 fn chat_completed() -> Value {

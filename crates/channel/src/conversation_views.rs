@@ -1,7 +1,7 @@
 //! Conversations as clients see them, and the labels that a team puts on them
 //! (docs/contract/channel-conversations.md#conversation).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use api::channel_conversations::{
     ChatLabel, Conversation, ConversationAnalysis, ConversationBusiness, ConversationCustomer,
@@ -92,10 +92,15 @@ pub async fn get(
                 extracted: row.extracted.clone(),
                 disposition: row.outcome.clone(),
             };
+            let failed = match include.messages {
+                true => ::chats::undelivered(tx, &row)?,
+                false => BTreeSet::new(),
+            };
             let mut shown = one(tx, tenant, row)?;
             if include.messages {
                 let messages = chats::messages(tx, tenant, id, 0)?;
                 let told = |message: chats::MessageRow| ConversationMessage {
+                    failed: failed.contains(&message.seq),
                     role: message.role,
                     text: message.text,
                     agent_name: message.agent_name,

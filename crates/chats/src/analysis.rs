@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use store::{DbError, Tx, agents, chats};
 
 use crate::session::{Env, emit, is_over, save};
+use crate::undelivered::undelivered;
 
 /// Analyses that a node makes at once.
 pub const AT_ONCE: usize = 16;
@@ -88,7 +89,10 @@ fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> 
         role: if message.role == ChatRole::User { Role::Customer } else { Role::Agent },
         text: message.text,
     };
-    let transcript: Vec<Turn> = chats::messages(tx, tenant, id, 0)?.into_iter().map(turn).collect();
+    let failed = undelivered(tx, &row)?;
+    let mut messages = chats::messages(tx, tenant, id, 0)?;
+    messages.retain(|message| !failed.contains(&message.seq));
+    let transcript: Vec<Turn> = messages.into_iter().map(turn).collect();
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let (schema, prompt) = agents::get(tx, tenant, row.agent)?
         .map(|agent| (agent.extraction_schema, agent.system_prompt))

@@ -6,6 +6,7 @@
 //! | `send` | a message of the customer |
 //! | `reply` | writing the agent's reply: claims, tries, and storing it once |
 //! | `turn` | playing the conversation for one reply: the model, its tools, hand-off, end |
+//! | `undelivered` | what the messaging channel did not deliver: no model reads it |
 //! | `passages` | what the knowledge base says to the customer's words |
 //! | `feed` | the reply as it is written, for those who watch |
 //! | `session` | the row of a chat: messages, moves, money, events, its end |
@@ -44,6 +45,7 @@ mod reply;
 mod send;
 pub mod session;
 mod turn;
+mod undelivered;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
 pub use carried::{Heard, heard, made_out, started};
@@ -62,3 +64,4 @@ pub use open::{check_runs, fresh, open, prove};
 pub use read::{detail, list, session};
 pub use send::{Accepted, end, send};
 pub use turn::waits_for_return;
+pub use undelivered::undelivered;

@@ -1,5 +1,7 @@
 //! Chats as clients and the operator see them.
 
+use std::collections::BTreeSet;
+
 use api::chats::{ChatMessage, ChatSession, InboxChat, InboxChatDetail};
 use app::{App, Failure, access};
 use domain::chat::{Channel, State};
@@ -8,8 +10,15 @@ use domain::tenant::{Mode, Tenant};
 use store::Tx;
 use store::chats::{self, ChatRow, MessageRow};
 
-fn told(messages: Vec<MessageRow>) -> Vec<ChatMessage> {
-    messages.into_iter().map(|message| ChatMessage { role: message.role, text: message.text }).collect()
+use crate::undelivered::undelivered;
+
+fn told(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<ChatMessage> {
+    let told = |message: MessageRow| ChatMessage {
+        role: message.role,
+        text: message.text,
+        failed: failed.contains(&message.seq),
+    };
+    messages.into_iter().map(told).collect()
 }
 
 /// A session over the API. Test keys open none, so there is none that they see.
@@ -29,7 +38,7 @@ pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Res
                 message_count: row.messages,
                 created_at: row.created_at,
                 ended_at: row.ended_at,
-                messages: told(chats::messages(tx, tenant, id, 0)?),
+                messages: told(chats::messages(tx, tenant, id, 0)?, &BTreeSet::new()),
             })
         })
         .await
@@ -86,7 +95,7 @@ pub async fn detail(app: &App, tenant: Tenant, id: Id<Chat>) -> Result<InboxChat
 fn detail_in(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
     let row = chats::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))?;
     Ok(InboxChatDetail {
-        messages: told(chats::messages(tx, tenant, id, 0)?),
+        messages: told(chats::messages(tx, tenant, id, 0)?, &undelivered(tx, &row)?),
         summary: row.summary.clone(),
         outcome: row.outcome.clone(),
         sentiment: row.sentiment.clone(),

@@ -21,6 +21,8 @@ use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
 use store::wallet::Floor;
 
+use crate::undelivered::undelivered;
+
 /// Name of the operation whose answers are kept with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
 
@@ -386,7 +388,11 @@ pub fn emit(
     if let Value::Object(data) = &mut data {
         if kind != "chat.started" {
             let messages = chats::messages(tx, row.workspace, row.id, 0)?;
-            let told = messages.iter().map(|message| json!({"role": message.role, "text": message.text}));
+            let failed = undelivered(tx, row)?;
+            let told = messages.iter().map(|message| match failed.contains(&message.seq) {
+                true => json!({"role": message.role, "text": message.text, "failed": true}),
+                false => json!({"role": message.role, "text": message.text}),
+            });
             data.insert("transcript".into(), told.collect());
         }
         if let Value::Object(extra) = extra {

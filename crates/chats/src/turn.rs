@@ -26,6 +26,7 @@ use crate::documents::outcome;
 use crate::feed::Feed;
 use crate::passages::passages;
 use crate::session::{Claim, Env, read_state, save};
+use crate::undelivered::{Unsaid, forget, undelivered, unsaid};
 
 /// Why a try ended without a reply.
 #[derive(Debug)]
@@ -111,6 +112,8 @@ struct Scene {
     checked: Option<Input>,
     /// What the messaging channel adds.
     carried: Option<ChannelChatRow>,
+    /// Words of the business that nobody got, and that the conversation may contain.
+    unsaid: Vec<Unsaid>,
 }
 
 fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
@@ -126,12 +129,15 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
         // Its own words are in the conversation; messages may have come between the two.
         unheard.retain(|message| message.role != ChatRole::Agent);
     }
+    let failed = undelivered(tx, &row)?;
+    unheard.retain(|message| !failed.contains(&message.seq));
     Ok(Some(Scene {
         carried,
         flow: published_flows::flow_of_id(tx, tenant, &row.flow)?,
         // An agent that is gone finishes the chats that it has.
         base: agents::get(tx, tenant, row.agent)?.and_then(|agent| agent.knowledge_base),
         unheard,
+        unsaid: unsaid(tx, &row, &failed, row.messages)?,
         checked: if claim.kind == TurnKind::Document { outcome(tx, tenant, id)? } else { None },
         conversation: kept.conversation,
         progress: kept.progress,
@@ -187,7 +193,7 @@ impl<'a> Turn<'a> {
         alone: bool,
         scene: Scene,
     ) -> Result<Self, Failure> {
-        let Scene { row, flow, base, conversation, progress, unheard, checked, carried } = scene;
+        let Scene { row, flow, base, conversation, progress, unheard, checked, carried, unsaid } = scene;
         let (on_channel, mut carried) = (carried.is_some(), carried);
         let (conversation, words, queue, heard) = match progress {
             Some(text) => {
@@ -195,11 +201,17 @@ impl<'a> Turn<'a> {
                     .map_err(|why| Failure::internal(format!("a stored reply: {why}")))?;
                 // What came after it was stored is for the next reply.
                 let heard = progress.heard.unwrap_or(row.messages);
-                (Conversation::resume(flow, progress.conversation), progress.words, progress.queue, heard)
+                let mut conversation = Conversation::resume(flow, progress.conversation);
+                forget(&mut conversation, &unsaid, heard);
+                (conversation, progress.words, progress.queue, heard)
             }
             None => {
                 let mut conversation = match &conversation {
-                    Some(text) => Conversation::resume(flow, read_state(text)?),
+                    Some(text) => {
+                        let mut conversation = Conversation::resume(flow, read_state(text)?);
+                        forget(&mut conversation, &unsaid, row.heard);
+                        conversation
+                    }
                     None => Conversation::new(
                         flow,
                         carried

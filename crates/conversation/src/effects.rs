@@ -15,6 +15,11 @@ pub const MAX_REQUESTS: u32 = 50;
 /// Longest text accepted at once, in characters; the rest is cut off (docs/contract/voice.md#taking-turns).
 pub const MAX_HEARD: usize = 4000;
 
+/// A turn as it is entered into the history.
+pub(super) fn entered(text: &str) -> String {
+    text.trim().chars().take(MAX_HEARD).collect()
+}
+
 /// The interpreter while it works through one input.
 pub(super) struct Interpreter<'f, 's> {
     pub(super) flow: &'f Flow,
@@ -63,7 +68,7 @@ impl Interpreter<'_, '_> {
 
     /// Adds a turn to the transcript, unless it is blank.
     pub(super) fn note(&mut self, role: Role, text: &str) {
-        let text: String = text.trim().chars().take(MAX_HEARD).collect();
+        let text = entered(text);
         if !text.is_empty() {
             self.state.history.push(Exchange::Said { role, text });
         }
@@ -208,7 +213,7 @@ impl Interpreter<'_, '_> {
                 Some(Exchange::Said { role: Role::Customer, .. }) | None => break,
             }
         }
-        let heard: String = heard.trim().chars().take(MAX_HEARD).collect();
+        let heard = entered(heard);
         if let Some(first) = first.filter(|_| !heard.is_empty()) {
             history.insert(first, Exchange::Said { role: Role::Agent, text: heard });
         }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::answers;
 use super::branch;
 use super::channel::Channel;
-use super::effects::{Interpreter, MAX_HEARD};
+use super::effects::{Interpreter, MAX_HEARD, entered};
 use super::graph::{Collect, Document, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::parse::MAX_VARIABLES;
 use super::state::{
@@ -103,6 +103,20 @@ impl Conversation {
             Exchange::ToolCalled { .. } | Exchange::ToolAnswered { .. } => None,
         };
         self.state.history.iter().filter_map(turn).collect()
+    }
+
+    /// Takes words of the business that nobody got out of what the model is shown: the oldest ones, until `keep` of the
+    /// same are left.
+    pub fn unsay(&mut self, text: &str, keep: usize) {
+        let text = entered(text);
+        let is_it = |exchange: &Exchange| matches!(exchange, Exchange::Said { role: Role::Agent, text: said } if *said == text);
+        let known = self.state.history.iter().filter(|exchange| is_it(exchange)).count();
+        let mut excess = known.saturating_sub(keep);
+        self.state.history.retain(|exchange| {
+            let goes = excess > 0 && is_it(exchange);
+            excess -= usize::from(goes);
+            !goes
+        });
     }
 
     /// The captured fields so far, in the order they were captured.

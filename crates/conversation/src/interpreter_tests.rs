@@ -614,3 +614,21 @@ fn what_nobody_heard_was_not_said() {
         "what was said before the customer's last words stays"
     );
 }
+
+#[test]
+fn what_nobody_got_is_taken_back() {
+    let mut conversation = call(plan());
+    for text in ["It is due.", "Hello", "It is due."] {
+        conversation.step(Input::Noted { role: Role::Agent, text: text.into() });
+    }
+    conversation.step(Input::Noted { role: Role::Customer, text: "It is due.".into() });
+    let said = |conversation: &Conversation| {
+        conversation.transcript().into_iter().map(|turn| turn.text).collect::<Vec<_>>()
+    };
+    conversation.unsay(" It is due. ", 1);
+    assert_eq!(said(&conversation), ["Hello", "It is due.", "It is due."]);
+    conversation.unsay("It is due.", 1);
+    assert_eq!(said(&conversation).len(), 3, "it is taken back once");
+    conversation.unsay("It is due.", 0);
+    assert_eq!(said(&conversation), ["Hello", "It is due."], "the customer's words stay");
+}

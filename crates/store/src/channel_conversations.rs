@@ -265,6 +265,13 @@ pub fn place_of(
     tx.one(sql, params![tenant, message])
 }
 
+/// The messages of a chat that the channel did not deliver, by their places in it.
+pub fn failed_in(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Vec<i64>, DbError> {
+    let sql = "select c.seq from channel_chat_messages c join channel_messages m on m.workspace = c.workspace and m.id = c.message
+        where c.workspace = ?1 and c.chat = ?2 and m.status = 'failed' order by c.seq";
+    tx.all(sql, params![tenant, chat])
+}
+
 /// Whether a file of a chat beside that of `message` is still being fetched.
 pub fn fetches_other(
     tx: &mut Tx<'_>,

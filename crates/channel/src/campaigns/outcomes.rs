@@ -101,6 +101,11 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         return Ok(());
     }
     let entry = lists::get(tx, tenant, person.campaign, person.list_row)?;
+    let verdict = match verdict {
+        // Nobody resumes it, so nobody would wait for anything.
+        Verdict::Pause(_) if is_over(tx, tenant, person.campaign)? => Verdict::Is(Outcome::Failed, 0),
+        verdict => verdict,
+    };
     let (state, word) = match verdict {
         Verdict::Nothing => return Ok(()),
         Verdict::Pause(reason) => {
@@ -141,6 +146,12 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Whether a campaign cannot be resumed any more.
+fn is_over(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<bool, Failure> {
+    let campaign = rows::get(tx, tenant, id)?;
+    Ok(campaign.is_none_or(|campaign| matches!(campaign.status, Status::Completed | Status::Archived)))
 }
 
 /// The message to a person was certainly not sent: they wait on, and get it when the campaign is resumed.

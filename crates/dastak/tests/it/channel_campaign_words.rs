@@ -41,9 +41,17 @@ impl Desk {
                 "paramMapping": {"body.1": {"source": "contact", "value": "name"}}}});
         let made = app.post(live, "/v1/campaigns", &body).await.expect(201);
         let campaign = format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap());
-        let rows = json!({"contacts": [{"phone": ASHA, "name": "Asha", "variables": {}}]});
-        app.post(live, &format!("{campaign}/contacts"), &rows).await.expect(200);
-        Self { kit, fake, hook, campaign }
+        let desk = Self { kit, fake, hook, campaign };
+        desk.lists(&[(ASHA, "Asha")]).await;
+        desk
+    }
+
+    /// These people are on the campaign's list, and no others.
+    async fn lists(&self, people: &[(&str, &str)]) {
+        let row = |(phone, name): &(&str, &str)| json!({"phone": phone, "name": name, "variables": {}});
+        let rows = json!({"contacts": people.iter().map(row).collect::<Vec<_>>()});
+        let path = format!("{}/contacts", self.campaign);
+        self.kit.app.post(self.kit.live(), &path, &rows).await.expect(200);
     }
 
     /// Asha writes, and the agent replies.
@@ -68,10 +76,27 @@ impl Desk {
         self.kit.app.advance(0).await;
     }
 
-    async fn paused(&self) {
+    async fn paused(&self, reason: &str) {
         let shown = self.kit.app.get(self.kit.live(), &self.campaign).await.expect(200)["data"].clone();
         let standing = (&shown["status"], &shown["chatapp"]["pausedReason"]);
-        assert_eq!(standing, (&json!("paused"), &json!("template_unavailable")), "{shown}");
+        assert_eq!(standing, (&json!("paused"), &json!(reason)), "{shown}");
+    }
+
+    /// The provider tells that it has not delivered the newest message of a source after all.
+    async fn not_delivered(&self, source: &str, code: i64) {
+        let (app, live) = (&self.kit.app, self.kit.live());
+        let listed = app.get(live, "/v1/chatapp/messages?limit=100").await.expect(200)["data"].clone();
+        let newest = listed.as_array().unwrap().iter().find(|message| message["source"] == source);
+        let id = newest.expect("a message")["providerMessageId"].as_str().unwrap().to_owned();
+        let mut news = cloud::status(&id, "failed", app.app().clock.now().0 / 1_000, ASHA);
+        news["errors"] = json!([{"code": code, "title": "told later"}]);
+        notify(app, &self.hook, &about_messages(json!({"statuses": [news]}))).await.expect(200);
+        app.advance(0).await;
+    }
+
+    /// How often the model was shown what the campaign says when it was asked last.
+    fn times_shown(&self) -> usize {
+        self.kit.model.shown().iter().filter(|line| line.contains(WORDS)).count()
     }
 
     async fn only(&self) -> Value {
@@ -103,7 +128,7 @@ async fn what_a_campaign_says_stands_in_a_transcript_once_it_is_sent() {
             desk.told("PAUSED").await;
         }
         desk.kit.app.advance(600).await;
-        desk.paused().await;
+        desk.paused("template_unavailable").await;
         desk.writes("wamid.in2", "Anything new?").await;
         let between = [&before[..], &["user: Anything new?", "agent: You said: Anything new?"]].concat();
         assert_eq!(desk.transcript().await, between, "{case}");
@@ -144,4 +169,110 @@ async fn what_the_provider_may_have_got_stands_in_the_transcript() {
     desk.launch().await;
     let human = format!("human: {WORDS}");
     assert_eq!(desk.transcript().await, ["user: Hello", "agent: You said: Hello", human.as_str()]);
+}
+
+/// The lines of a transcript, those marked that were not delivered.
+fn marked(messages: &Value) -> Vec<String> {
+    let mark = |(message, line): (&Value, String)| match message.get("failed") {
+        Some(failed) => format!("{line} (failed: {failed})"),
+        None => line,
+    };
+    messages.as_array().unwrap().iter().zip(lines(messages)).map(mark).collect()
+}
+
+#[tokio::test]
+async fn what_the_provider_had_taken_and_did_not_deliver_is_marked_and_read_by_no_model() {
+    for (code, reason, read) in [
+        (132_015, "template_unavailable", false),
+        (132_015, "template_unavailable", true),
+        (133_010, "number_not_registered", true),
+    ] {
+        let case = format!("{code}, read before: {read}");
+        let desk = Desk::open().await;
+        // One message in a minute: the campaign is not over after the first.
+        desk.lists(&[(ASHA, "Asha"), ("+919812345670", "Ravi")]).await;
+        desk.writes("wamid.in1", "Hello").await;
+        desk.launch().await;
+        let mut expected = vec!["user: Hello".to_owned(), "agent: You said: Hello".into()];
+        expected.push(format!("human: {WORDS}"));
+        if read {
+            desk.writes("wamid.in2", "What is it?").await;
+            assert_eq!(desk.times_shown(), 1, "{case}");
+            expected.extend(["user: What is it?".into(), "agent: You said: What is it?".into()]);
+        }
+        desk.not_delivered("campaign", code).await;
+        desk.paused(reason).await;
+        expected[2] = format!("human: {WORDS} (failed: true)");
+        assert_eq!(marked(&desk.only().await["messages"]), expected, "{case}");
+        desk.writes("wamid.in3", "Anything new?").await;
+        assert_eq!(desk.times_shown(), 0, "{case}: {:?}", desk.kit.model.shown());
+        expected.extend(["user: Anything new?".into(), "agent: You said: Anything new?".into()]);
+        // The second message after the resume is the only one that she got.
+        desk.launch().await;
+        desk.kit.app.advance(120).await;
+        expected.push(format!("human: {WORDS}"));
+        assert_eq!(marked(&desk.only().await["messages"]), expected, "{case}");
+        for (id, words) in [("wamid.in4", "How much?"), ("wamid.in5", "When?")] {
+            desk.writes(id, words).await;
+            assert_eq!(desk.times_shown(), 1, "{case}: {:?}", desk.kit.model.shown());
+            expected.extend([format!("user: {words}"), format!("agent: You said: {words}")]);
+        }
+        let shown = desk.only().await;
+        assert_eq!(
+            (marked(&shown["messages"]), &shown["messageCount"]),
+            (expected.clone(), &json!(expected.len())),
+            "{case}"
+        );
+        let path = format!("/chats/{}", shown["id"].as_str().unwrap());
+        let inbox = desk.kit.operator("GET", &path, Value::Null).await.expect(200);
+        assert_eq!(marked(&inbox["data"]["messages"]), expected, "{case}");
+        // Whoever reads what was said when it is over is not misled either.
+        let path = format!("{PATH}/{}/end", shown["id"].as_str().unwrap());
+        desk.kit.app.post(desk.kit.live(), &path, &Value::Null).await.expect(200);
+        desk.kit.app.advance(5).await;
+        let told = events(&desk.kit.app, desk.kit.live(), "chat.completed").await;
+        assert_eq!((told.len(), marked(&told[0]["transcript"])), (1, expected), "{case}");
+        let orders = desk.kit.model.read.lock().unwrap();
+        let times = orders[0].transcript.iter().filter(|turn| turn.text.contains(WORDS)).count();
+        assert_eq!((orders.len(), times), (1, 1), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_over_the_api_that_was_not_delivered_is_marked_and_read_by_no_model() {
+    let desk = Desk::open().await;
+    desk.writes("wamid.in1", "Hello").await;
+    let body = json!({"to": ASHA, "text": WORDS});
+    desk.kit.app.post(desk.kit.live(), "/v1/chatapp/messages", &body).await.expect(201);
+    desk.not_delivered("api", 131_026).await;
+    let failed = format!("human: {WORDS} (failed: true)");
+    let expected = ["user: Hello", "agent: You said: Hello", failed.as_str()];
+    assert_eq!(marked(&desk.only().await["messages"]), expected);
+    desk.writes("wamid.in2", "Anything new?").await;
+    assert_eq!(desk.kit.model.shown(), ["user: Hello", "agent: You said: Hello", "user: Anything new?"]);
+}
+
+/// Once a campaign is over nobody resumes it, so nobody is pending because of what is told later.
+#[tokio::test]
+async fn what_would_pause_a_campaign_is_a_failure_once_it_is_over() {
+    let desk = Desk::open().await;
+    desk.launch().await;
+    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
+    assert_eq!((&shown["status"], &shown["chatapp"]["stats"]["sent"]), (&json!("completed"), &json!(1)));
+    let told = events(&desk.kit.app, desk.kit.live(), "campaign.finished").await;
+    let stats = json!({"total": 1, "sent": 1, "delivered": 0, "read": 0, "replied": 0, "failed": 0,
+        "frequencyCapped": 0, "skipped": 0, "deliveryUnknown": 0, "pending": 0, "sending": 0, "skippedByReason": {},
+        "failedByCode": {}, "converted": 0, "optedOutAfter": 0});
+    assert_eq!(
+        json!([told.len(), told[0]["channel"], told[0]["reason"], told[0]["stats"]]),
+        json!([1, "chatapp", "list_complete", stats])
+    );
+    desk.not_delivered("campaign", 132_015).await;
+    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
+    let stats = &shown["chatapp"]["stats"];
+    assert_eq!(
+        (&shown["status"], &stats["pending"], &stats["failed"], &stats["failedByCode"]),
+        (&json!("completed"), &json!(0), &json!(1), &json!({"132015": 1})),
+        "{shown}"
+    );
 }

@@ -118,6 +118,73 @@ async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_writt
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
 
+/// A reply whose first try comes to nothing, for a minute after which the model is asked again.
+async fn tried_once() -> Room {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.kit.model.will([Turn::Wait("Too late.")]);
+    room.reply().await;
+    room.kit.model.asked_times(1).await;
+    room
+}
+
+/// The first try of the reply is over: it took too long, or its node did not come back.
+async fn next_try(room: &Room, seconds: i64) {
+    room.kit.app.advance(seconds).await;
+    room.kit.model.gate.add_permits(1);
+    room.kit.app.advance(0).await;
+}
+
+#[tokio::test]
+async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
+    let (late, away) = (61, 91);
+    for (case, seconds) in
+        [("number", late), ("number", away), ("stop", late), ("stop", away), ("end", late), ("end", away)]
+    {
+        let room = tried_once().await;
+        let id = room.list("").await[0]["id"].as_str().unwrap().to_owned();
+        match case {
+            "number" => stands(&room.kit.app, &room.kit.workspace.id, &room.number, "BANNED").await,
+            "stop" => room.writes("STOP").await,
+            _ => drop(room.act(&id, "end", Value::Null).await.expect(200)),
+        }
+        next_try(&room, seconds).await;
+        if case == "number" {
+            let asked = |page: &Value| {
+                page["data"].as_array().unwrap().iter().any(|event| event["type"] == "chat.handoff_requested")
+            };
+            room.kit.app.until(room.kit.live(), "/v1/events?after=start&limit=100", asked).await;
+        }
+        let path = format!("/v1/chatapp/conversations/{id}");
+        let expected = match case {
+            "number" => json!(["active", null]),
+            "stop" => json!(["ended", "opted_out"]),
+            _ => json!(["ended", "completed"]),
+        };
+        let shown = room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone();
+        assert_eq!(json!([shown["status"], shown["endCause"]]), expected, "{case} {seconds}");
+        let asked = room.kit.events("chat.handoff_requested").await;
+        let reasons: Vec<&Value> = asked.iter().map(|event| &event["data"]["reason"]).collect();
+        let expected: &[Value] = if case == "number" { &[json!("number_unavailable")] } else { &[] };
+        assert_eq!(reasons, expected.iter().collect::<Vec<_>>(), "{case} {seconds}");
+        assert_eq!(room.kit.model.asked(), 1, "{case} {seconds}: a reply that cannot be sent is not written");
+        assert_eq!(room.sent("agent").await, Vec::<String>::new(), "{case} {seconds}");
+    }
+}
+
+/// Who may not be written to is found out when the words are there, so that they are kept.
+#[tokio::test]
+async fn a_further_try_is_kept_as_failed_for_somebody_who_may_not_be_written_to_any_more() {
+    let room = tried_once().await;
+    do_not_call(&room, ASHA).await;
+    next_try(&room, 61).await;
+    let ended = |page: &Value| page["data"][0]["status"] == "ended";
+    let page = room.kit.app.until(room.kit.live(), crate::channel_conversations::PATH, ended).await;
+    assert_eq!(page["data"][0]["endCause"], "opted_out");
+    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1001, ASHA])]);
+    assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
+}
+
 #[tokio::test]
 async fn what_a_teammate_cannot_send_is_kept_as_failed() {
     let room = Room::open().await;

@@ -229,6 +229,28 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     let change_ = json!({"components": [{"type": "BODY", "text": "Hello {{name}}."}]});
     let changed = app.patch(&workspace.live, &path, &change_).await.expect(200)["data"].clone();
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change_["components"]));
+    let mut refused = status("REJECTED");
+    refused["entry"][0]["changes"][0]["value"]["reason"] = json!("ABUSIVE_CONTENT");
+    notify(&app, &hook, &refused).await.expect(200);
+    app.advance(0).await;
+    let shown = one(&app, &workspace.live, &id).await;
+    assert_eq!((&shown["status"], &shown["rejectedReason"]), (&json!("REJECTED"), &json!("ABUSIVE_CONTENT")));
+    let last = told(&app, &workspace.live).await.pop().unwrap();
+    for (field, value) in [
+        ("templateId", json!(id)),
+        ("providerTemplateId", json!(provider_id)),
+        ("name", json!("due_reminder")),
+        ("language", json!("en")),
+        ("status", json!("REJECTED")),
+        ("category", json!("MARKETING")),
+        ("previousCategory", json!("UTILITY")),
+        ("pendingCategory", Value::Null),
+        ("qualityScore", json!("YELLOW")),
+        ("event", json!("REJECTED")),
+        ("reason", json!("ABUSIVE_CONTENT")),
+    ] {
+        assert_eq!(last[field], value, "{field}: {last}");
+    }
     // Deleted elsewhere: told, and gone.
     notify(&app, &hook, &status("DELETED")).await.expect(200);
     app.advance(0).await;

@@ -16,7 +16,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::receiver::{listener, read_message};
 
@@ -70,6 +70,8 @@ pub enum Reply {
     Bare(u16),
     /// No answer at all.
     Hang,
+    /// As it should, once there is a permit.
+    Held(Arc<Semaphore>),
     /// 200 and a body that never ends.
     Endless,
     /// The request is carried out, and the connection closes before the answer.
@@ -207,16 +209,31 @@ async fn serve(
                 Some(reply)
             })
         };
+        let noted = |request: Request| {
+            log.lock().unwrap().push(request);
+            count.send_modify(|count| *count += 1);
+        };
         let reply = match planned {
             Some(Reply::Lost) => {
                 system.answer(&request);
+                noted(request);
                 Reply::Lost
             }
-            Some(reply) => reply,
-            None => system.answer(&request),
+            Some(Reply::Held(gate)) => {
+                noted(request.clone());
+                gate.acquire().await.expect("it stays open").forget();
+                system.answer(&request)
+            }
+            Some(reply) => {
+                noted(request);
+                reply
+            }
+            None => {
+                let reply = system.answer(&request);
+                noted(request);
+                reply
+            }
         };
-        log.lock().unwrap().push(request);
-        count.send_modify(|count| *count += 1);
         let mut kind = "application/json".to_owned();
         let (status, header, body) = match reply {
             Reply::Json(status, body) => (status, String::new(), body.to_string()),
@@ -228,7 +245,7 @@ async fn serve(
                 (status, format!("{name}: {value}\r\n"), body.to_string())
             }
             Reply::Bare(status) => (status, String::new(), String::new()),
-            Reply::Hang => return std::future::pending().await,
+            Reply::Hang | Reply::Held(_) => return std::future::pending().await,
             Reply::Lost => return,
             Reply::Endless => {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
