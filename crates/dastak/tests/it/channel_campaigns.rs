@@ -207,7 +207,6 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     let number = numbers["data"][0]["phoneNumberId"].as_str().unwrap().to_owned();
     let id = desk.create(&desk.body()).await;
     desk.list(&id, json!([row("9812345670", "Asha"), row("9812345671", "Ravi")])).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
     let (holds, held) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (store, tenant) = (desk.app.app().store.clone(), desk.workspace.id.parse().unwrap());
@@ -231,6 +230,7 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
         let rows = listed["data"].as_array().unwrap().iter();
         rows.map(|message| message["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
     desk.app.advance(1).await;
     assert_eq!(standing().await, ["queued", "queued"]);
     release.send(()).unwrap();
