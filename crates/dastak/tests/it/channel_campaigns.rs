@@ -210,6 +210,10 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     let (holds, held) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (store, tenant) = (desk.app.app().store.clone(), desk.workspace.id.parse().unwrap());
+    // Who looks for a line while it is made waits for that.
+    let line = number.clone();
+    let made = store.tx(move |tx| store::channel_messages::line_for_update(tx, tenant, &line).map(drop));
+    made.await.unwrap();
     let mut signals = Some((holds, released));
     let holder = tokio::spawn(async move {
         let hold = move |tx: &mut store::Tx<'_>| {
