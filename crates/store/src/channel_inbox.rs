@@ -112,7 +112,8 @@ pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNotification>) -> Res
     Ok(tx.exec(sql, params![tenant, id])? > 0)
 }
 
-/// Marks items as worked with one statement; those that were not before.
+/// Marks items as worked with one statement; those that were not before. `coalesce` keeps PostgreSQL from the
+/// indexes of items that wait, of which it would read all; each item is looked up by its id.
 pub fn done_each(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -124,7 +125,7 @@ pub fn done_each(
     let mut params = params![tenant].to_vec();
     let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!(
-        "update channel_notifications set payload = null where workspace = ?1 and id in {list} and payload is not null returning id"
+        "update channel_notifications set payload = null where workspace = ?1 and id in {list} and coalesce(payload, '') <> '' returning id"
     );
     tx.all(&sql, &params)
 }

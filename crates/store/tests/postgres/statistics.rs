@@ -1,8 +1,8 @@
 //! What the server knows of a table that has grown.
 
-use domain::ids::{Id, Nudge};
+use domain::ids::{ChannelConnection, ChannelNotification, Id, Nudge};
 use domain::tenant::{Mode, Tenant};
-use store::{DbError, Tx, nudges, statistics};
+use store::{DbError, Tx, channel_inbox, nudges, statistics};
 
 use crate::{fresh_database, open, raw, scratch};
 
@@ -79,4 +79,39 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
         "{read} entries of indexes for {} lookups",
         20 * numbers.len()
     );
+}
+
+#[tokio::test]
+async fn notifications_are_marked_one_by_one_whatever_is_known_of_their_table_on_postgres() {
+    const WAITING: i64 = 4_000;
+    const ROUNDS: i64 = 50;
+    const EACH: i64 = 8;
+    let url = fresh_database().await;
+    let (store, server) = (open(&url, 1).0, raw(&url).await);
+    store.migrate(|_, _, _| ()).await.expect("a schema");
+    let unseen = "alter table channel_notifications set (autovacuum_enabled = off)";
+    server.batch_execute(unseen).await.expect("a setting");
+    let (tenant, connection): (Tenant, Id<ChannelConnection>) = (Id::new(1, 1), Id::new(1, 2));
+    let waiting = format!(
+        "insert into channel_notifications (id, workspace, connection, key, lane, payload, attempts, next_at, received_at) \
+         select id, '{tenant}', '{connection}', id, id, '{{}}', 0, 0, 0 from unnest($1::text[]) as made (id)"
+    );
+    let ids: Vec<String> =
+        (0..WAITING).map(|n| Id::<ChannelNotification>::new(1, n as u128).to_string()).collect();
+    server.execute(&waiting, &[&ids]).await.expect("notifications");
+    for round in 0..ROUNDS {
+        let worked: Vec<Id<ChannelNotification>> =
+            (round * EACH..(round + 1) * EACH).map(|n| Id::new(1, n as u128)).collect();
+        let work = move |tx: &mut Tx<'_>| channel_inbox::done_each(tx, tenant, &worked);
+        assert_eq!(store.tx(work).await.expect("a round").len() as i64, EACH);
+    }
+    // The server counts in its own time.
+    let read = loop {
+        let counted = "select sum(idx_scan)::bigint, sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname = 'channel_notifications'";
+        let counted = server.query_one(counted, &[]).await.expect("counts");
+        if counted.get::<_, i64>(0) >= ROUNDS {
+            break counted.get::<_, i64>(1);
+        }
+    };
+    assert!(read < ROUNDS * WAITING / 10, "{read} entries of indexes for {} items", ROUNDS * EACH);
 }
