@@ -1,6 +1,5 @@
 //! Idempotency keys: who runs a request, and what was answered (docs/contract/README.md#idempotency).
 
-use const_format::formatcp;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 
@@ -123,9 +122,9 @@ pub struct Taken {
     pub contact: Option<String>,
 }
 
-const INTO: &str = "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at, status, body, contact)";
-const INSERT_NEW: &str =
-    formatcp!("{INTO} values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing");
+const INSERT_NEW: &str = "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, \
+     lease_until, created_at, status, body, contact) \
+     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing";
 
 /// Across workspaces: takes keys that are free, each in the workspace of its slot, as this transaction has seen. If one is
 /// taken after all, the transaction runs again on a shared store.
@@ -151,12 +150,7 @@ pub fn insert_taken<'a>(
         ]
     };
     let otherwise = || DbError::Retry("an idempotency key was taken meanwhile".into());
-    if tx.shared() {
-        // One statement, however many there are.
-        let mut rows = rows.into_iter();
-        return rows.try_for_each(|row| tx.add_new(INSERT_NEW, &values(row), otherwise()));
-    }
-    tx.insert_new(INTO, rows.into_iter().map(values), &otherwise())
+    rows.into_iter().try_for_each(|row| tx.add_new(INSERT_NEW, &values(row), otherwise()))
 }
 
 /// Keeps the answer. `contact` is the person it speaks about, for erasure.

@@ -154,12 +154,7 @@ const INSERT_NEW: &str = formatcp!("{} on conflict do nothing", NudgeRow::INSERT
 /// again on a shared store.
 pub fn insert_each<'a>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'a NudgeRow>) -> Result<(), DbError> {
     let otherwise = || DbError::Retry("another nudge to a number is live".into());
-    let mut rows = rows.into_iter().map(|row| row.values(open(&row.state)));
-    if tx.shared() {
-        // One statement, however many there are.
-        return rows.try_for_each(|row| tx.add_new(INSERT_NEW, &row, otherwise()));
-    }
-    tx.insert_new(NudgeRow::INTO, rows, &otherwise())
+    rows.into_iter().try_for_each(|row| tx.add_new(INSERT_NEW, &row.values(open(&row.state)), otherwise()))
 }
 
 /// Adds a nudge to a number that has no live one, as this transaction has seen. If there is one after all, the transaction
