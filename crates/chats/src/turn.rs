@@ -137,7 +137,7 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
         // An agent that is gone finishes the chats that it has.
         base: agents::get(tx, tenant, row.agent)?.and_then(|agent| agent.knowledge_base),
         unheard,
-        unsaid: unsaid(tx, &row, &failed, row.messages)?,
+        unsaid: unsaid(tx, &row, &failed)?,
         checked: if claim.kind == TurnKind::Document { outcome(tx, tenant, id)? } else { None },
         conversation: kept.conversation,
         progress: kept.progress,

@@ -29,14 +29,9 @@ pub(crate) struct Unsaid {
     delivered: Vec<i64>,
 }
 
-/// What a conversation that contains the messages up to `heard` may contain of words that nobody got.
-pub(crate) fn unsaid(
-    tx: &mut Tx<'_>,
-    row: &ChatRow,
-    failed: &BTreeSet<i64>,
-    heard: i64,
-) -> Result<Vec<Unsaid>, DbError> {
-    if failed.first().is_none_or(|first| *first > heard) {
+/// What the conversation of a chat may contain of words that nobody got.
+pub(crate) fn unsaid(tx: &mut Tx<'_>, row: &ChatRow, failed: &BTreeSet<i64>) -> Result<Vec<Unsaid>, DbError> {
+    if failed.is_empty() {
         return Ok(Vec::new());
     }
     Ok(among(chats::messages(tx, row.workspace, row.id, 0)?, failed))
