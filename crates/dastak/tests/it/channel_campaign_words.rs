@@ -226,7 +226,7 @@ async fn what_the_provider_had_taken_and_did_not_deliver_is_marked_and_read_by_n
         let path = format!("/chats/{}", shown["id"].as_str().unwrap());
         let inbox = desk.kit.operator("GET", &path, Value::Null).await.expect(200);
         assert_eq!(marked(&inbox["data"]["messages"]), expected, "{case}");
-        // Whoever reads what was said when it is over is not misled either.
+        // The analysis at the end of the conversation leaves it out, too.
         let path = format!("{PATH}/{}/end", shown["id"].as_str().unwrap());
         desk.kit.app.post(desk.kit.live(), &path, &Value::Null).await.expect(200);
         desk.kit.app.advance(5).await;

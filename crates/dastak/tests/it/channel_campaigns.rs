@@ -197,8 +197,8 @@ async fn everybody_gets_the_message_once_and_the_campaign_ends() {
     assert_eq!(messages["data"].as_array().unwrap().len(), 2);
 }
 
-/// Whoever sends for a number holds its line for a moment. What is stored meanwhile does not wait for that, and is sent
-/// afterwards, although the holder has not seen it.
+/// A sender holds the line of its number for a moment. A campaign stores its messages without waiting for that. They are sent
+/// when the sender has finished, although it did not see them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     needs_postgres();

@@ -73,8 +73,9 @@ pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
-/// Says that a number has a message to send at a moment. Each transaction adds one row and waits for nobody: whoever holds
-/// the line takes the rows away. It is a counter of the transaction ([`Tx::count`]).
+/// Notes that a number has a message to send at this moment. Each transaction adds one row, and does not wait for a sender
+/// that holds the line. The next sender that takes the line deletes the rows. It is a counter of the transaction
+/// ([`Tx::count`]).
 pub fn wake_line(
     tx: &mut Tx<'_>,
     tenant: Tenant,
