@@ -9,6 +9,7 @@ use domain::channel::{MessageStatus, Recipient};
 use domain::tenant::Tenant;
 use store::{Tx, channel_consents, channel_messages, contacts};
 
+use crate::campaigns::outcomes;
 use crate::{inbox, media};
 
 /// Messages emptied in one step.
@@ -47,6 +48,9 @@ pub fn erase(
         for row in &rows {
             if row.media.is_some() {
                 media::forget(tx, &mut row.clone(), context.now)?;
+            }
+            if row.campaign.is_some() {
+                outcomes::erased(tx, row)?;
             }
             erased.messages += u64::from(row.status != MessageStatus::Deleted);
             channel_messages::erase(tx, tenant, row.id, context.now)?;

@@ -163,6 +163,28 @@ fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Resu
     }
 }
 
+/// The person of a message is erased before the provider has told of it. What waits is not sent; what is being handed
+/// over may have been sent. In both cases nobody waits for them any more.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failure> {
+    let Some(mut person) = channel_campaigns::of_message(tx, message.workspace, message.id)? else {
+        return Ok(());
+    };
+    if person.standing != Outcome::Sending.as_str() {
+        return Ok(());
+    }
+    let outcome = if message.lease_until.is_some() { Outcome::DeliveryUnknown } else { Outcome::Skipped };
+    person.reason = (outcome == Outcome::Skipped).then(|| Bar::Erased.as_str().to_owned());
+    person.standing = outcome.as_str().to_owned();
+    channel_campaigns::save_person(tx, &person)?;
+    match lists::get(tx, person.workspace, person.campaign, person.list_row)? {
+        Some(entry) => move_row(tx, entry, RowState::Unreached, Some(outcome.as_str())),
+        None => Ok(()),
+    }
+}
+
 /// Takes back a message that waits and may not go out for a reason that stops its campaign: the message is as if it had
 /// never been, its person waits on, and the campaign pauses. Returns whether there was such a person; if not, nothing
 /// happened.

@@ -1,13 +1,16 @@
 //! What stops campaigns on the messaging channel and how they go on, what their preflight says, and what becomes of
 //! replies (docs/contract/campaigns.md#campaigns-on-the-messaging-channel), against a Cloud API.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::app::{TestApp, Workspace};
 use crate::channel_accounts::events;
 use crate::chats::Kit;
 use crate::cloud::{self, Cloud, NUMBER, about_messages, change, notify, template_event};
-use crate::fakes::Fake;
+use crate::fakes::{Fake, Reply};
 
 /// The provider's id of the template.
 const TEMPLATE: &str = "594400001";
@@ -85,6 +88,12 @@ impl Desk {
         self.app.advance(2).await;
         assert_eq!(self.fake.system.sent().len(), 1, "one message in a minute");
         id
+    }
+
+    async fn erase_the_only_contact(&self) {
+        let listed = self.app.get(self.live(), "/v1/contacts").await.expect(200);
+        let path = format!("/v1/contacts/{}/erase", listed["data"][0]["id"].as_str().unwrap());
+        self.app.post(self.live(), &path, &Value::Null).await.expect(200);
     }
 
     async fn told(&self, body: &Value) {
@@ -340,6 +349,50 @@ async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_p
     let campaign = desk.campaign(&id).await;
     assert_eq!(campaign["chatapp"]["stats"]["skippedByReason"], json!({"do_not_call": 1}), "{campaign}");
     assert_eq!((desk.fake.system.sent().len(), &campaign["status"]), (0, &json!("completed")));
+}
+
+#[tokio::test]
+async fn who_is_erased_before_the_message_is_sent_is_skipped_and_the_campaign_ends() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    // It waits for a minute.
+    desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.app.advance(2).await;
+    desk.erase_the_only_contact().await;
+    desk.app.advance(120).await;
+    let campaign = desk.campaign(&id).await;
+    assert_eq!(
+        (&campaign["status"], &campaign["chatapp"]["stats"]["skippedByReason"]),
+        (&json!("completed"), &json!({"erased": 1})),
+        "{campaign}"
+    );
+    assert_eq!(desk.fake.system.sent().len(), 0);
+}
+
+#[tokio::test]
+async fn whether_who_is_erased_while_the_provider_is_asked_got_the_message_is_unknown() {
+    let desk = Desk::open(body_of("UTILITY")).await;
+    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    let permits = Arc::new(Semaphore::new(0));
+    desk.fake.fail("/messages", 1, Reply::Held(permits.clone()));
+    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    tokio::join!(desk.app.advance(2), async {
+        desk.fake.wait_for("/messages", 1).await;
+        desk.erase_the_only_contact().await;
+        permits.add_permits(1);
+    });
+    desk.app.advance(120).await;
+    let campaign = desk.campaign(&id).await;
+    let stats = &campaign["chatapp"]["stats"];
+    assert_eq!(
+        (&campaign["status"], &stats["deliveryUnknown"], &stats["pending"]),
+        (&json!("completed"), &json!(1), &json!(0)),
+        "{campaign}"
+    );
+    assert_eq!(desk.fake.system.sent().len(), 1, "the provider had been asked before");
 }
 
 #[tokio::test]

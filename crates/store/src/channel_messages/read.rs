@@ -68,7 +68,7 @@ pub fn of_chat(
     tx.all(sql, params![tenant, chat, after, most])
 }
 
-/// Messages of some people, oldest first, after `after`.
+/// Messages of some people, oldest first, after `after`, held against other writers until the transaction ends.
 pub fn of_contacts(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -79,7 +79,7 @@ pub fn of_contacts(
     let mut params = vec![tenant.into(), after.into(), most.into()];
     let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
-        "select {MESSAGE} from channel_messages where workspace = ?1 and id > ?2 and contact in {list} order by id limit ?3"
+        "select {MESSAGE} from channel_messages where workspace = ?1 and id > ?2 and contact in {list} order by id limit ?3 /*pg for update*/"
     );
     tx.all(&sql, &params)
 }
