@@ -288,9 +288,10 @@ async fn status(server: &Server, desk: &Desk, id: &str, status: &str) -> Result<
     call(&server.address, "POST", &path, &desk.key, &json!({"status": status})).await.map(|_| ())
 }
 
-/// Campaigns that together have so many people, each as fast as one may be: the number's rate is what holds them up.
+/// Campaigns that together have so many people, each as fast as one may be. There are a quarter more of them than the number
+/// has room for, so its rate is what holds them up: a campaign keeps a little below its own rate in the long run.
 async fn campaigns(server: &Server, cloud: &Cloud, desk: &Desk, people: usize) -> Result<(), String> {
-    let most = (desk.rate * 60).div_ceil(PER_MINUTE).max(1);
+    let most = (desk.rate * 60 * 5 / 4).div_ceil(PER_MINUTE).max(1);
     let each = people.div_ceil(most).min(LIST);
     let mut ids = Vec::new();
     for at in 0..people.div_ceil(each) {

@@ -3,6 +3,7 @@
 //! transaction of its work.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::contacts::Erased;
@@ -33,8 +34,11 @@ const CONNECTIONS: i64 = 16;
 const BATCH: i64 = 512;
 /// Items that share a transaction: a commit costs more than the work of an item.
 const TOGETHER: usize = 64;
-/// Transactions of a connection that run at once.
+/// Transactions of a connection that run at once, and while many notifications come in.
 const AT_ONCE: usize = 8;
+const AT_ONCE_BESIDE: usize = 1;
+/// So many notifications that are being stored are many.
+const MANY: usize = 8;
 /// Items of a notification that shares its commit with others.
 const SMALL: usize = 64;
 /// Longest body, in bytes, that is read on the thread on which it came.
@@ -49,6 +53,34 @@ const FORGOTTEN: i64 = 5_000;
 /// How full the inboxes are, as this node last saw it.
 #[derive(Default)]
 struct Fill(Mutex<HashMap<Id<ChannelConnection>, (Timestamp, i64)>>);
+
+/// Notifications that are being stored on this node. While they are many, what has come is worked by few: the provider
+/// waits for its answer, and repeats what it gets none for.
+#[derive(Default)]
+struct Arriving(AtomicUsize);
+
+impl Arriving {
+    fn at_once(&self) -> usize {
+        if self.0.load(Ordering::Relaxed) < MANY { AT_ONCE } else { AT_ONCE_BESIDE }
+    }
+}
+
+/// One of them, until it is stored.
+struct Arrival(Arc<Arriving>);
+
+impl Arrival {
+    fn of(app: &App) -> Self {
+        let arriving = app.kept.of(Arriving::default);
+        arriving.0.fetch_add(1, Ordering::Relaxed);
+        Self(arriving)
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Answers the verification of an address: the challenge, if the caller knows the token.
 ///
@@ -161,6 +193,7 @@ async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), 
 
 /// Stores items and wakes those who work them. Small notifications that wait together share a commit.
 pub(crate) async fn store(app: &App, mut rows: Vec<NotificationRow>) -> Result<(), Failure> {
+    let _arrival = Arrival::of(app);
     // Of the same item twice the first one counts: it has its place among the others of its person.
     let mut keys = BTreeSet::new();
     rows.retain(|row| keys.insert(row.key.clone()));
@@ -282,10 +315,11 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
         }
     }
     let mut groups = groups.into_iter();
+    let arriving = app.kept.of(Arriving::default);
     let mut working = tokio::task::JoinSet::new();
     let mut worked = 0;
     loop {
-        while working.len() < AT_ONCE {
+        while working.len() < arriving.at_once() {
             let Some(group) = groups.next() else { break };
             working.spawn(work_group(app.clone(), connection.clone(), group));
         }
@@ -446,4 +480,17 @@ pub fn forget_people(
     let lanes: Vec<String> = people.iter().map(|person| lane(keyring, tenant, person)).collect();
     channel_inbox::erase(tx, tenant, &lanes)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_in_goes_before_what_is_worked() {
+        let arriving = Arriving::default();
+        assert_eq!(arriving.at_once(), AT_ONCE);
+        arriving.0.store(MANY, Ordering::Relaxed);
+        assert_eq!(arriving.at_once(), AT_ONCE_BESIDE);
+    }
 }

@@ -716,7 +716,7 @@ async fn a_late_status_moves_the_funnel_for_a_week_and_never_back() {
 /// The process dies again and again while the provider is asked, and between its answer and the store.
 #[test]
 fn a_crash_sends_to_nobody_twice() {
-    const PEOPLE: usize = 60;
+    const PEOPLE: usize = 150;
     let outside = tokio::runtime::Runtime::new().unwrap();
     let fake = outside.block_on(cloud::alone());
     let mut runtime = tokio::runtime::Runtime::new().unwrap();
@@ -734,7 +734,7 @@ fn a_crash_sends_to_nobody_twice() {
         let made = app.post(&workspace.live, "/v1/campaigns", &body).await.expect(201);
         let path = format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap());
         let rows: Vec<Value> =
-            (0..PEOPLE).map(|n| json!({"phone": format!("98123456{n:02}"), "variables": {}})).collect();
+            (0..PEOPLE).map(|n| json!({"phone": format!("981234{n:04}"), "variables": {}})).collect();
         app.post(&workspace.live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
         app.post(&workspace.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
         (app, workspace, path)

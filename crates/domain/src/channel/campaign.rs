@@ -273,10 +273,10 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The pace of so many messages a minute. What a second's worth is may go at once.
+    /// The pace of so many messages a minute. What one and a half seconds are worth may go at once.
     pub fn of(per_minute: i64) -> Self {
         let rate = per_minute.clamp(1, MAX_RATE);
-        let burst = (rate / 60).max(1);
+        let burst = (rate / 40).max(1);
         // A minute holds a burst and what follows it at this gap.
         Self { gap: (MINUTE * 1_000).div_euclid(rate - burst + 1) + 1, burst }
     }
@@ -291,10 +291,10 @@ impl Rate {
         (room, used, Timestamp((next.max(now) + 999).div_euclid(1_000)))
     }
 
-    /// After how many milliseconds, at least 1, several messages may go that are handed over at once: in half of the time
-    /// that a burst takes, so that none of it is lost.
+    /// After how many milliseconds, at least 1, several messages may go that are handed over at once: in three quarters of the
+    /// time that a burst takes. Who looks later by less than the last quarter loses nothing.
     pub fn several(self) -> i64 {
-        (self.burst / 2 * self.gap / 1_000).max(1)
+        (self.burst * 3 / 4 * self.gap / 1_000).max(1)
     }
 
     /// Gives back what was taken and not needed.

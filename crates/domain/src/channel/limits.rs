@@ -25,10 +25,12 @@ pub struct Pace {
 
 impl Pace {
     /// That of a number with so many messages a second: in no second more than these leave, and in the long
-    /// run at least 95 of 100.
+    /// run at least 95 of 100, of a fast number at least 96.
     pub fn of_number(per_second: i64) -> Self {
         let per_second = per_second.max(1);
-        let burst = (per_second / 20).max(1);
+        // A burst is what may come late without being lost, and what the long run has less. A slow number needs some
+        // milliseconds of it, a fast one has them with a smaller part.
+        let burst = (per_second / 30).max((per_second / 20).min(4)).max(1);
         Self { gap: 1_000_000 / (per_second - burst + 1), burst }
     }
 
@@ -134,7 +136,7 @@ mod tests {
                 sent.iter().map(|from| sent.iter().filter(|at| (*from..from + 1_000).contains(*at)).count());
             assert!(most.max().unwrap() <= usize::try_from(rate).unwrap(), "{rate}");
             let took = now.0 - 1_000_000;
-            assert!(took <= 10_550, "{rate}: {took}");
+            assert!(took <= if rate >= 1_000 { 10_370 } else { 10_550 }, "{rate}: {took}");
         }
     }
 

@@ -51,7 +51,7 @@ pub fn count(
 ) -> Result<(), DbError> {
     for ((state, block), by) in moves.0.iter().filter(|(_, by)| **by != 0) {
         tx.tally(
-            Counter::Campaign(campaign.bits(), Figure::Block(list, state, *block)),
+            Counter::Campaign(Figure::Block(campaign.bits(), list, state, *block)),
             "insert into campaign_blocks (campaign, list, state, block, workspace, rows) values (?2, ?3, ?4, ?5, ?1, ?6) \
              on conflict (campaign, list, state, block) do update set rows = campaign_blocks.rows + excluded.rows",
             &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],

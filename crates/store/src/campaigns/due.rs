@@ -222,7 +222,7 @@ pub fn touch(
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(campaign.bits(), Figure::Progress),
+        Counter::Campaign(Figure::Progress(campaign.bits())),
         "update campaign_progress set version = version + 1, next_look = case when next_look is null then null \
          when in_progress <= 0 and next_look > ?4 then cast(?4 as bigint) \
          when cast(?3 as bigint) is not null and next_look > cast(?3 as bigint) then cast(?3 as bigint) else next_look end \
@@ -304,7 +304,7 @@ pub fn count_dials(
 /// Adds what a call of a campaign was charged. It is a counter of the transaction ([`Tx::tally`]).
 pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, amount: i64) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(campaign.bits(), Figure::Progress),
+        Counter::Campaign(Figure::Progress(campaign.bits())),
         "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 and campaign = ?2",
         &[Fold::Same, Fold::Same, Fold::Sum],
         params![tenant, campaign, amount],

@@ -192,7 +192,7 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delt
 
 /// The same for a transaction that does not read them again ([`Tx::count`]).
 pub fn count(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
-    let counter = Counter::Campaign(campaign.bits(), Figure::Progress);
+    let counter = Counter::Campaign(Figure::Progress(campaign.bits()));
     tx.tally(counter, ADD, &ADDED, &added(tenant, campaign, delta), None)
 }
 
@@ -256,7 +256,7 @@ pub fn count_held(
     by: i64,
 ) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(campaign.bits(), Figure::Held(list, reason.as_str())),
+        Counter::Campaign(Figure::Held(campaign.bits(), list, reason.as_str())),
         "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
          on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
         &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],

@@ -193,7 +193,7 @@ pub fn hold_each(
     Ok(rows)
 }
 
-/// Holds the messages of a number with these ids at the provider against other writers, with one statement:
+/// Holds the messages of a number with these ids at the provider against other writers, on a shared store:
 /// [`at_provider_for_update`] knows them until the transaction ends, and which there are not.
 pub fn hold_each_at_provider(
     tx: &mut Tx<'_>,
@@ -204,13 +204,15 @@ pub fn hold_each_at_provider(
     if provider_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = params![tenant, phone_number_id].to_vec();
-    let list = any_of(&mut params, provider_ids.iter().map(Value::from));
-    let sql = format!(
-        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id in {list} \
+    // With a list of ids the server may read all messages of the number instead: while many come, it takes a number for one
+    // with few. So it looks for each by itself.
+    const SQL: &str = formatcp!(
+        "select {MESSAGE} from channel_messages where id in (select found.id from unnest(?3::text[]) as asked (id) cross join lateral \
+         (select id from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = asked.id offset 0) found) \
          order by id /*pg for update*/"
     );
-    let rows: Vec<MessageRow> = tx.all(&sql, &params)?;
+    let asked = Value::Many(provider_ids.iter().cloned().map(Value::from).collect());
+    let rows: Vec<MessageRow> = tx.all(SQL, &[tenant.into(), phone_number_id.into(), asked])?;
     for provider_id in provider_ids {
         tx.hold(message_at(tenant, phone_number_id, provider_id), None::<Id<ChannelMessage>>);
     }

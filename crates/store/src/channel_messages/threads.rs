@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 
 use super::{KNOWN_MESSAGE, KNOWN_THREAD};
 use crate::db::row::row;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::{contacts, params};
 
 row! {
@@ -47,7 +47,7 @@ fn know_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) {
     tx.hold(thread_named(tenant, row.id), Some(row.clone()));
 }
 
-/// Holds the threads of these people and a number against other writers, with one statement: who asks for the thread of
+/// Holds the threads of these people and a number against other writers, with one statement, on a shared store: who asks for the thread of
 /// one of them knows it until the transaction ends, and that there is none.
 pub fn hold_threads(
     tx: &mut Tx<'_>,
@@ -58,13 +58,14 @@ pub fn hold_threads(
     if contacts.is_empty() {
         return Ok(());
     }
-    let mut params = params![tenant, phone_number_id].to_vec();
-    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
-    let sql = format!(
-        "select {THREAD} from channel_threads where workspace = ?1 and phone_number_id = ?2 and contact in {list} \
+    // As for messages at the provider: each is looked for by itself.
+    const SQL: &str = formatcp!(
+        "select {THREAD} from channel_threads where id in (select found.id from unnest(?3::text[]) as asked (contact) cross join lateral \
+         (select id from channel_threads where workspace = ?1 and contact = asked.contact and phone_number_id = ?2 offset 0) found) \
          order by id /*pg for update*/"
     );
-    let rows: Vec<ThreadRow> = tx.all(&sql, &params)?;
+    let asked = Value::Many(contacts.iter().map(|id| (*id).into()).collect());
+    let rows: Vec<ThreadRow> = tx.all(SQL, &[tenant.into(), phone_number_id.into(), asked])?;
     for contact in contacts {
         tx.hold(thread_between(tenant, *contact, phone_number_id), None::<ThreadRow>);
     }

@@ -14,22 +14,23 @@ pub enum Counter {
     Column(u128),
     /// The changes of an hour of calls: the workspace, the hour, and the row of the hour.
     Hour(u128, i64, i64),
-    /// A figure of a campaign: its id, and which one.
-    Campaign(u128, Figure),
+    /// A figure of a campaign.
+    Campaign(Figure),
     /// When a business number of a workspace has something to send. Numbers with the same place follow each other as
     /// they come.
     Line(u128, u64),
 }
 
-/// Figures of a campaign, in the order in which transactions change them.
+/// Figures of campaigns, each with the id of its campaign, in the order in which transactions change them: those of one kind
+/// follow each other, so that they can be changed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Figure {
-    /// How many rows of a list are held for a reason.
-    Held(i64, &'static str),
+    /// How many rows of a list are held for a reason: the list, and the reason.
+    Held(u128, i64, &'static str),
     /// Its progress.
-    Progress,
+    Progress(u128),
     /// How many rows of a block of a list are in a state: the list, the state, and the block.
-    Block(i64, &'static str, i64),
+    Block(u128, i64, &'static str, i64),
 }
 
 /// What becomes of a value of a counter's statement when a transaction changes the counter several times

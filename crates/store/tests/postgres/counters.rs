@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 
-use store::{Counter, DbError, Must, Store, Tx, params};
+use store::{Counter, DbError, Fold, Must, Store, Tx, params};
 
 use crate::{fresh_database, scratch};
 
@@ -47,6 +47,52 @@ async fn transactions_that_count_the_same_rows_in_another_order_do_not_wait_in_a
         note.sort_unstable();
         assert_eq!(note, b"ab");
     }
+}
+
+/// A statement for each would be counted by the trigger.
+#[tokio::test]
+async fn counters_that_follow_each_other_are_one_statement_on_postgres() {
+    let url = fresh_database().await;
+    let store = scratch(&url, 2).await;
+    let prepare = |tx: &mut Tx<'_>| {
+        for sql in [
+            "create table statements (n bigint)",
+            "create table counters (name text primary key, counted bigint not null)",
+            "create function noted() returns trigger language plpgsql as \
+             $$ begin insert into statements select count(*) from added; return null; end $$",
+            "create trigger noted after insert on counters referencing new table as added for each statement execute function noted()",
+        ] {
+            tx.exec(sql, &[])?;
+        }
+        Ok::<_, DbError>(())
+    };
+    store.tx(prepare).await.expect("tables");
+    let closure = |tx: &mut Tx<'_>| {
+        let sql = "insert into counters (name, counted) values (?1, ?2) \
+            on conflict (name) do update set counted = counters.counted + excluded.counted";
+        for (n, name, by) in [(3, "c", 1), (1, "a", 5), (2, "b", -2), (1, "a", 6)] {
+            tx.tally(Counter::Column(n), sql, &[Fold::Same, Fold::Sum], params![name, by], None)?;
+        }
+        // These cannot be folded into one: nor can one statement change a row twice.
+        for by in [1, 2] {
+            tx.count(Counter::Hour(0, 0, 0), sql, params!["d", by], None)?;
+        }
+        tx.count(Counter::Hour(0, 0, 1), sql, params!["e", 1], None)
+    };
+    store.tx(closure).await.expect("all are counted");
+    let read = |tx: &mut Tx<'_>| {
+        let counters = tx.all("select name, counted from counters order by name", &[])?;
+        Ok::<_, DbError>((counters, tx.all("select n from statements order by ctid", &[])?))
+    };
+    let (counters, statements): (Vec<(String, i64)>, Vec<i64>) =
+        store.read(read).await.expect("the counters");
+    let expected = [("a", 11), ("b", -2), ("c", 1), ("d", 3), ("e", 1)];
+    assert_eq!(counters, expected.map(|(name, counted)| (name.to_owned(), counted)));
+    assert_eq!(
+        statements,
+        [4, 1],
+        "one adds four; in the other the second `d` changes a row, and `e` is new"
+    );
 }
 
 #[tokio::test]

@@ -301,8 +301,7 @@ impl PgTx {
             self.tell("commit");
             return Ok(());
         }
-        self.counters.sort_by_key(|counted| counted.counter);
-        self.queue.extend(self.counters.drain(..).map(|counted| counted.change));
+        self.put_off_counters();
         let queue = self.queued()?;
         let Err((at_commit, broken)) = self.send(&queue, Last::Plain("commit"), &[]) else { return Ok(()) };
         // An answer that never came may have been yes, and so may that of a server that stopped meanwhile. After

@@ -49,9 +49,9 @@ impl Queued {
 
 /// A change of a counter, which travels with the commit.
 pub(super) struct Counted {
-    pub(super) counter: Counter,
+    counter: Counter,
     sql: String,
-    pub(super) change: Queued,
+    change: Queued,
 }
 
 impl PgTx {
@@ -192,6 +192,25 @@ impl PgTx {
         let change = Queued::new(statement, params, Some(otherwise));
         self.counters.push(Counted { counter, sql: sql.to_owned(), change });
         Ok(())
+    }
+
+    /// Queues the changes of counters, in the order of the counters. Different ones that follow each other and are added to
+    /// alike become one statement, which takes their rows in the same order.
+    pub(super) fn put_off_counters(&mut self) {
+        self.counters.sort_by_key(|counted| counted.counter);
+        let mut before = None;
+        for Counted { counter, sql, mut change } in std::mem::take(&mut self.counters) {
+            let adds = sql.starts_with("insert into ") && change.otherwise.is_none();
+            let joins = adds && before.is_some_and(|before| before != counter);
+            before = adds.then_some(counter);
+            let last = self.queue.last_mut().filter(|_| joins).and_then(|last| last.more.as_mut());
+            if let Some(more) = last.filter(|more| more.sql == sql && more.rows.len() + 1 < TOGETHER) {
+                more.rows.push(change.params);
+                continue;
+            }
+            change.more = adds.then(|| More { sql, rows: Vec::new() });
+            self.queue.push(change);
+        }
     }
 
     /// Adds the rows of closures that share this transaction, as one statement for each table.
