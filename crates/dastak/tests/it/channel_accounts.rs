@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 use crate::cloud::{self, ACCOUNT, NUMBER, NUMBER_ID, SECRET, TOKEN, VERIFY, change, notify};
 use crate::fakes::Reply;
+use crate::holder::Holder;
 
 async fn connection(app: &TestApp, workspace: &str) -> Value {
     let path = format!("/workspaces/{workspace}/chatapp/connection");
@@ -346,30 +347,18 @@ async fn what_came_for_a_connection_that_a_request_holds_is_worked_at_once_on_po
     let workspace = app.workspace().await;
     let hook = cloud::connect(&app, &workspace.id).await;
     app.advance(0).await;
-    let (holds, held) = tokio::sync::oneshot::channel();
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let mut signals = Some((holds, released));
-    let store = app.app().store.clone();
-    let holder = tokio::spawn(async move {
-        store
-            .tx(move |tx| {
-                let all: Vec<String> = tx.all("select id from channel_connections /*pg for update*/", &[])?;
-                if let Some((holds, released)) = signals.take() {
-                    let _ = holds.send(all.len());
-                    let _ = released.recv();
-                }
-                Ok::<_, store::DbError>(())
-            })
-            .await
-    });
-    assert_eq!(held.await.unwrap(), 1);
+    let take = |tx: &mut store::Tx<'_>| {
+        let all: Vec<String> = tx.all("select id from channel_connections /*pg for update*/", &[])?;
+        assert_eq!(all.len(), 1);
+        Ok(())
+    };
+    let holder = Holder::of(&app, take, |_| Ok(())).await;
     let message = cloud::text("wamid.H", "+919812345678", 1_795_000_000, "Hi");
     notify(&app, &hook, &cloud::about_messages(json!({"messages": [message]}))).await.expect(200);
     assert_eq!(stored(&app).await, (1, 1));
     // The look at the inbox waits for the one who holds the connection.
     app.until_one_waits_for_a_lock().await;
-    release.send(()).unwrap();
-    holder.await.unwrap().unwrap();
+    holder.end().await;
     app.advance(0).await;
     assert_eq!(stored(&app).await, (1, 0));
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, Workspace, needs_postgres};
 use crate::channel_accounts::events;
 use crate::cloud;
+use crate::holder::Holder;
 
 struct Desk {
     app: TestApp,
@@ -207,28 +208,20 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     let number = numbers["data"][0]["phoneNumberId"].as_str().unwrap().to_owned();
     let id = desk.create(&desk.body()).await;
     desk.list(&id, json!([row("9812345670", "Asha"), row("9812345671", "Ravi")])).await;
-    let (holds, held) = tokio::sync::oneshot::channel();
-    let (release, released) = std::sync::mpsc::channel::<()>();
     let (store, tenant) = (desk.app.app().store.clone(), desk.workspace.id.parse().unwrap());
     // Who looks for a line while it is made waits for that.
     let line = number.clone();
     let made = store.tx(move |tx| store::channel_messages::line_for_update(tx, tenant, &line).map(drop));
     made.await.unwrap();
-    let mut signals = Some((holds, released));
-    let holder = tokio::spawn(async move {
-        let hold = move |tx: &mut store::Tx<'_>| {
-            let mut line = store::channel_messages::line_for_update(tx, tenant, &number)?;
-            if let Some((holds, released)) = signals.take() {
-                let _ = holds.send(());
-                let _ = released.recv();
-            }
-            // What the holder has seen is that nothing waits.
-            line.next_at = None;
-            store::channel_messages::save_line(tx, &line)
-        };
-        store.tx(hold).await
-    });
-    held.await.unwrap();
+    let line = number.clone();
+    let take =
+        move |tx: &mut store::Tx<'_>| store::channel_messages::line_for_update(tx, tenant, &line).map(drop);
+    // What the holder has seen is that nothing waits.
+    let last = move |tx: &mut store::Tx<'_>| {
+        let line = store::channel_messages::line_for_update(tx, tenant, &number)?;
+        store::channel_messages::save_line(tx, &store::channel_messages::LineRow { next_at: None, ..line })
+    };
+    let holder = Holder::of(&desk.app, take, last).await;
     let standing = async || {
         let listed = desk.app.get(&desk.workspace.live, "/v1/chatapp/messages").await.expect(200);
         let rows = listed["data"].as_array().unwrap().iter();
@@ -237,8 +230,7 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     desk.status(&id, json!({"status": "active"})).await.expect(200);
     desk.app.advance(1).await;
     assert_eq!(standing().await, ["queued", "queued"]);
-    release.send(()).unwrap();
-    holder.await.unwrap().unwrap();
+    holder.end().await;
     desk.app.advance(1).await;
     assert!(standing().await.iter().all(|status| status != "queued"), "{:?}", standing().await);
 }

@@ -69,6 +69,7 @@ mod fakes;
 mod flows;
 #[path = "../../../providers/tests/wire/head.rs"]
 mod head;
+mod holder;
 mod holds;
 mod hostile_clients;
 mod idempotency;

@@ -2,8 +2,8 @@
 //! were alone (docs/operating/many-nodes.md).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use domain::tenant::Tenant;
 use domain::time::{HOUR, MINUTE, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -13,6 +13,7 @@ use crate::app::{Answer, TestApp, Workspace, needs_postgres};
 use crate::call_simulation::noon_after;
 use crate::campaign_dialling::draft;
 use crate::do_not_call::opt_outs;
+use crate::holder::Holder;
 
 /// A service at noon, and workspaces with an agent each.
 pub async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
@@ -145,55 +146,27 @@ async fn opt_outs_of_many_workspaces_at_once_go_to_their_own_lists() {
     }
 }
 
-/// A transaction that holds a workspace.
-struct Holder {
-    release: std::sync::mpsc::Sender<()>,
-    transaction: tokio::task::JoinHandle<Result<(), store::DbError>>,
-    runs: Arc<AtomicUsize>,
-}
-
-impl Holder {
-    /// Holds a workspace, with the turn at its dials or without.
-    async fn of(app: &TestApp, workspace: &Workspace, turn: bool) -> Self {
-        let (holds, held) = tokio::sync::oneshot::channel();
-        let (release, released) = std::sync::mpsc::channel::<()>();
-        let (store, tenant) = (app.app().store.clone(), workspace.id.parse().unwrap());
-        let (mut signals, runs) = (Some((holds, released)), Arc::new(AtomicUsize::new(0)));
-        let ran = runs.clone();
-        let transaction = tokio::spawn(async move {
-            let hold = move |tx: &mut store::Tx<'_>| {
-                ran.fetch_add(1, Ordering::SeqCst);
-                if turn {
-                    store::turns::take(tx, &[tenant])?;
-                }
-                store::workspaces::get_for_update(tx, tenant)?;
-                if let Some((holds, released)) = signals.take() {
-                    let _ = holds.send(());
-                    let _ = released.recv();
-                    // Fails, and the closure runs again, if the server has taken the workspace away.
-                    tx.exec("update workspaces set name = name where id = ?1", store::params![tenant])?;
-                }
-                Ok::<_, store::DbError>(())
-            };
-            store.tx(hold).await
-        });
-        held.await.unwrap();
-        Self { release, transaction, runs }
-    }
-
-    /// Lets go. The server has not taken the workspace away before.
-    async fn end(self) {
-        self.release.send(()).unwrap();
-        self.transaction.await.unwrap().unwrap();
-        assert_eq!(self.runs.load(Ordering::SeqCst), 1, "the server took the workspace away from its holder");
-    }
+/// Somebody who holds a workspace, with the turn at its dials or without.
+async fn hold(app: &TestApp, workspace: &Workspace, turn: bool) -> Holder {
+    let tenant: Tenant = workspace.id.parse().unwrap();
+    let take = move |tx: &mut store::Tx<'_>| {
+        if turn {
+            store::turns::take(tx, &[tenant])?;
+        }
+        store::workspaces::get_for_update(tx, tenant).map(drop)
+    };
+    // Fails, and the transaction runs again, if the server has taken the workspace away.
+    let last = move |tx: &mut store::Tx<'_>| {
+        tx.exec("update workspaces set name = name where id = ?1", store::params![tenant]).map(drop)
+    };
+    Holder::of(app, take, last).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_that_is_held_holds_no_other_up_on_postgres() {
     needs_postgres();
     let (app, offices) = open(3).await;
-    let holder = Holder::of(&app, &offices[0].0, false).await;
+    let holder = hold(&app, &offices[0].0, false).await;
     let place = |office: usize| {
         let (app, key, agent) = (app.clone(), offices[office].0.live.clone(), offices[office].1.clone());
         let body = json!({"agentId": agent, "toNumber": "+919812300101"});
@@ -221,7 +194,7 @@ async fn the_dialler_passes_over_a_workspace_that_another_node_is_dialling_for_o
         let calls = app.get(&workspace.live, "/v1/calls").await.expect(200);
         calls["data"].as_array().unwrap().len()
     };
-    let holder = Holder::of(&app, &offices[0].0, true).await;
+    let holder = hold(&app, &offices[0].0, true).await;
     app.advance(61).await;
     assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (0, 1));
     holder.end().await;
@@ -236,7 +209,7 @@ async fn the_dialler_passes_over_a_workspace_that_another_node_is_dialling_for_o
         app.post(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
     }
     app.set_clock(&start.plus(-MINUTE).to_string()).await;
-    let holder = Holder::of(&app, &offices[0].0, true).await;
+    let holder = hold(&app, &offices[0].0, true).await;
     app.advance(61).await;
     assert_eq!((dialled(&offices[0].0).await, dialled(&offices[1].0).await), (1, 2));
     holder.end().await;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::agents::{create, create_active};
 use crate::app::{Answer, TestApp, Workspace};
+use crate::holder::Holder;
 
 /// Noon in India on a Monday.
 const NOON: &str = "2027-03-01T06:30:00Z";
@@ -436,34 +437,20 @@ async fn cancelling_all_goes_past_those_that_are_dialled_meanwhile_on_postgres()
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
     let numbers: Vec<String> = (0..205).map(|number| format!("9812340{number:03}")).collect();
     futures_util::future::join_all(numbers.iter().map(|number| kit.make(number, &later))).await;
-    let (holds, held) = tokio::sync::oneshot::channel();
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let mut signals = Some((holds, released));
-    let store = kit.app.app().store.clone();
     // A burst is dialled: as many as one transaction cancels, the oldest.
-    let burst = tokio::spawn(async move {
-        store
-            .tx(move |tx| {
-                let dialled = "update nudges set status = 'dialing', flight = 'placing' \
-                               where id in (select id from nudges order by id limit 200)";
-                let count = tx.exec(dialled, &[])?;
-                if let Some((holds, released)) = signals.take() {
-                    let _ = holds.send(count);
-                    let _ = released.recv();
-                }
-                Ok::<_, store::DbError>(())
-            })
-            .await
-    });
-    assert_eq!(held.await.unwrap(), 200);
+    let dial = |tx: &mut store::Tx<'_>| {
+        let dialled = "update nudges set status = 'dialing', flight = 'placing' \
+                       where id in (select id from nudges order by id limit 200)";
+        tx.exec(dialled, &[]).map(|changed| assert_eq!(changed, 200))
+    };
+    let burst = Holder::of(&kit.app, dial, |_| Ok(())).await;
     let all = json!({"all": true});
     let cancelled = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &all);
     let release = async {
         kit.app.until_one_waits_for_a_lock().await;
-        release.send(()).unwrap();
+        burst.end().await;
     };
     let (cancelled, ()) = tokio::join!(cancelled, release);
-    burst.await.unwrap().unwrap();
     assert_eq!(cancelled.expect(200)["data"]["cancelled"], 5);
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::agents;
 use crate::app::{Answer, TestApp, Workspace, needs_postgres};
+use crate::holder::Holder;
 use crate::many_workspaces::{at_once, open};
 
 /// A person whom one workspace knows, and the others do not.
@@ -195,35 +196,19 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
     }
 }
 
-/// A transaction that holds the live queue of a workspace, which then has so many pending nudges.
-struct Holder {
-    release: std::sync::mpsc::Sender<i64>,
-    transaction: tokio::task::JoinHandle<Result<u64, store::DbError>>,
-}
-
-impl Holder {
-    async fn of(app: &TestApp, workspace: &Workspace) -> Self {
-        let (holds, held) = tokio::sync::oneshot::channel();
-        let (release, released) = std::sync::mpsc::channel::<i64>();
-        let (store, tenant) = (app.app().store.clone(), workspace.id.parse::<Tenant>().unwrap());
-        let mut holds = Some(holds);
-        let hold = move |tx: &mut store::Tx<'_>| {
-            let queue = "select 1 from nudge_queues where workspace = ?1 and mode = 'live' /*pg for update*/";
-            assert!(tx.exists(queue, store::params![tenant])?);
-            let _ = holds.take().map(|holds| holds.send(()));
-            let pending = released.recv().unwrap();
-            let sql = "update nudge_queues set pending = ?2 where workspace = ?1 and mode = 'live'";
-            tx.exec(sql, store::params![tenant, pending])
-        };
-        let transaction = tokio::spawn(async move { store.tx(hold).await });
-        held.await.unwrap();
-        Self { release, transaction }
-    }
-
-    async fn end(self, pending: i64) {
-        self.release.send(pending).unwrap();
-        assert_eq!(self.transaction.await.unwrap(), Ok(1));
-    }
+/// Somebody who holds the live queue of a workspace, which has so many pending nudges afterwards.
+async fn hold(app: &TestApp, workspace: &Workspace, pending: i64) -> Holder {
+    let tenant: Tenant = workspace.id.parse().unwrap();
+    let take = move |tx: &mut store::Tx<'_>| {
+        let queue = "select 1 from nudge_queues where workspace = ?1 and mode = 'live' /*pg for update*/";
+        assert!(tx.exists(queue, store::params![tenant])?);
+        Ok(())
+    };
+    let last = move |tx: &mut store::Tx<'_>| {
+        let sql = "update nudge_queues set pending = ?2 where workspace = ?1 and mode = 'live'";
+        tx.exec(sql, store::params![tenant, pending]).map(|changed| assert_eq!(changed, 1))
+    };
+    Holder::of(app, take, last).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -244,7 +229,7 @@ async fn a_queue_that_fills_up_meanwhile_keeps_no_other_workspace_from_its_nudge
         }
     }
     // While the first request waits, the others gather; then their transaction waits for a queue that fills up.
-    let (first, full) = (Holder::of(&app, &offices[0].0).await, Holder::of(&app, &offices[1].0).await);
+    let (first, full) = (hold(&app, &offices[0].0, 1).await, hold(&app, &offices[1].0, LIMIT).await);
     let send = |requests| {
         let app = app.clone();
         tokio::spawn(async move { at_once(&app, "/v1/nudges", requests).await })
@@ -253,12 +238,12 @@ async fn a_queue_that_fills_up_meanwhile_keeps_no_other_workspace_from_its_nudge
     app.until_one_waits_for_a_lock().await;
     let all = (2..2 + EACH).flat_map(|number| (0..3).map(move |office| (office, number)));
     let others = send(all.map(|(office, number)| request(office, number)).collect());
-    first.end(1).await;
+    first.end().await;
     for answer in alone.await.unwrap() {
         answer.expect(201);
     }
     app.until_one_waits_for_a_lock().await;
-    full.end(LIMIT).await;
+    full.end().await;
     for (place, answer) in others.await.unwrap().into_iter().enumerate() {
         match place % offices.len() {
             1 => drop(answer.refused(429, "pending_limit")),
