@@ -49,7 +49,8 @@ pub fn erase(
             if row.media.is_some() {
                 media::forget(tx, &mut row.clone(), context.now)?;
             }
-            if row.campaign.is_some() {
+            // Only while it waits does its campaign wait for it.
+            if row.campaign.is_some() && row.status == MessageStatus::Queued {
                 outcomes::erased(tx, row)?;
             }
             erased.messages += u64::from(row.status != MessageStatus::Deleted);

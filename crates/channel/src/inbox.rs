@@ -34,8 +34,9 @@ const CONNECTIONS: i64 = 16;
 const BATCH: i64 = 512;
 /// Items that share a transaction: a commit costs more than the work of an item.
 const TOGETHER: usize = 64;
-/// Transactions of a connection that run at once, and while many notifications come in.
+/// Transactions of a connection that run at once.
 const AT_ONCE: usize = 8;
+/// The same while many notifications come in.
 const AT_ONCE_BESIDE: usize = 1;
 /// So many notifications that are being stored are many.
 const MANY: usize = 8;

@@ -47,8 +47,8 @@ fn know_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) {
     tx.hold(thread_named(tenant, row.id), Some(row.clone()));
 }
 
-/// Holds the threads of these people and a number against other writers, with one statement, on a shared store: who asks for the thread of
-/// one of them knows it until the transaction ends, and that there is none.
+/// Holds the threads of these people and a number against other writers, with one statement, on a shared store: who asks
+/// for the thread of one of them knows it until the transaction ends, and that there is none.
 pub fn hold_threads(
     tx: &mut Tx<'_>,
     tenant: Tenant,
