@@ -90,6 +90,14 @@ impl Desk {
         id
     }
 
+    /// A campaign to one person that is not published yet.
+    async fn with_one_person() -> (Self, String) {
+        let desk = Self::open(body_of("UTILITY")).await;
+        let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
+        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+        (desk, id)
+    }
+
     async fn erase_the_only_contact(&self) {
         let listed = self.app.get(self.live(), "/v1/contacts").await.expect(200);
         let path = format!("/v1/contacts/{}/erase", listed["data"][0]["id"].as_str().unwrap());
@@ -336,9 +344,7 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
 
 #[tokio::test]
 async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_preflight_names() {
-    let desk = Desk::open(body_of("UTILITY")).await;
-    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
-    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    let (desk, id) = Desk::with_one_person().await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
     desk.status(&id, json!({"status": "active"})).await.expect(200);
     desk.app.advance(2).await;
@@ -353,9 +359,7 @@ async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_p
 
 #[tokio::test]
 async fn who_is_erased_before_the_message_is_sent_is_skipped_and_the_campaign_ends() {
-    let desk = Desk::open(body_of("UTILITY")).await;
-    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
-    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    let (desk, id) = Desk::with_one_person().await;
     // It waits for a minute.
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
     desk.status(&id, json!({"status": "active"})).await.expect(200);
@@ -373,9 +377,7 @@ async fn who_is_erased_before_the_message_is_sent_is_skipped_and_the_campaign_en
 
 #[tokio::test]
 async fn whether_who_is_erased_while_the_provider_is_asked_got_the_message_is_unknown() {
-    let desk = Desk::open(body_of("UTILITY")).await;
-    let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
-    desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+    let (desk, id) = Desk::with_one_person().await;
     let permits = Arc::new(Semaphore::new(0));
     desk.fake.fail("/messages", 1, Reply::Held(permits.clone()));
     desk.status(&id, json!({"status": "active"})).await.expect(200);
