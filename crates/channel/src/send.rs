@@ -106,9 +106,17 @@ pub async fn deliver<T: Send + 'static>(
     runtime::traces::within(asked, outcomes::store(app, claim, sent, then)).await
 }
 
+/// The moment of a slot, if it has yet to come. No slot is further ahead than [`messages::MOST_WAIT`]: when one is, the
+/// clock was set back after the message was claimed, and by the time that passed its moment is here.
+fn moment_ahead(at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    (now < at && at <= now.plus(messages::MOST_WAIT)).then_some(at)
+}
+
 /// What came of asking the provider; `None` when it was not asked.
 async fn hand_over(app: &Arc<App>, claim: &Claim) -> Option<Sent> {
-    if claim.at > app.clock.now() && matches!(app.clock.sleep_until(claim.at).await, Woken::Stop) {
+    if let Some(at) = moment_ahead(claim.at, app.clock.now())
+        && matches!(app.clock.sleep_until(at).await, Woken::Stop)
+    {
         return None;
     }
     let Some(outgoing) = outgoing(&claim.message) else {
@@ -587,4 +595,21 @@ pub async fn message(
     id: Id<ChannelMessage>,
 ) -> Result<Option<MessageRow>, Failure> {
     Ok(app.store.read(move |tx| channel_messages::get(tx, tenant, id)).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_waited_for_unless_the_clock_was_set_back() {
+        let now = Timestamp(1_000_000);
+        for ahead in [-1, 0] {
+            assert_eq!(moment_ahead(now.plus(ahead), now), None);
+        }
+        for ahead in [1, HORIZON, messages::MOST_WAIT] {
+            assert_eq!(moment_ahead(now.plus(ahead), now), Some(now.plus(ahead)));
+        }
+        assert_eq!(moment_ahead(now.plus(messages::MOST_WAIT + 1), now), None);
+    }
 }

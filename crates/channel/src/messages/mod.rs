@@ -26,7 +26,7 @@ pub use checks::check;
 pub(crate) use checks::{Turn, at_its_turn};
 pub use decisions::record_opt_in;
 pub(crate) use decisions::{Decisions, entry};
-pub(crate) use pace::{latest_slot, slot_of_number};
+pub(crate) use pace::{MOST_WAIT, latest_slot, slot_of_number};
 pub use refusal::Refusal;
 pub(crate) use room::{account_of, forget_reached, people_of, reach};
 pub(crate) use rows::address;

@@ -11,7 +11,7 @@ use crate::numbers::Number;
 use crate::slots::Slot;
 
 /// How far ahead a message of a request may take a slot of its number.
-const MOST_WAIT: i64 = SECOND;
+pub(crate) const MOST_WAIT: i64 = SECOND;
 
 /// The last moment of a slot that a message of a request may wait for. Nobody waits for a clock that stands still.
 pub(crate) fn latest_slot(app: &App) -> Timestamp {
