@@ -32,9 +32,12 @@ fn add(tx: &mut Tx<'_>, n: i64) -> Result<(), DbError> {
 
 async fn until(condition: impl Fn() -> bool) {
     let mut pace = tokio::time::interval(Duration::from_millis(1));
-    while !condition() {
-        pace.tick().await;
-    }
+    let wait = async {
+        while !condition() {
+            pace.tick().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), wait).await.expect("the store gets there");
 }
 
 /// Runs these closures in one group; what their callers hear, by their place.

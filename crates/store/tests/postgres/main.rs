@@ -57,18 +57,22 @@ pub fn wake() -> Wake {
 
 /// A store with so many connections for writing, and what wakes its jobs.
 pub fn open(url: &str, connections: usize) -> (Store, Arc<AtomicU32>) {
+    open_with(url, connections, wake())
+}
+
+fn open_with(url: &str, connections: usize, wake: Wake) -> (Store, Arc<AtomicU32>) {
     let woken = Arc::new(AtomicU32::new(0));
     let seen = woken.clone();
-    let settings = Settings::Postgres { url: url.into(), connections, ca: None, wake: wake(), replica: None };
+    let settings = Settings::Postgres { url: url.into(), connections, ca: None, wake, replica: None };
     let on_wake = Arc::new(move |topics: WakeSet| {
         seen.fetch_or(topics.0, Ordering::SeqCst);
     });
     (Store::open(&settings, on_wake).expect("a store"), woken)
 }
 
-/// A store with a table of numbers.
+/// A store with a table of numbers. It has no session for wake-ups: nothing passes on its way but what a test asks for.
 pub async fn scratch(url: &str, connections: usize) -> Store {
-    let (store, _) = open(url, connections);
+    let (store, _) = open_with(url, connections, Wake::Poll);
     store
         .tx(|tx| {
             let sql =

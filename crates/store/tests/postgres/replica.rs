@@ -179,29 +179,40 @@ async fn a_read_that_the_standby_cancels_is_done_on_the_primary_on_postgres() {
         < 1000
     {}
     let (began, runs) = (Arc::new(tokio::sync::Notify::new()), Arc::new(AtomicU32::new(0)));
-    let (begins, count) = (began.clone(), runs.clone());
-    let reading = {
-        let store = store.clone();
+    let read = || {
+        let (store, begins, runs) = (store.clone(), began.clone(), runs.clone());
         tokio::spawn(async move {
             store
                 .read_far(move |tx| {
-                    count.fetch_add(1, Ordering::SeqCst);
+                    runs.fetch_add(1, Ordering::SeqCst);
                     let all: i64 = tx.one("select count(*) from rows", &[])?.unwrap_or(0);
-                    begins.notify_one();
+                    let there: i64 = tx.one(IN_RECOVERY, &[])?.unwrap_or(1);
+                    if there == 1 {
+                        begins.notify_one();
+                    }
                     // Long enough on the standby that it has to choose; the primary has no such wait.
                     let wait = "select case when pg_is_in_recovery() then length(cast(pg_sleep(60) as text)) else 0 end";
                     tx.one::<i64>(&format!("select cast(n as bigint) from ({wait}) as w (n)"), &[])?;
-                    let there: i64 = tx.one(IN_RECOVERY, &[])?.unwrap_or(1);
                     Ok::<_, DbError>((all, there))
                 })
                 .await
         })
     };
-    began.notified().await;
+    // A machine that is busy may take the standby for one that does not answer: the primary does the read at once.
+    let mut reading = read();
+    loop {
+        tokio::select! {
+            () = began.notified() => break,
+            done = &mut reading => assert_eq!(done.expect("a read").expect("an answer"), (1_000, 0)),
+        }
+        until(&store, "a standby that follows", reads).await;
+        reading = read();
+    }
     primary.batch_execute("delete from rows where n > 10").await.expect("a deletion");
     primary.batch_execute("vacuum rows").await.expect("a vacuum");
-    let (all, there) = reading.await.expect("a read").expect("an answer");
-    assert_eq!((all, there), (10, 0), "what the primary has");
-    assert!(runs.load(Ordering::SeqCst) >= 2);
-    assert!(reads(&store.replica().expect("a replica")), "it is well but for this read");
+    assert_eq!(reading.await.expect("a read").expect("an answer"), (10, 0), "what the primary has");
+    assert!(runs.load(Ordering::SeqCst) >= 2, "it ran again");
+    let standing = store.replica().expect("a replica");
+    let blamed = matches!(&standing, Standing::Rests(why) if why.contains("recovery"));
+    assert!(!blamed, "it is well but for this read: {standing:?}");
 }

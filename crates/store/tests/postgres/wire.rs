@@ -122,6 +122,8 @@ impl Wire {
     async fn up(self, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, heard: Arc<AtomicBool>) {
         let mut messages = Messages::default();
         let mut bytes = vec![0; 64 * 1024];
+        // What has passed lately: words may come in two pieces.
+        let mut passed = Vec::new();
         loop {
             let Ok(count @ 1..) = from.read(&mut bytes).await else { return };
             self.until(|state| state != State::Frozen).await;
@@ -132,7 +134,9 @@ impl Wire {
             let trapped = {
                 let mut trap = self.trap.lock().unwrap();
                 let words = trap.map_or(&b""[..], |(words, _)| words);
-                let here = !words.is_empty() && bytes[..count].windows(words.len()).any(|some| some == words);
+                passed.extend_from_slice(&bytes[..count]);
+                let here = !words.is_empty() && passed.windows(words.len()).any(|some| some == words);
+                passed.drain(..passed.len().saturating_sub(words.len().saturating_sub(1)));
                 if here { trap.take() } else { None }
             };
             if let Some((_, state)) = trapped {
@@ -150,6 +154,9 @@ impl Wire {
         loop {
             let Ok(count @ 1..) = from.read(&mut bytes).await else { return };
             self.until(|state| state != State::Frozen).await;
+            if *self.state.borrow() == State::Cut {
+                return;
+            }
             heard.store(true, Ordering::SeqCst);
             if to.write_all(&bytes[..count]).await.is_err() {
                 return;

@@ -69,13 +69,14 @@ impl<G> Lobby<G> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there was room for it.
-    pub(super) fn admit(&self, guest: G) -> bool {
+    /// Whether there was room for it. `admitted` runs before anybody can take it from here.
+    pub(super) fn admit(&self, guest: G, admitted: impl FnOnce()) -> bool {
         let mut state = self.lock();
         if state.waiting.len() >= self.room || state.closed {
             return false;
         }
         state.waiting.push_back(guest);
+        admitted();
         drop(state);
         self.changed.notify_one();
         true
@@ -118,6 +119,10 @@ impl<G> Lobby<G> {
 mod tests {
     use super::*;
 
+    fn admit(lobby: &Lobby<usize>, guest: usize) -> bool {
+        lobby.admit(guest, || ())
+    }
+
     #[test]
     fn a_transaction_begins_when_it_is_worth_it_and_never_later_than_it_must() {
         // Who waits, transactions under way, closures of the one before, closed, late; whether one begins.
@@ -150,11 +155,11 @@ mod tests {
     #[test]
     fn a_second_transaction_waits_until_it_is_worth_it() {
         let lobby = Lobby::new(100);
-        assert!(lobby.admit(0));
+        assert!(admit(&lobby, 0));
         let (first, turn) = lobby.next(8).expect("one waits");
         assert_eq!(first, [0]);
         for number in 1..=ENOUGH {
-            assert!(lobby.admit(number));
+            assert!(admit(&lobby, number));
         }
         let (second, beside) = lobby.next(8).expect("enough wait");
         assert_eq!(second.len(), 8);
@@ -166,9 +171,9 @@ mod tests {
     #[test]
     fn a_lone_closure_waits_for_the_transaction_before_it() {
         let lobby = Arc::new(Lobby::new(100));
-        assert!(lobby.admit(1));
+        assert!(admit(&lobby, 1));
         let (_, turn) = lobby.next(8).expect("one waits");
-        assert!(lobby.admit(2));
+        assert!(admit(&lobby, 2));
         let other = lobby.clone();
         let next = std::thread::spawn(move || other.next(8).map(|(guests, _)| guests));
         assert_eq!(lobby.lock().working, 1);
@@ -179,11 +184,11 @@ mod tests {
     #[test]
     fn a_full_lobby_takes_nobody_and_a_closed_one_is_emptied() {
         let lobby = Lobby::new(1);
-        assert!(lobby.admit(1));
-        assert!(!lobby.admit(2));
+        assert!(admit(&lobby, 1));
+        assert!(!admit(&lobby, 2));
         lobby.close();
         assert_eq!(lobby.next(8).map(|(guests, _)| guests), Some(vec![1]));
-        assert!(!lobby.admit(3));
+        assert!(!admit(&lobby, 3));
         assert!(lobby.next(8).is_none());
     }
 }

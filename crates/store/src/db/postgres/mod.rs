@@ -148,9 +148,10 @@ impl Postgres {
             Kind::LongSingle => (Frame::SingleWrite, LONG_PATIENCE),
             Kind::Adding => {
                 let guest = Work::new(work, send, on_wake, metrics);
-                self.metrics.queued.inc();
-                if !self.guests.0.admit(Box::new(guest)) {
-                    self.metrics.queued.dec();
+                let admitted = || {
+                    self.metrics.queued.inc();
+                };
+                if !self.guests.0.admit(Box::new(guest), admitted) {
                     return Err(DbError::Unavailable("the queue of the store is full".into()).into());
                 }
                 let gone = || Err(DbError::Internal("a store thread is gone".into()).into());
