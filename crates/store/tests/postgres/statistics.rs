@@ -1,10 +1,36 @@
 //! What the server knows of a table that has grown.
 
-use domain::ids::{ChannelConnection, ChannelNotification, Id, Nudge};
+use domain::ids::{
+    ChannelConnection, ChannelMessage, ChannelNotification, ChannelThread, Contact, Id, Nudge,
+};
 use domain::tenant::{Mode, Tenant};
-use store::{DbError, Tx, channel_inbox, nudges, statistics};
+use store::{DbError, Tx, channel_inbox, channel_messages, nudges, statistics};
+use tokio_postgres::Client;
 
 use crate::{fresh_database, open, raw, scratch};
+
+/// Rows and entries of indexes of a table that were read so far, once this many scans of it are counted: the server counts
+/// in its own time.
+async fn read_of(server: &Client, table: &str, scans: i64) -> i64 {
+    let sql = format!(
+        "select (sum(i.idx_scan) + max(t.seq_scan))::bigint, (sum(i.idx_tup_read) + max(t.seq_tup_read))::bigint \
+         from pg_stat_user_tables t join pg_stat_user_indexes i using (relid) where t.relname = '{table}'"
+    );
+    loop {
+        let counted = server.query_one(&sql, &[]).await.expect("counts");
+        if counted.get::<_, i64>(0) >= scans {
+            return counted.get(1);
+        }
+    }
+}
+
+fn workspace(tenant: Tenant) -> String {
+    format!(
+        "insert into workspaces (id, name, kyb_verified, suspended, currency, cost_per_minute, cost_per_chat, \
+         marketing_opt_in_rule, features, limits, balance, reserved, ledger_seq, low_level, created_at) \
+         values ('{tenant}', 'a', 1, 0, 'INR', 0, 0, 0, '[]', '{{}}', 0, 0, 0, 0, 0)"
+    )
+}
 
 #[tokio::test]
 async fn a_table_that_has_grown_is_looked_at_on_postgres() {
@@ -51,12 +77,7 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
     };
     // The plan that is kept is one for an empty table.
     look(20, 0).await;
-    let workspace = format!(
-        "insert into workspaces (id, name, kyb_verified, suspended, currency, cost_per_minute, cost_per_chat, \
-         marketing_opt_in_rule, features, limits, balance, reserved, ledger_seq, low_level, created_at) \
-         values ('{tenant}', 'a', 1, 0, 'INR', 0, 0, 0, '[]', '{{}}', 0, 0, 0, 0, 0)"
-    );
-    server.batch_execute(&workspace).await.expect("a workspace");
+    server.batch_execute(&workspace(tenant)).await.expect("a workspace");
     let live = format!(
         "insert into nudges (id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_given, variables, metadata, status, flight, attempts, \
          expires_at, outside_window, max_retries, retry_on, retry_delay, opted_out, erased, shows_call, created_at, version, open) \
@@ -66,14 +87,7 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
     let ids: Vec<String> = (0..NUDGES).map(|n| Id::<Nudge>::new(1, n).to_string()).collect();
     server.execute(&live, &[&ids]).await.expect("nudges");
     look(20, numbers.len()).await;
-    // The server counts in its own time.
-    let read = loop {
-        let counted = "select sum(idx_scan)::bigint, sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname = 'nudges'";
-        let counted = server.query_one(counted, &[]).await.expect("counts");
-        if counted.get::<_, i64>(0) >= 40 * numbers.len() as i64 {
-            break counted.get::<_, i64>(1);
-        }
-    };
+    let read = read_of(&server, "nudges", 40 * numbers.len() as i64).await;
     assert!(
         read < i64::try_from(NUDGES).expect("a number"),
         "{read} entries of indexes for {} lookups",
@@ -105,13 +119,67 @@ async fn notifications_are_marked_one_by_one_whatever_is_known_of_their_table_on
         let work = move |tx: &mut Tx<'_>| channel_inbox::done_each(tx, tenant, &worked);
         assert_eq!(store.tx(work).await.expect("a round").len() as i64, EACH);
     }
-    // The server counts in its own time.
-    let read = loop {
-        let counted = "select sum(idx_scan)::bigint, sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname = 'channel_notifications'";
-        let counted = server.query_one(counted, &[]).await.expect("counts");
-        if counted.get::<_, i64>(0) >= ROUNDS {
-            break counted.get::<_, i64>(1);
-        }
-    };
+    let read = read_of(&server, "channel_notifications", ROUNDS).await;
     assert!(read < ROUNDS * WAITING / 10, "{read} entries of indexes for {} items", ROUNDS * EACH);
+}
+
+#[tokio::test]
+async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_known_of_it_on_postgres() {
+    const OTHERS: u128 = 2_000;
+    const NUMBERS: u128 = 1_000;
+    const OF_NUMBER: u128 = 4_000;
+    const ROUNDS: u128 = 20;
+    const EACH: u128 = 64;
+    const NUMBER: &str = "206000";
+    let url = fresh_database().await;
+    let (store, server) = (open(&url, 1).0, raw(&url).await);
+    store.migrate(|_, _, _| ()).await.expect("a schema");
+    let tenant: Tenant = Id::new(1, 1);
+    server.batch_execute(&workspace(tenant)).await.expect("a workspace");
+    let add = async |ids: std::ops::Range<u128>, numbers: u128| {
+        let of_number = |n: u128| if numbers == 1 { NUMBER.to_owned() } else { format!("n{}", n % numbers) };
+        let messages = format!(
+            "insert into channel_messages (id, workspace, thread, contact, direction, source, kind, media_attempts, \
+             phone_number_id, business, provider_id, status, rank, attempts, created_at, updated_at) \
+             select id, '{tenant}', thread, contact, 'outbound', 'api', 'text', 0, number, 918000000001, 'wamid.' || id, 'sent', 0, 1, 0, 0 \
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as made (id, thread, contact, number)"
+        );
+        let threads = format!(
+            "insert into channel_threads (id, workspace, phone_number_id, contact, last_at, used, created_at) \
+             select id, '{tenant}', number, contact, 0, 0, 0 from unnest($1::text[], $2::text[], $3::text[]) as made (id, contact, number)"
+        );
+        let (mut ids_, mut threads_, mut contacts, mut numbers_) = (vec![], vec![], vec![], vec![]);
+        for n in ids {
+            ids_.push(Id::<ChannelMessage>::new(1, n).to_string());
+            threads_.push(Id::<ChannelThread>::new(1, n).to_string());
+            contacts.push(Id::<Contact>::new(1, n).to_string());
+            numbers_.push(of_number(n));
+        }
+        server.execute(&messages, &[&ids_, &threads_, &contacts, &numbers_]).await.expect("messages");
+        server.execute(&threads, &[&threads_, &contacts, &numbers_]).await.expect("threads");
+    };
+    // What is known: many numbers, each with few messages. Nobody looks again when one of them has many.
+    add(OF_NUMBER..OF_NUMBER + OTHERS, NUMBERS).await;
+    let known = "alter table channel_messages set (autovacuum_enabled = off); alter table channel_threads set (autovacuum_enabled = off); \
+                 analyze channel_messages; analyze channel_threads";
+    server.batch_execute(known).await.expect("a look");
+    add(0..OF_NUMBER, 1).await;
+    let before =
+        [read_of(&server, "channel_messages", 0).await, read_of(&server, "channel_threads", 0).await];
+    for round in 0..ROUNDS {
+        let ids = round * EACH..(round + 1) * EACH;
+        let contacts: Vec<Id<Contact>> = ids.clone().map(|n| Id::new(1, n)).collect();
+        let at_provider: Vec<String> =
+            ids.map(|n| format!("wamid.{}", Id::<ChannelMessage>::new(1, n))).collect();
+        let held = store.tx(move |tx| {
+            channel_messages::hold_threads(tx, tenant, &contacts, NUMBER)?;
+            channel_messages::hold_each_at_provider(tx, tenant, NUMBER, &at_provider)
+        });
+        assert_eq!(held.await.expect("a round").len() as u128, EACH);
+    }
+    for (table, before) in ["channel_messages", "channel_threads"].into_iter().zip(before) {
+        let scans = i64::try_from(2 * ROUNDS * EACH).expect("a number");
+        let read = read_of(&server, table, scans).await - before;
+        assert!(read < 4 * scans, "{read} rows and entries of {table} for {} of them", ROUNDS * EACH);
+    }
 }
