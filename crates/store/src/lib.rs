@@ -28,6 +28,7 @@ pub mod compliance_packs;
 pub mod contacts;
 pub mod decision_log;
 pub mod deliveries;
+pub mod dialler;
 pub mod dnd;
 pub mod do_not_call;
 pub mod documents;

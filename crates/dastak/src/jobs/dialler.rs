@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::ports::DialError;
 use domain::tenant::Mode;
 use domain::time::{SECOND, Timestamp};
-use store::DbError;
 use store::calls::CallRow;
-use store::campaigns::due;
+use store::dialler::outlook;
 use tokio::sync::Semaphore;
 
 use super::{next_look, repeat};
@@ -72,13 +71,19 @@ impl Dialler {
         if !app.node.in_service() {
             return Ok(None);
         }
-        while nudges::work_revocations(app).await? {}
-        // Queues that wait for a line are asked once a look, however many there are.
-        let waiting = usize::try_from(app.store.read(store::nudges::waiting_queues).await?).unwrap_or(0);
-        let mut line_rounds = waiting.div_ceil(QUEUES);
-        let waiting = usize::try_from(app.store.read(due::without_line).await?).unwrap_or(0);
-        let mut campaign_line_rounds = waiting.div_ceil(CAMPAIGNS);
-        let (mut burst, started, mut dials, mut failed) = (None, app.clock.now(), Vec::new(), false);
+        let started = app.clock.now();
+        let found = app.store.read(outlook).await?;
+        if found.revoked {
+            while nudges::work_revocations(app).await? {}
+        }
+        // Queues and campaigns that wait for a line are asked once a look, however many there are.
+        let rounds = |waiting, in_round| usize::try_from(waiting).unwrap_or(0).div_ceil(in_round);
+        let mut line_rounds = rounds(found.queues_without_line, QUEUES);
+        let mut campaign_line_rounds = rounds(found.campaigns_without_line, CAMPAIGNS);
+        if found.next_look.is_none_or(|at| at > started) && line_rounds + campaign_line_rounds == 0 {
+            return Ok(next_look(app, found.next_look, started.plus(AGAIN)));
+        }
+        let (mut burst, mut dials, mut failed) = (None, Vec::new(), false);
         // What the last round has decided is dialled all the same.
         while app.node.in_service() {
             self.starved.store(true, Ordering::SeqCst);
@@ -127,11 +132,7 @@ impl Dialler {
         self.start_all(dials).await;
         drop(burst);
         let now = app.clock.now();
-        let next = app
-            .store
-            .read(|tx| Ok::<_, DbError>((store::nudges::next_look(tx)?, due::next_look(tx)?)))
-            .await?;
-        let next = next.0.into_iter().chain(next.1).min().map(|at| match at {
+        let next = app.store.read(outlook).await?.next_look.map(|at| match at {
             at if at > now => at,
             _ if failed => now.plus(AGAIN),
             _ => now.plus(HELD),

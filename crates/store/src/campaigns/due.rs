@@ -41,14 +41,9 @@ pub fn due_campaigns(
 }
 
 /// Across workspaces: how many campaigns wait for a line.
-pub fn without_line(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    Ok(tx.one("select count(*) from campaign_progress where without_line = 1", &[])?.unwrap_or(0))
-}
-
+pub(crate) const WAITING: &str = "select count(*) from campaign_progress where without_line = 1";
 /// Across workspaces: when the dialler must look at a campaign again.
-pub fn next_look(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_look) from campaign_progress where next_look is not null", &[])?.flatten())
-}
+pub(crate) const NEXT_LOOK: &str = "select min(next_look) from campaign_progress where next_look is not null";
 
 /// Across workspaces: these campaigns, locked until the transaction ends; those that somebody else has locked
 /// are left out, and so are deleted ones.

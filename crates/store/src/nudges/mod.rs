@@ -6,8 +6,9 @@ mod timeline;
 
 pub use queues::{
     Added, Change, Queue, Revocation, add_revocation, admit, admit_all, due_queues, end_revocation,
-    next_look, pending_in, revocations, serve, touch, touch_within, waiting_queues,
+    pending_in, revocations, serve, touch, touch_within,
 };
+pub(crate) use queues::{NEXT_LOOK, REVOKED, WAITING};
 pub use read::{
     Filter, find_live, get, get_any, get_for_update, hold, list, of_key, of_person, pending_ids, to_look_at,
     without_line,

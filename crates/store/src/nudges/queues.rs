@@ -207,9 +207,7 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
 }
 
 /// Across workspaces: how many queues have nudges that wait for a line.
-pub fn waiting_queues(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    Ok(tx.one("select count(*) from nudge_queues where without_line > 0", &[])?.unwrap_or(0))
-}
+pub(crate) const WAITING: &str = "select count(*) from nudge_queues where without_line > 0";
 
 /// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look`
 /// forward if nobody else touched it.
@@ -228,9 +226,9 @@ pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbErr
 }
 
 /// Across workspaces: when the dialler must look again.
-pub fn next_look(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_look) from nudge_queues where next_look is not null", &[])?.flatten())
-}
+pub(crate) const NEXT_LOOK: &str = "select min(next_look) from nudge_queues where next_look is not null";
+/// Across workspaces: whether nudges of revoked keys wait to be cancelled.
+pub(crate) const REVOKED: &str = "select count(*) from (select 1 from nudge_revocations limit 1) r";
 
 row! {
     /// A revoked key with nudges that still wait to be cancelled.
