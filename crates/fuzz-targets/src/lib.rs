@@ -61,6 +61,7 @@ pub const TARGETS: &[Target] = &[
     ("model_request", providers_answers::model_request),
     ("speech_messages", providers_answers::speech_messages),
     ("speech_answer", providers_answers::speech_answer),
+    ("storage_answer", providers_answers::storage_answer),
     ("channel_webhook", channel::webhook),
     ("channel_template", channel::template),
 ];

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use domain::conversation::{Exchange, Role};
 use domain::ports::{AnalysisOrder, Said, TalkOrder, ToolOffer};
-use providers::fuzzing::{model, speech};
+use providers::fuzzing::{model, speech, storage};
 use providers::http::Net;
 use serde_json::{Map, Value, json};
 
@@ -257,4 +257,23 @@ pub fn speech_answer(data: &[u8]) {
     let samples: Vec<i16> = data.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
     let file = speech::wav(&samples, 8000).expect("a short file");
     assert_eq!(speech::sound(24_000, &[&file]), samples, "a file that the service wrote");
+}
+
+/// An answer of a bucket. A code of an error is a word; an id of an upload and a tag of a part have no space and no line
+/// break, are bounded, and travel back as they came.
+pub fn storage_answer(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Some(code) = storage::code(&text) {
+        assert!(code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{code}");
+    }
+    let is_word =
+        |word: &str| (1..=1024).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_graphic());
+    let uploads = storage::uploads_to(&text, "recordings/1.wav");
+    assert!(uploads.len() <= 100 && uploads.iter().all(|upload| is_word(upload)), "{uploads:?}");
+    for name in ["UploadId", "ETag"] {
+        if let Some((came, again)) = storage::sent_back(&text, name) {
+            assert!(is_word(&came), "{came}");
+            assert_eq!(again.as_ref(), Some(&came));
+        }
+    }
 }

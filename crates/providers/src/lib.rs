@@ -45,4 +45,6 @@ pub mod fuzzing {
         pub use crate::speech::fuzzing::{Told, WAYS, hear, sound, speak, spoken_part, transcription, wav};
     }
     pub use crate::http::fuzzed_failure as failure;
+    /// Answers of a bucket.
+    pub use crate::storage::fuzzing as storage;
 }

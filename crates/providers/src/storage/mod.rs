@@ -23,6 +23,8 @@ use crate::settings;
 pub use files::Files;
 pub use key::is_key;
 pub use s3::S3;
+#[doc(hidden)]
+pub use s3_parts::fuzzing;
 
 /// The name in errors.
 const NAME: &str = "storage";

@@ -76,7 +76,8 @@ fn element<'x>(xml: &'x str, name: &str) -> Option<&'x str> {
 
 /// A word of the service that is sent back to it later.
 fn word(text: &str) -> Option<String> {
-    let plain = text.replace("&quot;", "\"").replace("&#34;", "\"").replace("&amp;", "&");
+    let plain = text.replace("&quot;", "\"").replace("&#34;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+    let plain = plain.replace("&amp;", "&");
     let good =
         !plain.is_empty() && plain.len() <= LONGEST_WORD && plain.bytes().all(|byte| byte.is_ascii_graphic());
     good.then_some(plain)
@@ -91,6 +92,13 @@ fn list(tags: &[String]) -> String {
     }
     xml.push_str("</CompleteMultipartUpload>");
     xml
+}
+
+/// The uploads to this key in a list of uploads.
+fn uploads(xml: &str, key: &str) -> Vec<String> {
+    let listed = xml.split("<Upload>").skip(1).take(MOST_UPLOADS);
+    let ours = listed.filter(|one| element(one, "Key") == Some(key));
+    ours.filter_map(|one| element(one, "UploadId").and_then(word)).collect()
 }
 
 fn header(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
@@ -194,9 +202,7 @@ impl ObjectParts for S3 {
             if !body.contains("ListMultipartUploadsResult") {
                 return Err(self.peer.broken("a list of uploads was answered with something else"));
             }
-            let uploads = body.split("<Upload>").skip(1).take(MOST_UPLOADS);
-            let ours = uploads.filter(|one| element(one, "Key") == Some(key));
-            Ok(ours.filter_map(|one| element(one, "UploadId").and_then(word)).collect())
+            Ok(uploads(&body, key))
         })
     }
 
@@ -219,6 +225,31 @@ impl ObjectParts for S3 {
     }
 }
 
+/// For the fuzzers: what is read of an answer.
+#[doc(hidden)]
+pub mod fuzzing {
+    use super::{element, list, uploads, word};
+    use crate::storage::s3;
+
+    /// The code of an error.
+    pub fn code(xml: &str) -> Option<&str> {
+        s3::code(xml)
+    }
+
+    /// The uploads to a key, in a list of uploads.
+    pub fn uploads_to(xml: &str, key: &str) -> Vec<String> {
+        uploads(xml, key)
+    }
+
+    /// The word of an element, and the same as it is read again of a request that sends it back.
+    pub fn sent_back(xml: &str, name: &str) -> Option<(String, Option<String>)> {
+        let came = element(xml, name).and_then(word)?;
+        let sent = list(std::slice::from_ref(&came));
+        let again = element(&sent, "ETag").and_then(word);
+        Some((came, again))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +261,7 @@ mod tests {
         assert!(list(&[tag]).contains(
             "<Part><PartNumber>1</PartNumber><ETag>&quot;9bb58f26192e4ba00f01e2e7b136bbd8-2&quot;</ETag></Part>"
         ));
+        assert_eq!(word("a&lt;b&gt;c&amp;lt;").as_deref(), Some("a<b>c&lt;"));
         for odd in ["", "a b", "a\nb", "ä"] {
             assert_eq!(word(odd), None, "{odd:?}");
         }
