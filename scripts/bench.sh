@@ -2,7 +2,7 @@
 # Load and ratio runs, each table with its yardstick in the same run. `scripts/bench.sh skeleton nodes` runs these; without a name all run, and
 # those that can do so a second time on PostgreSQL. That is a server of the run's own, with fsync on and an empty database for each run. If
 # BENCH_POSTGRES_URL names an empty database of another one, all take that; `growth` then needs BENCH_POSTGRES_LOG, the file that it logs to.
-# GROWTH (20000 200000) are the sizes of `growth`; 10^7 calls take a while and tens of gigabytes.
+# GROWTH (20000 200000) are the sizes of `growth`; 10^7 calls take half an hour and more, and 30 GB.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --quiet --bin dastak --bin bench
