@@ -28,7 +28,8 @@ async fn read_of(store: &Store, server: &Client, table: &str) -> i64 {
     server.query_one(read, &[&table]).await.expect("counts").get(0)
 }
 
-fn workspace(tenant: Tenant) -> String {
+/// Adds a workspace.
+pub fn workspace(tenant: Tenant) -> String {
     format!(
         "insert into workspaces (id, name, kyb_verified, suspended, currency, cost_per_minute, cost_per_chat, \
          marketing_opt_in_rule, features, limits, balance, reserved, ledger_seq, low_level, created_at) \
@@ -140,8 +141,7 @@ async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_k
     store.migrate(|_, _, _| ()).await.expect("a schema");
     let tenant: Tenant = Id::new(1, 1);
     server.batch_execute(&workspace(tenant)).await.expect("a workspace");
-    let add = async |ids: std::ops::Range<u128>, numbers: u128| {
-        let of_number = |n: u128| if numbers == 1 { NUMBER.to_owned() } else { format!("n{}", n % numbers) };
+    let add = async |made: std::ops::Range<u128>, number_of: fn(u128) -> String| {
         let messages = format!(
             "insert into channel_messages (id, workspace, thread, contact, direction, source, kind, media_attempts, \
              phone_number_id, business, provider_id, status, rank, attempts, created_at, updated_at) \
@@ -152,22 +152,20 @@ async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_k
             "insert into channel_threads (id, workspace, phone_number_id, contact, last_at, used, created_at) \
              select id, '{tenant}', number, contact, 0, 0, 0 from unnest($1::text[], $2::text[], $3::text[]) as made (id, contact, number)"
         );
-        let (mut ids_, mut threads_, mut contacts, mut numbers_) = (vec![], vec![], vec![], vec![]);
-        for n in ids {
-            ids_.push(Id::<ChannelMessage>::new(1, n).to_string());
-            threads_.push(Id::<ChannelThread>::new(1, n).to_string());
-            contacts.push(Id::<Contact>::new(1, n).to_string());
-            numbers_.push(of_number(n));
-        }
-        server.execute(&messages, &[&ids_, &threads_, &contacts, &numbers_]).await.expect("messages");
-        server.execute(&threads, &[&threads_, &contacts, &numbers_]).await.expect("threads");
+        let list = |value: fn(u128) -> String| made.clone().map(value).collect::<Vec<String>>();
+        let ids = list(|n| Id::<ChannelMessage>::new(1, n).to_string());
+        let threads_of = list(|n| Id::<ChannelThread>::new(1, n).to_string());
+        let contacts = list(|n| Id::<Contact>::new(1, n).to_string());
+        let numbers = list(number_of);
+        server.execute(&messages, &[&ids, &threads_of, &contacts, &numbers]).await.expect("messages");
+        server.execute(&threads, &[&threads_of, &contacts, &numbers]).await.expect("threads");
     };
     // What is known: many numbers, each with few messages. Nobody looks again when one of them has many.
-    add(OF_NUMBER..OF_NUMBER + OTHERS, NUMBERS).await;
+    add(OF_NUMBER..OF_NUMBER + OTHERS, |n| format!("n{}", n % NUMBERS)).await;
     let known = "alter table channel_messages set (autovacuum_enabled = off); alter table channel_threads set (autovacuum_enabled = off); \
                  analyze channel_messages; analyze channel_threads";
     server.batch_execute(known).await.expect("a look");
-    add(0..OF_NUMBER, 1).await;
+    add(0..OF_NUMBER, |_| NUMBER.to_owned()).await;
     let before = [
         read_of(&store, &server, "channel_messages").await,
         read_of(&store, &server, "channel_threads").await,

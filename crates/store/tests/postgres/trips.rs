@@ -4,8 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use domain::ids::Id;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use store::dialler::{Outlook, outlook};
 use store::{DbError, Must, Tx, WakeSet, params};
 
+use crate::statistics::workspace;
 use crate::wire::Wire;
 use crate::{add, fresh_database, numbers, open, raw, scratch};
 
@@ -21,6 +26,38 @@ async fn a_read_of_one_statement_is_one_statement_on_postgres() {
     look().await;
     let (_, seen) = wire.seen(look()).await;
     assert_eq!((seen.statements, seen.turns), (1, 1));
+}
+
+#[tokio::test]
+async fn what_there_is_for_the_dialler_is_one_statement_on_postgres() {
+    let url = fresh_database().await;
+    let wire = Wire::to(&url).await;
+    let store = scratch(&wire.url, 1).await;
+    store.migrate(|_, _, _| ()).await.expect("a schema");
+    let look = async || store.read(outlook).await.expect("an outlook");
+    assert_eq!(look().await, Outlook::default());
+    let tenant: Tenant = Id::new(1, 1);
+    let server = raw(&url).await;
+    let rows = format!(
+        "{}; insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) \
+         values ('{tenant}', 'live', 9, 2, 70, 0, 0), ('{tenant}', 'test', 0, 0, null, 0, 0); \
+         insert into campaign_progress (campaign, workspace, list, total, reached, in_progress, unreached, held, queued, invalid, retryable, \
+         blocked, dialled, answered, talk_ms, spent_minor, next_look, served, without_line, version) \
+         select 'c' || n, '{tenant}', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50 + n, n, case when n < 3 then 1 else 0 end, 0 \
+         from generate_series(0, 4) n; \
+         insert into nudge_revocations (api_key, workspace) values ('k', '{tenant}')",
+        workspace(tenant)
+    );
+    server.batch_execute(&rows).await.expect("rows");
+    let (found, seen) = wire.seen(look()).await;
+    assert_eq!((seen.statements, seen.turns), (1, 1));
+    let next_look = Some(Timestamp(50));
+    assert_eq!(
+        found,
+        Outlook { revoked: true, queues_without_line: 1, campaigns_without_line: 3, next_look }
+    );
+    server.batch_execute("update campaign_progress set next_look = null").await.expect("no campaigns");
+    assert_eq!(look().await.next_look, Some(Timestamp(70)));
 }
 
 #[tokio::test]
