@@ -218,24 +218,26 @@ impl World {
             state.news = news.into_iter().map(|((at, number), news)| ((at + by, number), news)).collect();
         }
         drop(state);
-        clock.step_to(clock.now().plus(by));
+        let to = clock.now().plus(by);
+        self.clock_is_set(to);
+        clock.step_to(to);
         for own in self.nodes.running() {
             own.step_to(own.now().plus(by));
         }
-        self.clock_was_set();
         self.tell(format!("the clock is set by {} s", by / SECOND));
     }
 
     /// So much time passes, in milliseconds, in which nothing of the service runs.
     pub fn stand_still(&self, ms: i64) {
+        let to = self.now().plus(ms);
+        self.clock_is_set(to);
         let clock = self.lock().clock.clone();
         if let Some(clock) = clock {
-            clock.step_to(clock.now().plus(ms));
+            clock.step_to(to);
         }
         for own in self.nodes.running() {
             own.step_to(own.now().plus(ms));
         }
-        self.clock_was_set();
     }
 
     /// The next transaction of this place is committed so much later, in milliseconds.
@@ -278,12 +280,12 @@ impl World {
         self.lock().clock = Some(clock);
     }
 
-    /// Some clock was set to the present moment.
-    pub fn clock_was_set(&self) {
-        self.set.store(self.now().0, Ordering::SeqCst);
+    /// Some clock is about to be set to this moment. Said before, since other nodes run meanwhile.
+    pub fn clock_is_set(&self, to: Timestamp) {
+        self.set.store(to.max(self.now()).0, Ordering::SeqCst);
     }
 
-    /// Whether a clock was set at this moment or since.
+    /// Whether a clock was set at this moment or since. After a step back it is so until the time has come again.
     pub fn was_set_since(&self, moment: Timestamp) -> bool {
         self.set.load(Ordering::SeqCst) >= moment.0
     }

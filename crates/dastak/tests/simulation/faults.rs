@@ -91,6 +91,13 @@ const TASKS_ELSEWHERE: [&str; 16] = [
     "channel/templates/news.rs",
 ];
 
+/// Where the outcome of a dial is stored. While the database is away it is tried again after pauses in real time, which
+/// the clock counts as work (`calls::place`), so no virtual time would pass and the database would stay away.
+const TRIED_IN_REAL_TIME: [&str; 2] = ["app/calls/place.rs", "app/calls/together.rs"];
+
+/// The virtual time that passes before such a try, in milliseconds.
+const TRIED_AFTER: i64 = 15 * SECOND;
+
 /// Where leases of calls are renewed.
 const RENEWALS: &str = "app/calls/report.rs";
 
@@ -244,6 +251,10 @@ impl Faults for Misfortune {
     fn before(&self, place: Place) -> Pause<'_, Fate> {
         Box::pin(async move {
             if self.world.nodes.is_away(self.node, self.world.now()) {
+                if TRIED_IN_REAL_TIME.iter().any(|file| name(place).starts_with(file)) {
+                    self.world.stand_still(TRIED_AFTER);
+                    self.world.all_stood_still(TRIED_AFTER);
+                }
                 return Fate::Refused(away());
             }
             match self.world.weather(&name(place)) {

@@ -93,10 +93,10 @@ impl Drop for Driver {
     }
 }
 
-/// A thread that runs the tasks of a node until it is ended, dies or stands still.
-fn thread(world: &Arc<World>, node: usize, (dies, stops): (Arc<Notify>, Arc<Notify>)) -> Driver {
+/// A thread that runs the tasks of a node until it is ended or dies.
+fn thread(node: usize, dies: Arc<Notify>) -> Driver {
     let (send, receive) = std::sync::mpsc::channel();
-    let (end, world) = (Arc::new(Notify::new()), world.clone());
+    let end = Arc::new(Notify::new());
     let ended = end.clone();
     let errors = tracing::dispatcher::get_default(Clone::clone);
     let thread = std::thread::spawn(move || {
@@ -105,14 +105,9 @@ fn thread(world: &Arc<World>, node: usize, (dies, stops): (Arc<Notify>, Arc<Noti
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         send.send(runtime.handle().clone()).expect("somebody waits");
         runtime.block_on(async {
-            loop {
-                tokio::select! {
-                    biased;
-                    () = ended.notified() => return,
-                    () = dies.notified() => return,
-                    // Nothing of this node runs meanwhile.
-                    () = stops.notified() => world.stand_by(node),
-                }
+            tokio::select! {
+                () = ended.notified() => {}
+                () = dies.notified() => {}
             }
         });
     });
@@ -145,8 +140,8 @@ impl Life {
                 Driver::Inline(runtime)
             }
             Engine::Postgres { .. } => {
-                let waits = world.begins(node, clock.clone(), now);
-                let driver = thread(world, node, waits);
+                let dies = world.begins(node, clock.clone(), now);
+                let driver = thread(node, dies);
                 world.runs_on(node, driver.handle().clone());
                 driver
             }

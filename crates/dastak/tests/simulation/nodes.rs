@@ -32,9 +32,8 @@ pub struct Node {
     clock: Option<Clock>,
     /// Where its tasks run.
     handle: Option<Handle>,
-    /// What its thread waits for: to die, and to stand still.
+    /// What its thread waits for: to die.
     dies: Arc<Notify>,
-    stops: Arc<Notify>,
     wakes: Option<Wakes>,
     frozen: bool,
     /// The database cannot be reached from it until then.
@@ -130,13 +129,13 @@ impl Nodes {
 }
 
 impl World {
-    /// A node begins to live by this clock. What its thread waits for: to die, and to stand still.
-    pub fn begins(&self, node: usize, clock: Clock, now: Timestamp) -> (Arc<Notify>, Arc<Notify>) {
+    /// A node begins to live by this clock. What its thread waits for: to die.
+    pub fn begins(&self, node: usize, clock: Clock, now: Timestamp) -> Arc<Notify> {
         self.start_time(now);
         let mut nodes = self.nodes.lock();
         let Node { away, echoes, .. } = nodes[node];
         nodes[node] = Node { clock: Some(clock), away, echoes, ..Node::default() };
-        (nodes[node].dies.clone(), nodes[node].stops.clone())
+        nodes[node].dies.clone()
     }
 
     /// Its tasks run here.
@@ -169,26 +168,30 @@ impl World {
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// From now on nothing of a node runs, not even what its store was about to say; its sessions stay open.
+    /// From now on nothing of a node runs, not even what its store was about to say; its sessions stay open. A task of
+    /// that node says it, whose thread stops here until the node goes on: a task that still ran while the time of the
+    /// world moves on would act by a clock that is late.
     pub fn freeze(&self, node: usize) {
         let mut nodes = self.nodes.lock();
         if nodes[node].clock.is_none() || nodes[node].dead {
             return;
         }
         nodes[node].frozen = true;
-        nodes[node].stops.notify_one();
         drop(nodes);
-        self.nodes.changed.notify_one();
         self.tell(format!("node {node} stands still"));
+        self.nodes.changed.notify_one();
+        self.stand_by(node);
     }
 
     /// It goes on; what happened meanwhile it has to find out.
     pub fn thaw(&self, node: usize) {
         let now = self.now();
-        let mut nodes = self.nodes.lock();
-        if !std::mem::replace(&mut nodes[node].frozen, false) {
+        if !self.nodes.is_frozen(node) {
             return;
         }
+        self.clock_is_set(now);
+        let mut nodes = self.nodes.lock();
+        nodes[node].frozen = false;
         if let Some(clock) = &nodes[node].clock {
             clock.step_to(now.max(clock.now()));
         }
@@ -196,7 +199,6 @@ impl World {
             wakes.raise(WakeSet(u32::MAX));
         }
         drop(nodes);
-        self.clock_was_set();
         self.nodes.thawed.notify_all();
         self.tell(format!("node {node} goes on"));
     }
@@ -280,6 +282,10 @@ impl World {
             tokio::select! {
                 () = settling => {}
                 () = self.nodes.changed.notified() => continue,
+            }
+            if !self.nodes.dead().is_empty() {
+                // Its thread has to end first: whoever waits for deaths sees to it.
+                return std::future::pending().await;
             }
             if !clocks.iter().all(Clock::is_idle) {
                 continue;
