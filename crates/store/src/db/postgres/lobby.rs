@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 /// Closures that must wait before a second transaction begins beside one that is under way. Without this bound the first
 /// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
 const ENOUGH: usize = 32;
-/// How long a transaction waits until it has three quarters of the number of closures in the one before it. Clients that are
-/// answered together ask again within a moment, and the first of them would get a transaction to itself.
-const LINGER: Duration = Duration::from_millis(2);
+/// How long a transaction waits until it has as many closures as the one before it. Clients that are answered together ask
+/// again within a moment, and the first of them would get a transaction to itself. Beside other nodes that moment is
+/// longer, and there transactions that begin too early cost most (`docs/performance.md`, Nodes).
+const LINGER: Duration = Duration::from_millis(5);
 
 /// Those who wait, and how many transactions are under way.
 pub(super) struct Lobby<G> {
@@ -47,11 +48,11 @@ impl<G> Drop for Turn<'_, G> {
 
 impl<G> State<G> {
     /// Whether a transaction of at most `most` closures begins now. Beside another one, [`ENOUGH`] must wait. Otherwise
-    /// three quarters of the number in the one before must wait; when it is `late`, or the lobby is closed, one is enough.
+    /// as many as in the one before must wait; when it is `late`, or the lobby is closed, one is enough.
     fn begins(&self, most: usize, late: bool) -> bool {
         let wanted = match self.working {
             0 if late || self.closed => 1,
-            0 => (self.last * 3 / 4).clamp(1, most),
+            0 => self.last.clamp(1, most),
             _ => ENOUGH,
         };
         self.waiting.len() >= wanted
@@ -133,9 +134,9 @@ mod tests {
             (1, 0, 0, false, false, true),
             (1, 0, 1, false, false, true),
             (1, 0, 4, false, false, false),
-            (2, 0, 4, false, false, false),
-            (3, 0, 4, false, false, true),
-            (3, 0, 5, false, false, true),
+            (3, 0, 4, false, false, false),
+            (4, 0, 4, false, false, true),
+            (5, 0, 4, false, false, true),
             (1, 0, 4, false, true, true),
             (1, 0, 4, true, false, true),
             (9, 0, 40, false, false, false),
