@@ -284,7 +284,7 @@ impl World {
                 () = self.nodes.changed.notified() => continue,
             }
             if !self.nodes.dead().is_empty() {
-                // Its thread has to end first: whoever waits for deaths sees to it.
+                // Time waits until the dead node's thread has ended. `World::died` ends this wait.
                 return std::future::pending().await;
             }
             if !clocks.iter().all(Clock::is_idle) {

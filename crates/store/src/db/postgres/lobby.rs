@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// closure that comes would get a transaction to itself, and the server would have nearly as many transactions as closures.
 const ENOUGH: usize = 32;
 /// How long a transaction waits until it has as many closures as the one before it. Clients that are answered together ask
-/// again within a moment, and the first of them would get a transaction to itself. Beside other nodes that moment is
-/// longer, and there transactions that begin too early cost most (`docs/performance.md`, Nodes).
+/// again within a moment, and the first of them would get a transaction to itself. While other nodes
+/// use the same cores, that moment is longer (`docs/performance.md`, Nodes on PostgreSQL).
 const LINGER: Duration = Duration::from_millis(5);
 
 /// Those who wait, and how many transactions are under way.
