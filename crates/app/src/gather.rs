@@ -30,9 +30,9 @@ pub fn share_out<A>(count: usize, stored: Result<Vec<Shared<A>>, Failure>) -> Ve
 /// What waits, with the one who wants to hear of it.
 type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 
-/// How long work waits for half as many pieces as were worked together last. Clients that are answered together ask again
-/// within a moment, and the piece of the first of them would be worked alone. In real time, whatever the clock shows.
-const LINGER: Duration = Duration::from_millis(1);
+/// How long work waits for as many pieces as were worked together last. Clients that are answered together ask again within
+/// milliseconds, and the piece of the first of them would be worked alone. In real time, whatever the clock shows.
+const LINGER: Duration = Duration::from_millis(4);
 
 /// Where pieces of work wait for each other.
 pub struct Gather<T, A> {
@@ -65,7 +65,7 @@ impl<T, A> Gather<T, A> {
 
     /// Waits until it is worth it, for a moment at most.
     async fn linger(&self) {
-        let wanted = self.last.load(Ordering::Relaxed) / 2;
+        let wanted = self.last.load(Ordering::Relaxed);
         let enough = async {
             while self.lock().len() < wanted {
                 self.came.notified().await;
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_piece_waits_a_moment_for_half_as_many_as_were_worked_last() {
+    async fn a_piece_waits_a_moment_for_as_many_as_were_worked_last() {
         let (gather, sizes) = (Arc::new(Gather::new(8, 1)), Arc::new(Mutex::new(Vec::new())));
         let ask = |count: u32| {
             let asked: Vec<_> = (0..count)
@@ -276,15 +276,12 @@ mod tests {
             }
         };
         gather.last.store(8, Ordering::Relaxed);
-        assert_eq!(ask(4).await, Duration::ZERO);
-        assert_eq!(ask(2).await, Duration::ZERO);
-        assert_eq!(ask(1).await, Duration::ZERO);
-        gather.last.store(8, Ordering::Relaxed);
+        assert_eq!(ask(8).await, Duration::ZERO);
         // Tokio's clock moves on when all wait, to the next millisecond.
         let waited = ask(1).await;
         assert!(waited >= LINGER && waited <= 2 * LINGER, "{waited:?}");
         assert_eq!(ask(1).await, Duration::ZERO);
-        assert_eq!(*sizes.lock().expect("a lock"), [4, 2, 1, 1, 1]);
+        assert_eq!(*sizes.lock().expect("a lock"), [8, 1, 1]);
     }
 
     #[tokio::test]

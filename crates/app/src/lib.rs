@@ -23,6 +23,7 @@ pub mod deliveries;
 mod directions;
 pub mod dnd;
 pub mod do_not_call;
+pub mod due_rows;
 pub mod erasure;
 pub mod event_stream;
 pub mod events;

@@ -15,12 +15,13 @@ use domain::scheduled_call::{
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::Tx;
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
+use store::{DbError, Tx};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
+use super::due_rows::DueRow;
 use super::idempotency::{Answer, Claim, Once};
 use super::timelines::Checks;
 use super::{App, Failure, timelines, topics};
@@ -254,13 +255,40 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     })
 }
 
+/// A scheduled call that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// Its id.
+    pub id: ScheduledCallId,
+}
+
+impl DueRow for Due {
+    fn tenant(&self) -> Tenant {
+        self.tenant
+    }
+
+    fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<Self>, DbError> {
+        let due = scheduled_calls::due(tx, now, without, limit)?;
+        Ok(due.into_iter().map(|(tenant, id)| Self { tenant, id }).collect())
+    }
+
+    fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
+        scheduled_calls::claim(tx, self.tenant, self.id, until)
+    }
+
+    fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+        scheduled_calls::next_due(tx, now)
+    }
+}
+
 /// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
 /// the way; `None` also when it is not due any more or another node has it. `minute_free` is whether the
 /// workspace may place another call in this minute.
 pub async fn try_due(
     app: &App,
-    tenant: Tenant,
-    id: ScheduledCallId,
+    Due { tenant, id }: Due,
     minute_free: bool,
 ) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();

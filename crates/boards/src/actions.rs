@@ -1,12 +1,12 @@
 //! Carrying out what columns owe. An action and its end are one transaction, so a crash at any point leaves it
 //! either done or still owed: it is done once (docs/contract/boards.md#automations).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use app::board_messages::{BoardMessage, Sent};
 use app::call_env::Env;
 use app::do_not_call::{self, Source};
+use app::due_rows::DueRow;
 use app::events::{self, NewEvent};
 use app::{App, Failure, access, nudges};
 use campaigns::list::{self, NewRow};
@@ -19,12 +19,6 @@ use store::boards::{self, ActionRow};
 use store::contacts::{self, ContactRow};
 use store::{DbError, Tx};
 
-/// Actions looked at in one round, and how many of them one workspace may have while others wait.
-const BATCH: i64 = 256;
-const SHARE: usize = 32;
-/// How often a round may look past workspaces that have their share.
-const LOOKS: usize = 8;
-
 /// An action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
@@ -36,45 +30,23 @@ pub struct Due {
     pub position: i64,
 }
 
-/// Due actions, longest waiting first, but of one workspace only its share while others wait behind it.
-///
-/// # Errors
-/// Those of the store.
-pub async fn claim(app: &App) -> Result<Vec<Due>, DbError> {
-    let now = app.clock.now();
-    app.store
-        .read(move |tx| {
-            let (mut batch, mut full): (Vec<Due>, Vec<Tenant>) = (Vec::new(), Vec::new());
-            let mut shares: HashMap<Tenant, usize> = HashMap::new();
-            for _ in 0..LOOKS {
-                let found = boards::due(tx, now, &full, BATCH)?;
-                let all = (found.len() as i64) < BATCH;
-                for (tenant, movement, position) in found {
-                    let due = Due { tenant, movement, position };
-                    let share = shares.entry(tenant).or_default();
-                    if *share < SHARE && !batch.contains(&due) {
-                        *share += 1;
-                        batch.push(due);
-                        if *share == SHARE {
-                            full.push(tenant);
-                        }
-                    }
-                }
-                if all || batch.len() as i64 >= BATCH {
-                    break;
-                }
-            }
-            Ok(batch)
-        })
-        .await
-}
+impl DueRow for Due {
+    fn tenant(&self) -> Tenant {
+        self.tenant
+    }
 
-/// When the next action is due.
-///
-/// # Errors
-/// Those of the store.
-pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
-    app.store.read(boards::next_due).await
+    fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<Self>, DbError> {
+        let due = boards::due(tx, now, without, limit)?;
+        Ok(due.into_iter().map(|(tenant, movement, position)| Self { tenant, movement, position }).collect())
+    }
+
+    fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
+        boards::claim(tx, self.tenant, self.movement, self.position, until)
+    }
+
+    fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+        boards::next_due(tx, now)
+    }
 }
 
 /// Carries out one action, unless another node does. What fails for the moment is put off.

@@ -21,7 +21,7 @@ mod moves;
 mod settings;
 mod sorting;
 
-pub use actions::{Due, carry_out, claim, next_due};
+pub use actions::{Due, carry_out};
 pub use board::Owner;
 pub use cards::{board, list, move_card};
 pub use erasing::{erase, sweep};

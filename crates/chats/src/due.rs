@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use app::due_rows::DueRow;
 use app::{App, Failure};
 use domain::chat::{Channel, EndCause, State, TurnKind, times_out};
 use domain::ids::{Chat, Id};
@@ -17,9 +18,6 @@ use crate::reply::{self, NO_ROOM, try_again};
 use crate::session::{Claim, Env, begin_turn, end, read_state, save, standing};
 use crate::turn::handed_back;
 
-/// Chats that are looked at in one round.
-pub const BATCH: i64 = 256;
-
 /// Takes over what this node was writing when it stopped: it is due at once. To be called before the node serves.
 ///
 /// # Errors
@@ -29,28 +27,39 @@ pub async fn adopt(app: &App) -> Result<u64, DbError> {
     app.store.tx(move |tx| chats::orphan(tx, &node, now)).await
 }
 
-/// Chats that have to be looked at, the longest waiting first.
-///
-/// # Errors
-/// Those of the store.
-pub async fn due(app: &App) -> Result<Vec<(Tenant, Id<Chat>)>, DbError> {
-    let now = app.clock.now();
-    app.store.read(move |tx| chats::due(tx, now, BATCH)).await
+/// A chat that has to be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// Its id.
+    pub id: Id<Chat>,
 }
 
-/// When the next chat has to be looked at.
-///
-/// # Errors
-/// Those of the store.
-pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
-    app.store.read(chats::next_due).await
+impl DueRow for Due {
+    fn tenant(&self) -> Tenant {
+        self.tenant
+    }
+
+    fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<Self>, DbError> {
+        let due = chats::due(tx, now, without, limit)?;
+        Ok(due.into_iter().map(|(tenant, id)| Self { tenant, id }).collect())
+    }
+
+    fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
+        chats::claim(tx, self.tenant, self.id, until)
+    }
+
+    fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+        chats::next_due(tx, now)
+    }
 }
 
 /// Does to a chat what is due.
 ///
 /// # Errors
 /// Those of the store: it is still due.
-pub async fn look_after(app: &Arc<App>, tenant: Tenant, id: Id<Chat>) -> Result<(), Failure> {
+pub async fn look_after(app: &Arc<App>, Due { tenant, id }: Due) -> Result<(), Failure> {
     let env = Env::of(app);
     let room = reply::take_room(app, tenant).ok();
     let has_room = room.is_some();

@@ -56,7 +56,7 @@ pub use document_desk::{
 };
 pub use document_drops::{drop_due, erase as erase_documents, sweep as sweep_documents};
 pub use documents::{SentFile, hand_in};
-pub use due::{BATCH, adopt, due, look_after, next_due};
+pub use due::{Due, adopt, look_after};
 pub use erasing::{erase, suspend, sweep};
 pub use feed::{Feed, Piece, Watch};
 pub use hours::{are_open, get as hours, remove as remove_hours, set as set_hours};

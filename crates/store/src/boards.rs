@@ -4,7 +4,7 @@
 mod actions;
 
 pub use actions::{
-    ActionRow, actions_of, drop_old_actions, due, insert_actions, next_due, note_failure, save_action,
+    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure, save_action,
     take_due,
 };
 

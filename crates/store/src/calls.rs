@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::analytics;
 use crate::call_wishes::Asked;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, ROWS, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -426,27 +426,26 @@ pub fn set_aside(
     )
 }
 
-/// Says that this node still holds a call on a real line, until the next time. What was asked of the call
-/// meanwhile; `None` when it is over.
+/// Says that this node still holds these calls on real lines, until the next time. What was asked of each meanwhile; those that
+/// are over are left out.
 pub fn renew(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    id: Id<Call>,
+    calls: &[Id<Call>],
     until: Timestamp,
-) -> Result<Option<Renewed>, DbError> {
-    const SQL: &str = formatcp!(
-        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning {}",
-        Asked::COLUMNS
-    );
-    let asked: Option<Asked> = tx.one(SQL, params![tenant, id, until])?;
-    Ok(asked.map(|Asked { wish }| Renewed { wish }))
-}
-
-/// A call that goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Renewed {
-    /// What is wanted of it.
-    pub wish: Option<Wish>,
+) -> Result<Vec<(Id<Call>, Option<Wish>)>, DbError> {
+    let mut renewed = Vec::with_capacity(calls.len());
+    for some in calls.chunks(ROWS) {
+        let mut values = params![tenant, until].to_vec();
+        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!(
+            "update calls set next_step_at = ?2 where workspace = ?1 and id in {ids} and phase is null and network is null returning id, {}",
+            Asked::COLUMNS
+        );
+        let asked: Vec<(Id<Call>, Asked)> = tx.all(&sql, &values)?;
+        renewed.extend(asked.into_iter().map(|(id, Asked { wish })| (id, wish)));
+    }
+    Ok(renewed)
 }
 
 /// Across workspaces: when the next call is due.

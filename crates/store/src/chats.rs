@@ -10,6 +10,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
+use crate::claims::Claimed;
 use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
@@ -216,7 +217,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             reply_at: row.reply_at,
             unanswered_at: row.unanswered_at,
         }
-        and "version = version + 1"
+        and "version = version + 1, claimed_until = null"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
     );
     Ok(tx.exec(sql, &values)? > 0)
@@ -326,17 +327,28 @@ pub fn want_all_ended(
     )
 }
 
-/// Across workspaces: chats that have to be looked at, the longest waiting first.
-pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Tenant, Id<Chat>)>, DbError> {
-    tx.all(
-        "select workspace, id from chats where next_at is not null and next_at <= ?1 order by next_at, id limit ?2",
-        params![now, limit],
-    )
+/// Those that are due are claimed.
+const CLAIMED: Claimed = Claimed { table: "chats", due: "next_at", key: "workspace, id" };
+
+/// Across workspaces: up to `limit` chats that have to be looked at and are not claimed, the longest waiting first, without
+/// those of the workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
+pub fn due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    without: &[Tenant],
+    limit: i64,
+) -> Result<Vec<(Tenant, Id<Chat>)>, DbError> {
+    CLAIMED.due(tx, now, without, limit)
 }
 
-/// Across workspaces: when the next chat has to be looked at.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_at) from chats where next_at is not null", &[])?.flatten())
+/// Has other nodes leave a chat alone until `until` that has to be looked at.
+pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, until: Timestamp) -> Result<(), DbError> {
+    CLAIMED.claim(tx, params![tenant, id], until)
+}
+
+/// Across workspaces: when the next chat has to be looked at by somebody who has not claimed it.
+pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    CLAIMED.next_due(tx, now)
 }
 
 /// Across workspaces: gives up the replies that a node was writing when it stopped; they are taken up at once.

@@ -24,6 +24,7 @@ pub mod channel_inbox;
 pub mod channel_messages;
 pub mod channel_templates;
 pub mod chats;
+mod claims;
 pub mod compliance_packs;
 pub mod contacts;
 pub mod decision_log;

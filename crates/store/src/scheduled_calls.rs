@@ -8,8 +8,9 @@ use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
+use crate::claims::Claimed;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, Tx};
 use crate::params;
 
 /// The id of a scheduled call.
@@ -85,7 +86,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
             reason: state.reason,
             call: row.call,
             erased: state.erased,
-        } and "version = version + 1"
+        } and "version = version + 1, claimed_until = null"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
     );
     Ok(tx.exec(sql, &values)? > 0)
@@ -152,29 +153,28 @@ pub fn list(
     }
 }
 
-/// Across workspaces: up to `limit` scheduled calls that are due, longest waiting first, without those of the
-/// workspaces in `without`.
+/// Those that are due are claimed.
+const CLAIMED: Claimed = Claimed { table: "scheduled_calls", due: "next_attempt_at", key: "workspace, id" };
+
+/// Across workspaces: up to `limit` scheduled calls that are due and not claimed, longest waiting first, without those of the
+/// workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
     without: &[Tenant],
     limit: i64,
 ) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
-    let mut values = vec![now.into(), limit.into()];
-    let mut sql = "select workspace, id from scheduled_calls where next_attempt_at is not null and next_attempt_at <= ?1".to_owned();
-    if !without.is_empty() {
-        let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
-        sql.push_str(&format!(" and workspace not in {list}"));
-    }
-    sql.push_str(" order by next_attempt_at, workspace, id limit ?2");
-    tx.all(&sql, &values)
+    CLAIMED.due(tx, now, without, limit)
 }
 
-/// Across workspaces: when the next one is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx
-        .one("select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null", &[])?
-        .flatten())
+/// Has other nodes leave a due scheduled call alone until `until`.
+pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, until: Timestamp) -> Result<(), DbError> {
+    CLAIMED.claim(tx, params![tenant, id], until)
+}
+
+/// Across workspaces: when the next one is due for somebody who has not claimed it.
+pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    CLAIMED.next_due(tx, now)
 }
 
 /// Up to `limit` calls of a key that wait, oldest first, locked until the transaction ends; those being dialled

@@ -1,5 +1,7 @@
 //! What the node that holds a call on a real line says of it.
 
+use std::collections::BTreeMap;
+
 use domain::call::Wish;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
@@ -39,13 +41,20 @@ pub async fn keep_holding(
     held: Vec<(Tenant, Id<Call>)>,
     until: Timestamp,
 ) -> Result<Looked, Failure> {
+    let mut of_workspace: BTreeMap<Tenant, Vec<Id<Call>>> = BTreeMap::new();
+    for (tenant, id) in held {
+        of_workspace.entry(tenant).or_default().push(id);
+    }
     app.store
         .tx(move |tx| {
             let mut looked = Looked::default();
-            for (tenant, id) in &held {
-                match calls::renew(tx, *tenant, *id, until)? {
-                    Some(renewed) => looked.wishes.extend(renewed.wish.map(|wish| (*id, wish))),
-                    None => looked.over.push(*id),
+            for (tenant, ids) in &of_workspace {
+                let renewed: BTreeMap<_, _> = calls::renew(tx, *tenant, ids, until)?.into_iter().collect();
+                for id in ids {
+                    match renewed.get(id) {
+                        Some(wish) => looked.wishes.extend(wish.map(|wish| (*id, wish))),
+                        None => looked.over.push(*id),
+                    }
                 }
             }
             Ok(looked)

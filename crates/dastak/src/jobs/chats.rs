@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ::chats::Due;
 use domain::chat::LEASE;
 use domain::time::{SECOND, Timestamp};
-use tokio::task::JoinSet;
 
 use super::{next_look, repeat};
 use crate::app::{App, Wakes, topics};
@@ -28,34 +28,17 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     app.clock.start_job(signal, move |job| repeat(job, move || analyses.clone().look()));
 }
 
-/// Looks after one batch of chats that are due. Returns when to look again.
+/// Looks after one fair batch of chats that are due. Returns when to look again.
 async fn look(app: Arc<App>) -> Option<Timestamp> {
-    let again = app.clock.now().plus(AGAIN);
-    let Ok(batch) = ::chats::due(&app).await else { return Some(again) };
-    let mut running = JoinSet::new();
-    let mut failed = false;
-    for (tenant, chat) in batch {
-        if running.len() >= AT_ONCE {
-            failed |= !matches!(running.join_next().await, Some(Ok(true)));
-        }
-        let app = app.clone();
-        running.spawn(async move {
-            ::chats::look_after(&app, tenant, chat)
-                .await
-                .inspect_err(|failure| failure.warn_about(chat, "a chat could not be looked after"))
-                .is_ok()
-        });
-    }
-    while let Some(done) = running.join_next().await {
-        failed |= !matches!(done, Ok(true));
-    }
-    match ::chats::next_due(&app).await {
-        // What failed stays due: come back, but not at once.
-        Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
-        // A message moves the time of its chat forward without waking anybody, by a lease at the least.
-        Ok(due) => next_look(&app, due.map(|due| due.min(app.clock.now().plus(LEASE))), again),
-        Err(_) => Some(again),
-    }
+    let look_after = async |app: Arc<App>, due: Due| {
+        ::chats::look_after(&app, due)
+            .await
+            .inspect_err(|failure| failure.warn_about(due.id, "a chat could not be looked after"))
+            .is_ok()
+    };
+    let next = super::work_due(&app, AT_ONCE, look_after).await;
+    // A message moves the time of its chat forward without waking anybody, by a lease at the least.
+    next.map(|due| due.min(app.clock.now().plus(LEASE)))
 }
 
 /// The analyses that run on this node.

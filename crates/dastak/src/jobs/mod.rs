@@ -36,9 +36,11 @@ pub mod wishes;
 use std::future::Future;
 use std::sync::Arc;
 
-use domain::time::Timestamp;
+use domain::time::{SECOND, Timestamp};
 use store::WakeSet;
+use tokio::task::JoinSet;
 
+use crate::app::due_rows::{self, DueRow};
 use crate::app::{App, Wakes};
 use crate::runtime::clock::{Job, Woken};
 
@@ -89,6 +91,41 @@ async fn repeat<F: Future<Output = Option<Timestamp>>>(mut job: Job, look: impl 
         if job.wait(due).await == Woken::Stop {
             return;
         }
+    }
+}
+
+/// Time until the next look at rows that any node may work: after the store failed, and between two looks when another
+/// node's wake-up may be lost.
+const AGAIN: i64 = 5 * SECOND;
+
+/// Works one fair batch of rows that are due, `at_once` at a time; `attempt` says whether a row could be worked. Returns when to
+/// look again.
+async fn work_due<D, F>(
+    app: &Arc<App>,
+    at_once: usize,
+    attempt: impl Fn(Arc<App>, D) -> F,
+) -> Option<Timestamp>
+where
+    D: DueRow,
+    F: Future<Output = bool> + Send + 'static,
+{
+    let again = app.clock.now().plus(AGAIN);
+    let Ok(batch) = due_rows::take::<D>(app).await else { return Some(again) };
+    let (mut running, mut failed) = (JoinSet::new(), false);
+    for row in batch {
+        if running.len() >= at_once {
+            failed |= !matches!(running.join_next().await, Some(Ok(true)));
+        }
+        running.spawn(attempt(app.clone(), row));
+    }
+    while let Some(done) = running.join_next().await {
+        failed |= !matches!(done, Ok(true));
+    }
+    match due_rows::next_due::<D>(app).await {
+        // What failed stays due: come back, but not at once.
+        Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
+        Ok(due) => next_look(app, due, again),
+        Err(_) => Some(again),
     }
 }
 

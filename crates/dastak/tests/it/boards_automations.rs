@@ -1,5 +1,6 @@
 //! What columns of boards do with cards that come into them (docs/contract/boards.md#automations).
 
+use app::due_rows;
 use domain::call::{EndCause, Fact, Report};
 use domain::time::DAY;
 use serde_json::{Value, json};
@@ -534,4 +535,29 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
         refused.refused(400, "invalid_request")["meta"]["field"],
         "columns[0].automations[0].templateId"
     );
+}
+
+#[tokio::test]
+async fn an_automation_is_claimed_and_carried_out_once() {
+    let kit = Kit::open().await;
+    kit.automate("won", json!([{"type": "event"}, {"type": "event"}])).await;
+    kit.talked("0001", "paid").await;
+    let app = kit.app().app();
+    let now = app.clock.now();
+    // Both are owed once more, and nobody is woken.
+    let owed = "update board_actions set next_at = ?1, state = 'pending', finished_at = null";
+    app.store.tx(move |tx| tx.exec(owed, store::params![now])).await.unwrap();
+    let take = async || due_rows::take::<::boards::Due>(app).await.unwrap();
+    let claimed = take().await;
+    assert_eq!(claimed.iter().map(|due| due.position).collect::<Vec<_>>(), [0, 1]);
+    if app.store.shared() {
+        assert_eq!(take().await, []);
+    }
+    for due in claimed {
+        ::boards::carry_out(app, due).await.unwrap();
+        ::boards::carry_out(app, due).await.unwrap();
+    }
+    assert_eq!(kit.actions().await, ["event done -", "event done -"]);
+    let sql = "select count(*) from board_actions where claimed_until is not null or attempts <> 2";
+    assert_eq!(app.store.read(move |tx| tx.one::<i64>(sql, &[])).await.unwrap(), Some(0));
 }

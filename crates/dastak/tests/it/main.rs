@@ -61,6 +61,7 @@ mod deliveries;
 mod dialler;
 mod do_not_call;
 mod documents;
+mod due_rows;
 mod embeddings;
 mod ends;
 mod erasure;

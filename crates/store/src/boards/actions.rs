@@ -7,8 +7,9 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::claims::Claimed;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
@@ -62,29 +63,35 @@ pub fn insert_actions(tx: &mut Tx<'_>, tenant: Tenant, rows: &[ActionRow]) -> Re
     tx.insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
 }
 
-/// Across workspaces: up to `limit` actions that are due, longest waiting first, without those of the
-/// workspaces in `without`.
+/// Those that are due are claimed.
+const CLAIMED: Claimed =
+    Claimed { table: "board_actions", due: "next_at", key: "workspace, move_id, position" };
+
+/// Across workspaces: up to `limit` actions that are due and not claimed, longest waiting first, without those of the
+/// workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
     without: &[Tenant],
     limit: i64,
 ) -> Result<Vec<(Tenant, Id<BoardMove>, i64)>, DbError> {
-    let mut values = vec![now.into(), limit.into()];
-    let mut sql =
-        "select workspace, move_id, position from board_actions where next_at is not null and next_at <= ?1"
-            .to_owned();
-    if !without.is_empty() {
-        let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
-        sql.push_str(&format!(" and workspace not in {list}"));
-    }
-    sql.push_str(" order by next_at, move_id, position limit ?2");
-    tx.all(&sql, &values)
+    CLAIMED.due(tx, now, without, limit)
 }
 
-/// Across workspaces: when the next action is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_at) from board_actions where next_at is not null", &[])?.flatten())
+/// Has other nodes leave a due action alone until `until`.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    movement: Id<BoardMove>,
+    position: i64,
+    until: Timestamp,
+) -> Result<(), DbError> {
+    CLAIMED.claim(tx, params![tenant, movement, position], until)
+}
+
+/// Across workspaces: when the next action is due for somebody who has not claimed it.
+pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    CLAIMED.next_due(tx, now)
 }
 
 /// An action that is due, locked until the transaction ends; `None` when it is over, or another node has it.
@@ -113,6 +120,7 @@ pub fn save_action(tx: &mut Tx<'_>, row: &ActionRow) -> Result<(), DbError> {
             next_at: row.next_at,
             finished_at: row.finished_at,
         }
+        and "claimed_until = null"
         where "workspace = ?1 and move_id = ?2 and position = ?3", row.workspace, row.movement, row.position
     );
     tx.later(sql, &values)

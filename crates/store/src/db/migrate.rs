@@ -83,6 +83,7 @@ migrations! {
     41 "more_traces" => online,
     42 "team_names" => online,
     43 "line_wakes" => online,
+    44 "claims" => online,
 }
 
 /// Number of the newest step this program knows.

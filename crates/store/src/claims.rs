@@ -1,0 +1,81 @@
+//! Claims on rows that are due. On a shared store a node claims a batch for a while, so that others take other rows. Nothing but
+//! work in vain depends on a claim: who works a row locks it. Whatever is saved of a row ends its claim.
+
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::Value;
+use crate::db::row::FromRow;
+use crate::db::{DbError, Tx, any_of};
+use crate::params;
+
+/// A table whose due rows are claimed; it has the columns `workspace` and `claimed_until`.
+pub(crate) struct Claimed {
+    pub table: &'static str,
+    /// The column that says when a row is due; null when it is not.
+    pub due: &'static str,
+    /// The columns of its key, as they are returned and ordered; `workspace` is the first.
+    pub key: &'static str,
+}
+
+impl Claimed {
+    /// Keys of up to `limit` rows that are due and that nobody has claimed, longest waiting first, without those of the
+    /// workspaces in `without`. On a shared store they are locked until the transaction ends, and locked ones are left out.
+    pub fn due<T: FromRow>(
+        &self,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        without: &[Tenant],
+        limit: i64,
+    ) -> Result<Vec<T>, DbError> {
+        let Self { table, due, key } = self;
+        let mut values = vec![now.into(), limit.into()];
+        let others = if without.is_empty() {
+            String::new()
+        } else {
+            let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
+            format!("and workspace not in {list}")
+        };
+        let sql = format!(
+            "select {key} from {table} where {due} is not null and {due} <= ?1 and (claimed_until is null or claimed_until <= ?1) {others} \
+             order by {due}, {key} limit ?2 /*pg for update skip locked*/"
+        );
+        tx.all(&sql, &values)
+    }
+
+    /// Claims a row until `until`. Other nodes do not share an embedded store: there it is not written down.
+    pub fn claim(&self, tx: &mut Tx<'_>, key: &[Value<'_>], until: Timestamp) -> Result<(), DbError> {
+        if !tx.shared() {
+            return Ok(());
+        }
+        let places: Vec<String> = (2..2 + key.len()).map(|place| format!("?{place}")).collect();
+        let sql = format!(
+            "update {} set claimed_until = ?1 where ({}) = ({})",
+            self.table,
+            self.key,
+            places.join(", ")
+        );
+        let values: Vec<Value<'_>> = std::iter::once(until.into()).chain(key.iter().cloned()).collect();
+        tx.later(&sql, &values)
+    }
+
+    /// When the next row is due that nobody has claimed; when all that are due are claimed, the end of the first claim is
+    /// not overlooked.
+    pub fn next_due(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+        let Self { table, due, .. } = self;
+        let free: Option<Timestamp> = tx.one(
+            &format!(
+                "select {due} from {table} where {due} is not null and (claimed_until is null or claimed_until <= ?1) order by {due} limit 1"
+            ),
+            params![now],
+        )?;
+        if !tx.shared() || free.is_some_and(|at| at <= now) {
+            return Ok(free);
+        }
+        let claimed = tx.one::<Option<Timestamp>>(
+            &format!("select min(claimed_until) from {table} where {due} is not null and {due} <= ?1 and claimed_until > ?1"),
+            params![now],
+        )?;
+        Ok(free.into_iter().chain(claimed.flatten()).min())
+    }
+}
