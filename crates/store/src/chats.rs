@@ -322,7 +322,7 @@ pub fn want_all_ended(
     now: Timestamp,
 ) -> Result<u64, DbError> {
     tx.exec(
-        "update chats set wish = ?2, next_at = ?3, version = version + 1 where workspace = ?1 and state <> 'ended' and wish is null",
+        "update chats set wish = ?2, next_at = ?3, claimed_until = null, version = version + 1 where workspace = ?1 and state <> 'ended' and wish is null",
         params![tenant, cause, now],
     )
 }
@@ -354,7 +354,7 @@ pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, Db
 /// Across workspaces: gives up the replies that a node was writing when it stopped; they are taken up at once.
 pub fn orphan(tx: &mut Tx<'_>, node: &str, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
-        "update chats set turn_until = ?2, next_at = ?2, version = version + 1 \
+        "update chats set turn_until = ?2, next_at = ?2, claimed_until = null, version = version + 1 \
          where next_at is not null and turn_kind is not null and turn_node = ?1",
         params![node, now],
     )
