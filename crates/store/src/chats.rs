@@ -343,7 +343,7 @@ pub fn due(
 
 /// Has other nodes leave a chat alone until `until` that has to be looked at.
 pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, until: Timestamp) -> Result<(), DbError> {
-    CLAIMED.claim(tx, params![tenant, id], until)
+    CLAIMED.claim(tx, tenant, params![id], until)
 }
 
 /// Across workspaces: when the next chat has to be looked at by somebody who has not claimed it.

@@ -19,8 +19,8 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// Keys of up to `limit` rows that are due and that nobody has claimed, longest waiting first, without those of the
-    /// workspaces in `without`. On a shared store they are locked until the transaction ends, and locked ones are left out.
+    /// Across workspaces: keys of up to `limit` rows that are due and that nobody has claimed, longest waiting first, without
+    /// those of the workspaces in `without`. On a shared store they are locked until the transaction ends, and locked ones are left out.
     pub fn due<T: FromRow>(
         &self,
         tx: &mut Tx<'_>,
@@ -43,23 +43,30 @@ impl Claimed {
         tx.all(&sql, &values)
     }
 
-    /// Claims a row until `until`. Other nodes do not share an embedded store: there it is not written down.
-    pub fn claim(&self, tx: &mut Tx<'_>, key: &[Value<'_>], until: Timestamp) -> Result<(), DbError> {
+    /// Claims a row until `until`; `key` is what follows the workspace. Other nodes do not share an embedded store: there it is not written down.
+    pub fn claim(
+        &self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        key: &[Value<'_>],
+        until: Timestamp,
+    ) -> Result<(), DbError> {
         if !tx.shared() {
             return Ok(());
         }
-        let places: Vec<String> = (2..2 + key.len()).map(|place| format!("?{place}")).collect();
+        let places: Vec<String> = (2..3 + key.len()).map(|place| format!("?{place}")).collect();
         let sql = format!(
             "update {} set claimed_until = ?1 where ({}) = ({})",
             self.table,
             self.key,
             places.join(", ")
         );
-        let values: Vec<Value<'_>> = std::iter::once(until.into()).chain(key.iter().cloned()).collect();
+        let values: Vec<Value<'_>> =
+            [until.into(), tenant.into()].into_iter().chain(key.iter().cloned()).collect();
         tx.later(&sql, &values)
     }
 
-    /// When the next row is due that nobody has claimed; when all that are due are claimed, the end of the first claim is
+    /// Across workspaces: when the next row is due that nobody has claimed; when all that are due are claimed, the end of the first claim is
     /// not overlooked.
     pub fn next_due(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
         let Self { table, due, .. } = self;

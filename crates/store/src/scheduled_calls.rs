@@ -169,7 +169,7 @@ pub fn due(
 
 /// Has other nodes leave a due scheduled call alone until `until`.
 pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, until: Timestamp) -> Result<(), DbError> {
-    CLAIMED.claim(tx, params![tenant, id], until)
+    CLAIMED.claim(tx, tenant, params![id], until)
 }
 
 /// Across workspaces: when the next one is due for somebody who has not claimed it.

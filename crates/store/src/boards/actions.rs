@@ -86,7 +86,7 @@ pub fn claim(
     position: i64,
     until: Timestamp,
 ) -> Result<(), DbError> {
-    CLAIMED.claim(tx, params![tenant, movement, position], until)
+    CLAIMED.claim(tx, tenant, params![movement, position], until)
 }
 
 /// Across workspaces: when the next action is due for somebody who has not claimed it.
