@@ -6,18 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ::chats::Due;
 use domain::chat::LEASE;
-use domain::time::{SECOND, Timestamp};
+use domain::time::Timestamp;
 
-use super::{next_look, repeat};
+use super::{AGAIN, next_look, repeat};
 use crate::app::{App, Wakes, topics};
 use crate::runtime::clock::Signal;
 
 /// Transactions at once; on the embedded store they share commits.
 const AT_ONCE: usize = 16;
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
-const AGAIN: i64 = 5 * SECOND;
-
 /// Starts both jobs.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     super::start(app, wakes, topics::CHATS, look);
