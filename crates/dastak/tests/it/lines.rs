@@ -246,6 +246,22 @@ async fn an_erasure_in_mid_call_is_seen_by_the_node_that_holds_it() {
 }
 
 #[tokio::test]
+async fn of_many_calls_that_a_node_says_it_holds_it_hears_which_are_over() {
+    let kit = Kit::open().await;
+    let (app, tenant) = (kit.desk.app.app(), kit.desk.workspace.id.parse().unwrap());
+    let held = kit.placed().await;
+    kit.tell(held, Fact::Answered).await;
+    kit.desk.app.advance(20).await;
+    // More than one statement renews, and the one that is held is among the last.
+    let unknown: Vec<Id<Call>> = (0..40).map(|number| Id::new(1, number)).collect();
+    let said = unknown.iter().chain([&held]).map(|id| (tenant, *id)).collect();
+    let looked = calls::keep_holding(app, said, app.clock.now().plus(LEASE)).await.unwrap();
+    assert_eq!((looked.wishes, looked.over), (vec![], unknown));
+    kit.desk.app.advance(44).await;
+    assert_eq!(kit.call(held).await["status"], "in_progress", "its lease was renewed");
+}
+
+#[tokio::test]
 async fn a_person_who_takes_over_is_told() {
     let kit = Kit::open().await;
     let id = kit.placed().await;
