@@ -7,7 +7,8 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{DbError, Tx};
+use super::DbError;
+use super::work::Work;
 
 /// The line of the service that asked for a transaction.
 pub type Place = &'static Location<'static>;
@@ -59,22 +60,18 @@ pub(super) fn statement<'a>(faults: Option<&dyn Faults>, sql: &'a str) -> Cow<'a
 
 /// The closure with faulty statements. When `fate` refuses it, it ends with that error, and what it wrote is
 /// rolled back.
-pub(super) fn under<T, E: From<DbError>>(
-    faults: Arc<dyn Faults>,
-    fate: Fate,
-    mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-) -> impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static {
-    move |tx| {
+pub(super) fn under(faults: Arc<dyn Faults>, fate: Fate, mut work: Work) -> Work {
+    Box::new(move |tx| {
         tx.faults = Some(faults.clone());
-        let done = work(tx)?;
+        work(tx)?;
         match &fate {
             Fate::Refused(why) => Err(why.clone().into()),
-            Fate::Untouched => Ok(done),
+            Fate::Untouched => Ok(()),
             Fate::Unheard => {
                 let told = std::mem::take(&mut tx.uncertain);
                 tx.after.extend(told);
-                Ok(done)
+                Ok(())
             }
         }
-    }
+    })
 }

@@ -19,6 +19,7 @@ mod sqlite;
 mod tx;
 mod value;
 mod watch;
+mod work;
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +37,7 @@ pub use postgres::{Probe, Standing};
 pub use row::{FromRow, Row};
 pub use value::{Column, Field, Value, any_of, column_of};
 pub use watch::{Course, Watched, Watcher};
+use work::{Refusal, Work};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]
@@ -321,6 +323,69 @@ impl<'a> Tx<'a> {
     }
 }
 
+/// The ways into a store: each takes a closure with its types, and hands it on without them.
+macro_rules! doors {
+    ($($(#[$what:meta])* $name:ident => $way:ident($how:expr);)*) => {
+        impl Store {
+            $(
+                $(#[$what])*
+                #[track_caller]
+                pub fn $name<T, E>(
+                    &self,
+                    work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+                ) -> impl Future<Output = Result<T, E>> + Send
+                where
+                    T: Send + 'static,
+                    E: From<DbError> + Send + 'static,
+                {
+                    let place = Location::caller();
+                    let (work, slot) = work::erase(work);
+                    async move { slot.answer(self.$way(work, $how, place).await) }
+                }
+            )*
+        }
+    };
+}
+
+doors! {
+    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls the
+    /// transaction back and is returned. The closure may run more than once.
+    tx => write(Kind::Usual);
+
+    /// Like [`Store::tx`] for a closure of one statement, which PostgreSQL runs by itself: it holds no lock while
+    /// an answer travels. A second statement is an error there, and so is one that nobody waits for and that is
+    /// to change so many rows.
+    tx_single => write(Kind::Single);
+
+    /// Like [`Store::tx`] for a closure that works for several workspaces, each of which may be busy: on PostgreSQL a lock
+    /// that another transaction keeps for 100 ms ends it with [`DbError::Retry`]. Nothing was stored then, and the work of
+    /// each workspace is to be done by itself.
+    tx_hasty => write(Kind::Hasty);
+
+    /// Like [`Store::tx`] for a large closure: on SQLite no other closure shares its transaction.
+    tx_alone => write(Kind::Alone);
+
+    /// Like [`Store::tx_alone`] for a closure that may take minutes, or wait for minutes for another one of its kind. On
+    /// PostgreSQL it also waits that long for a server that does not answer: rounds of a job must not.
+    tx_long => write(Kind::Long);
+
+    /// Like [`Store::tx`] for a closure that as a rule only adds rows ([`Tx::add`]): on PostgreSQL those that wait
+    /// together share a transaction. When it does anything else, it runs again in one of its own.
+    tx_adding => write(Kind::Adding);
+
+    /// Runs a short read on a snapshot of what is committed. On SQLite it runs on the calling thread.
+    read => look(Reach::Short);
+
+    /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the
+    /// calling thread.
+    read_long => look(Reach::Long);
+
+    /// Like [`Store::read_long`] for what need not see the writes of the last seconds: with a replica it runs there
+    /// ([`Settings::Postgres`]), as long as that is not far behind. Pages that follow one another may come from
+    /// different servers.
+    read_far => look(Reach::Far);
+}
+
 impl Store {
     /// Opens the store. It does not connect: an unreachable PostgreSQL is an error of the first use. `on_wake`
     /// is called after commits.
@@ -371,101 +436,7 @@ impl Store {
         matches!(*self.engine, Engine::Postgres(_))
     }
 
-    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls the
-    /// transaction back and is returned. The closure may run more than once.
-    #[track_caller]
-    pub fn tx<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Usual, Location::caller())
-    }
-
-    /// Like [`Store::tx`] for a closure of one statement, which PostgreSQL runs by itself: it holds no lock while
-    /// an answer travels. A second statement is an error there, and so is one that nobody waits for and that is
-    /// to change so many rows.
-    #[track_caller]
-    pub fn tx_single<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Single, Location::caller())
-    }
-
-    /// Like [`Store::tx`] for a closure that works for several workspaces, each of which may be busy: on PostgreSQL a lock
-    /// that another transaction keeps for 100 ms ends it with [`DbError::Retry`]. Nothing was stored then, and the work of
-    /// each workspace is to be done by itself.
-    #[track_caller]
-    pub fn tx_hasty<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Hasty, Location::caller())
-    }
-
-    /// Like [`Store::tx`] for a large closure: on SQLite no other closure shares its transaction.
-    #[track_caller]
-    pub fn tx_alone<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Alone, Location::caller())
-    }
-
-    /// Like [`Store::tx_alone`] for a closure that may take minutes, or wait for minutes for another one of its kind. On
-    /// PostgreSQL it also waits that long for a server that does not answer: rounds of a job must not.
-    #[track_caller]
-    pub fn tx_long<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Long, Location::caller())
-    }
-
-    /// Like [`Store::tx`] for a closure that as a rule only adds rows ([`Tx::add`]): on PostgreSQL those that wait
-    /// together share a transaction. When it does anything else, it runs again in one of its own.
-    #[track_caller]
-    pub fn tx_adding<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.write(work, Kind::Adding, Location::caller())
-    }
-
-    async fn write<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        kind: Kind,
-        place: Place,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
+    async fn write(&self, work: Work, kind: Kind, place: Place) -> Result<(), Refusal> {
         let Some(watched) = self.watcher.get().and_then(|watcher| watcher.begin()) else {
             return self.write_faulty(work, kind, place).await;
         };
@@ -476,16 +447,7 @@ impl Store {
         answer
     }
 
-    async fn write_faulty<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        kind: Kind,
-        place: Place,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
+    async fn write_faulty(&self, work: Work, kind: Kind, place: Place) -> Result<(), Refusal> {
         let Some(faults) = self.faults.get() else { return self.run(work, kind).await };
         let fate = faults.before(place).await;
         let answer = self.run(faults::under(faults.clone(), fate.clone(), work), kind).await;
@@ -498,95 +460,34 @@ impl Store {
         }
     }
 
-    async fn run<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        kind: Kind,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
+    async fn run(&self, work: Work, kind: Kind) -> Result<(), Refusal> {
         match &*self.engine {
             Engine::Sqlite(engine) => engine.tx(work, matches!(kind, Kind::Alone | Kind::Long)).await,
             Engine::Postgres(engine) => engine.tx(work, kind).await,
         }
     }
 
-    /// Runs a short read on a snapshot of what is committed. On SQLite it runs on the calling thread.
-    #[track_caller]
-    pub fn read<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        let place = Location::caller();
-        async move { self.look_from(work, place, Reach::Short).await }
-    }
-
-    async fn look_from<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        place: Place,
-        reach: Reach,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        let Some(faults) = self.faults.get() else { return self.look(work, place, reach).await };
-        match faults.read(place) {
-            Some(why) => Err(why.into()),
-            None => self.look(faults::under(faults.clone(), Fate::Untouched, work), place, reach).await,
-        }
-    }
-
-    async fn look<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        place: Place,
-        reach: Reach,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        match &*self.engine {
+    async fn look(&self, work: Work, reach: Reach, place: Place) -> Result<(), Refusal> {
+        let work = match self.faults.get() {
+            None => work,
+            Some(faults) => match faults.read(place) {
+                Some(why) => return Err(why.into()),
+                None => faults::under(faults.clone(), Fate::Untouched, work),
+            },
+        };
+        let store = match &*self.engine {
+            Engine::Postgres(engine) => return engine.read(work, place, reach).await,
+            Engine::Sqlite(engine) if reach == Reach::Short => return engine.read(work),
+            Engine::Sqlite(_) => self.clone(),
+        };
+        let read = move || match &*store.engine {
             Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(work, place, reach).await,
+            Engine::Postgres(_) => Err(DbError::Internal("the engine changed".into()).into()),
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(answer) => answer,
+            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
         }
-    }
-
-    /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the
-    /// calling thread.
-    #[track_caller]
-    pub fn read_long<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.read_at_length(work, Location::caller(), Reach::Long)
-    }
-
-    /// Like [`Store::read_long`] for what need not see the writes of the last seconds: with a replica it runs there
-    /// ([`Settings::Postgres`]), as long as that is not far behind. Pages that follow one another may come from
-    /// different servers.
-    #[track_caller]
-    pub fn read_far<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        self.read_at_length(work, Location::caller(), Reach::Far)
     }
 
     /// How the replica goes; `None` without one.
@@ -594,33 +495,6 @@ impl Store {
         match &*self.engine {
             Engine::Postgres(engine) => engine.replica(),
             Engine::Sqlite(_) => None,
-        }
-    }
-
-    async fn read_at_length<T, E>(
-        &self,
-        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        place: Place,
-        reach: Reach,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        if self.shared() {
-            return self.look_from(work, place, reach).await;
-        }
-        let store = self.clone();
-        let read = move || match (&*store.engine, store.faults.get()) {
-            (Engine::Sqlite(engine), None) => engine.read(work),
-            (Engine::Sqlite(engine), Some(faults)) => {
-                engine.read(faults::under(faults.clone(), Fate::Untouched, work))
-            }
-            (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
-        };
-        match tokio::task::spawn_blocking(read).await {
-            Ok(answer) => answer,
-            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
         }
     }
 
@@ -656,8 +530,9 @@ impl Store {
         if self.read(migrate::version).await? >= migration.version {
             return Ok(());
         }
-        let alone = |sql: String| {
-            self.write(move |tx| tx.exec(&sql, &[]).map(|_| ()), Kind::LongSingle, Location::caller())
+        let alone = async |sql: String| {
+            let (work, slot) = work::erase(move |tx| tx.exec(&sql, &[]).map(|_| ()));
+            slot.answer(self.write(work, Kind::LongSingle, Location::caller()).await)
         };
         if let Some(index) = before {
             let name = index.clone();

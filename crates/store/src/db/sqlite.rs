@@ -13,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use tokio::sync::oneshot;
 
 use super::behind::{Behind, Hand, Shared, lock};
+use super::work::{Refusal, Work};
 use super::{Aftermath, DbError, OnWake, Row, Session, StoreMetrics, Tx, Value};
 
 /// Closures that may share one commit.
@@ -86,16 +87,8 @@ impl Sqlite {
         Ok(Self { orders, readers: Mutex::new(Vec::new()), file: file.to_owned(), metrics, _lock: lock })
     }
 
-    pub(super) async fn tx<T, E>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        alone: bool,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
-        let (send, answer) = oneshot::channel::<Result<T, E>>();
+    pub(super) async fn tx(&self, mut work: Work, alone: bool) -> Result<(), Refusal> {
+        let (send, answer) = oneshot::channel();
         let job: Job = Box::new(move |session| {
             let session = match session {
                 Ok(session) => session,
@@ -103,9 +96,8 @@ impl Sqlite {
             };
             let mut tx = Tx::new(session);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                let value = work(&mut tx)?;
-                tx.settle()?;
-                Ok(value)
+                work(&mut tx)?;
+                tx.settle().map_err(Refusal::from)
             }));
             let aftermath = tx.aftermath();
             finish(outcome, aftermath, send)
@@ -118,10 +110,7 @@ impl Sqlite {
         answer.await.unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
     }
 
-    pub(super) fn read<T, E: From<DbError>>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub(super) fn read(&self, mut work: Work) -> Result<(), Refusal> {
         let conn = self.reader()?;
         self.metrics.in_use.inc();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -239,22 +228,18 @@ fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.pragma_update(None, "mmap_size", 1_i64 << 30).map_err(classify)
 }
 
-fn finish<T, E>(
-    outcome: std::thread::Result<Result<T, E>>,
+fn finish(
+    outcome: std::thread::Result<Result<(), Refusal>>,
     aftermath: Aftermath,
-    send: oneshot::Sender<Result<T, E>>,
-) -> (bool, Answer)
-where
-    T: Send + 'static,
-    E: From<DbError> + Send + 'static,
-{
+    send: oneshot::Sender<Result<(), Refusal>>,
+) -> (bool, Answer) {
     match outcome {
-        Ok(Ok(value)) => {
+        Ok(Ok(())) => {
             let answer: Answer = Box::new(move |committed, on_wake| {
                 let answer = match committed {
                     Ok(()) => {
                         aftermath.run(on_wake);
-                        Ok(value)
+                        Ok(())
                     }
                     Err(why) => Err(why.into()),
                 };
@@ -264,8 +249,9 @@ where
         }
         Ok(Err(error)) => {
             // The refusal may rest on writes of other closures, which are void when the commit fails.
-            let answer: Answer =
-                Box::new(move |committed, _| drop(send.send(Err(committed.err().map_or(error, E::from)))));
+            let answer: Answer = Box::new(move |committed, _| {
+                drop(send.send(Err(committed.err().map_or(error, Refusal::from))))
+            });
             (false, answer)
         }
         Err(_) => (

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use domain::trace::TraceContext;
 
-use super::Tx;
+use super::work::Work;
 
 /// Follows transactions.
 pub trait Watcher: Send + Sync {
@@ -57,17 +57,13 @@ impl Notes {
 }
 
 /// The closure in its trace.
-pub(super) fn under<T, E>(
-    context: TraceContext,
-    notes: Arc<Notes>,
-    mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-) -> impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static {
-    move |tx| {
+pub(super) fn under(context: TraceContext, notes: Arc<Notes>, mut work: Work) -> Work {
+    Box::new(move |tx| {
         if notes.runs.fetch_add(1, Ordering::Relaxed) == 0 {
             let waited = u64::try_from(notes.asked.elapsed().as_micros()).unwrap_or(u64::MAX);
             notes.waited.store(waited, Ordering::Relaxed);
         }
         tx.trace = Some(context);
         work(tx)
-    }
+    })
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::SyncSender;
 
 use tokio::sync::oneshot;
 
+use super::super::work::{Refusal, Work};
 use super::super::{Aftermath, DbError, OnWake, Session, StoreMetrics, Tx, Value};
 use super::lobby::Lobby;
 use super::{Job, PATIENCE, PgSession, WRITE};
@@ -129,16 +130,6 @@ enum Gathered {
     Answered,
 }
 
-/// A closure that wants to share a transaction.
-pub(super) trait Guest: Send {
-    /// Where it waits for a transaction of its own, and whether what was remembered proved wrong.
-    fn alone(self: Box<Self>, again: bool) -> Job;
-    /// Tells its caller what became of the shared one.
-    fn answer(self: Box<Self>, committed: Result<(), DbError>);
-    /// Runs it.
-    fn run(&mut self, sheet: &mut Sheet) -> Outcome;
-}
-
 /// Whether a closure is to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -150,43 +141,37 @@ pub(super) enum Outcome {
     Doubtful,
 }
 
-/// A closure with its caller.
-pub(super) struct Work<T, E, F> {
-    work: F,
-    send: Option<oneshot::Sender<Result<T, E>>>,
-    done: Option<(T, Aftermath)>,
+/// A closure that wants to share a transaction, with its caller.
+pub(super) struct Guest {
+    work: Work,
+    send: Option<oneshot::Sender<Result<(), Refusal>>>,
+    done: Option<Aftermath>,
     on_wake: OnWake,
     metrics: StoreMetrics,
 }
 
-impl<T, E, F> Work<T, E, F> {
+impl Guest {
     pub(super) fn new(
-        work: F,
-        send: oneshot::Sender<Result<T, E>>,
+        work: Work,
+        send: oneshot::Sender<Result<(), Refusal>>,
         on_wake: OnWake,
         metrics: StoreMetrics,
     ) -> Self {
         Self { work, send: Some(send), done: None, on_wake, metrics }
     }
 
-    fn tell(&mut self, answer: Result<T, E>) {
+    fn tell(&mut self, answer: Result<(), Refusal>) {
         if let Some(send) = self.send.take() {
             let _ = send.send(answer);
         }
     }
-}
 
-impl<T, E, F> Guest for Work<T, E, F>
-where
-    T: Send + 'static,
-    E: From<DbError> + Send + 'static,
-    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-{
+    /// Runs it.
     fn run(&mut self, sheet: &mut Sheet) -> Outcome {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut tx = Tx::new(Session::Sheet(sheet));
-            let value = (self.work)(&mut tx)?;
-            Ok((value, tx.aftermath()))
+            (self.work)(&mut tx)?;
+            Ok(tx.aftermath())
         }));
         match outcome {
             Ok(Ok(done)) => {
@@ -206,15 +191,16 @@ where
         }
     }
 
-    fn answer(mut self: Box<Self>, committed: Result<(), DbError>) {
+    /// Tells its caller what became of the shared transaction.
+    fn answer(mut self, committed: Result<(), DbError>) {
         let answer = match (committed, self.done.take()) {
-            (Ok(()), Some((value, aftermath))) => {
+            (Ok(()), Some(aftermath)) => {
                 aftermath.run(&self.on_wake);
-                Ok(value)
+                Ok(())
             }
             (Ok(()), None) => Err(DbError::Internal("a shared transaction has no outcome".into()).into()),
             (Err(why), done) => {
-                if let (DbError::Uncertain(_), Some((_, aftermath))) = (&why, done) {
+                if let (DbError::Uncertain(_), Some(aftermath)) = (&why, done) {
                     aftermath.doubt();
                 }
                 Err(why.into())
@@ -223,19 +209,17 @@ where
         self.tell(answer);
     }
 
-    fn alone(mut self: Box<Self>, again: bool) -> Job {
+    /// Where it waits for a transaction of its own, and whether what was remembered proved wrong.
+    fn alone(mut self, again: bool) -> Job {
         Box::new(move |session| {
             let outcome = session.write(&mut self.work, (WRITE, PATIENCE), again, &self.metrics);
-            let answer = outcome.map(|(value, aftermath)| {
-                aftermath.run(&self.on_wake);
-                value
-            });
+            let answer = outcome.map(|aftermath| aftermath.run(&self.on_wake));
             self.tell(answer);
         })
     }
 }
 
-fn gather(guest: &mut dyn Guest, all: &mut Sheet) -> Gathered {
+fn gather(guest: &mut Guest, all: &mut Sheet) -> Gathered {
     let mut sheet = Sheet::default();
     match guest.run(&mut sheet) {
         Outcome::Answered => Gathered::Answered,
@@ -249,7 +233,7 @@ fn gather(guest: &mut dyn Guest, all: &mut Sheet) -> Gathered {
 
 /// Serves closures that want to share transactions. `singly` is where those wait that get one of their own.
 pub(super) fn serve(
-    lobby: &Lobby<Box<dyn Guest>>,
+    lobby: &Lobby<Guest>,
     mut session: PgSession,
     singly: &SyncSender<Job>,
     metrics: &StoreMetrics,
@@ -267,7 +251,7 @@ pub(super) fn serve(
         metrics.in_use.inc();
         let mut waiting = Vec::with_capacity(guests.len());
         for mut guest in guests {
-            match gather(&mut *guest, &mut all) {
+            match gather(&mut guest, &mut all) {
                 Gathered::Rows => waiting.push(guest),
                 Gathered::Alone => send(guest.alone(false)),
                 Gathered::Answered => {}

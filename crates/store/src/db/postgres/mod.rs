@@ -19,9 +19,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_postgres::Client;
 
+use super::work::{Refusal, Work};
 use super::{Aftermath, DbError, Kind, OnWake, Place, Reach, Session, StoreMetrics, Tx, Wake, WakeSet};
 pub(super) use group::Sheet;
-use group::{Blame, Guest, Work};
+use group::{Blame, Guest};
 use lobby::{Door, Lobby};
 pub use probes::Probe;
 pub(super) use probes::probe;
@@ -68,7 +69,7 @@ pub(super) struct Postgres {
     writers: SyncSender<Job>,
     readers: SyncSender<Job>,
     /// Closures that may share a transaction.
-    guests: Door<Box<dyn Guest>>,
+    guests: Door<Guest>,
     /// Who reads at length, if not the primary.
     replica: Option<Replica>,
     metrics: StoreMetrics,
@@ -96,7 +97,7 @@ impl Postgres {
         let owed = Arc::new(Owed::default());
         let writers = pool("store-write", connections, server, Purpose::Write, &metrics)?;
         let readers = pool("store-read", connections, server, Purpose::Read, &metrics)?;
-        let guests = Door(Arc::new(Lobby::<Box<dyn Guest>>::new(QUEUE)));
+        let guests = Door(Arc::new(Lobby::<Guest>::new(QUEUE)));
         for number in 0..SHARED {
             let (lobby, server, singly, metrics) =
                 (guests.0.clone(), server.clone(), writers.clone(), metrics.clone());
@@ -129,15 +130,7 @@ impl Postgres {
         Ok(Self { writers, readers, guests, replica, metrics, on_wake, owed })
     }
 
-    pub(super) async fn tx<T, E>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        kind: Kind,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
+    pub(super) async fn tx(&self, mut work: Work, kind: Kind) -> Result<(), Refusal> {
         let (send, answer) = oneshot::channel();
         let (on_wake, metrics) = (self.on_wake.clone(), self.metrics.clone());
         let (frame, patience) = match kind {
@@ -147,11 +140,11 @@ impl Postgres {
             Kind::Single => (Frame::SingleWrite, PATIENCE),
             Kind::LongSingle => (Frame::SingleWrite, LONG_PATIENCE),
             Kind::Adding => {
-                let guest = Work::new(work, send, on_wake, metrics);
+                let guest = Guest::new(work, send, on_wake, metrics);
                 let admitted = || {
                     self.metrics.queued.inc();
                 };
-                if !self.guests.0.admit(Box::new(guest), admitted) {
+                if !self.guests.0.admit(guest, admitted) {
                     return Err(DbError::Unavailable("the queue of the store is full".into()).into());
                 }
                 let gone = || Err(DbError::Internal("a store thread is gone".into()).into());
@@ -159,11 +152,9 @@ impl Postgres {
             }
         };
         let job: Job = Box::new(move |session| {
-            let outcome =
-                session.write(&mut work, (frame, patience), false, &metrics).map(|(value, aftermath)| {
-                    aftermath.run(&on_wake);
-                    value
-                });
+            let outcome = session.write(&mut work, (frame, patience), false, &metrics).map(|aftermath| {
+                aftermath.run(&on_wake);
+            });
             let _ = send.send(outcome);
         });
         self.send(&self.writers, job)?;
@@ -176,16 +167,7 @@ impl Postgres {
     }
 
     /// Runs a read that was asked for at `place`.
-    pub(super) async fn read<T, E>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-        place: Place,
-        reach: Reach,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<DbError> + Send + 'static,
-    {
+    pub(super) async fn read(&self, mut work: Work, place: Place, reach: Reach) -> Result<(), Refusal> {
         if let Some(replica) = self.replica.as_ref().filter(|replica| reach == Reach::Far && replica.usable())
         {
             let (send, answer) = oneshot::channel();
@@ -195,7 +177,7 @@ impl Postgres {
             });
             self.send(&replica.readers, job)?;
             match answer.await {
-                Ok((Ok(found), _)) => return Ok(found),
+                Ok((Ok(()), _)) => return Ok(()),
                 Ok((Err((ours, None)), _)) => return Err(ours),
                 // Away, or it had to apply what the read looked at: the primary can do it.
                 Ok((Err((_, Some(why))), again)) => {
@@ -371,13 +353,13 @@ impl PgSession {
         }
     }
 
-    fn write<T, E: From<DbError>>(
+    fn write(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+        work: &mut Work,
         (frame, patience): (Frame, Duration),
         again: bool,
         metrics: &StoreMetrics,
-    ) -> Result<(T, Aftermath), E> {
+    ) -> Result<Aftermath, Refusal> {
         let (mut attempt, began) = (0, Instant::now());
         let hasty = frame == WRITE_HASTY;
         let contended = if hasty { HASTY } else { CONTENDED };
@@ -385,13 +367,13 @@ impl PgSession {
             attempt += 1;
             let (mut tx, reused) = self.open(frame, patience)?;
             let closed = match run(&mut tx, work, again || attempt > 1) {
-                Ok(Ok((value, aftermath))) => {
+                Ok(Ok(aftermath)) => {
                     let started = Instant::now();
                     let committed = tx.commit();
                     metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
                     metrics.batch_size.observe(1.0);
                     match committed {
-                        Ok(()) => Ok(Ok((value, aftermath))),
+                        Ok(()) => Ok(Ok(aftermath)),
                         Err(why) => {
                             if matches!(why, DbError::Uncertain(_)) {
                                 aftermath.doubt();
@@ -448,22 +430,17 @@ impl PgSession {
         })
     }
 
-    fn read<T, E: From<DbError>>(
-        &mut self,
-        work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
-        place: Place,
-        how: (Frame, Duration),
-    ) -> Result<T, E> {
+    fn read(&mut self, work: &mut Work, place: Place, how: (Frame, Duration)) -> Result<(), Refusal> {
         self.try_read(work, place, how).map_err(|(error, _)| error)
     }
 
     /// The same, and with an error of the server that error itself.
-    fn try_read<T, E: From<DbError>>(
+    fn try_read(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+        work: &mut Work,
         place: Place,
         (several, patience): (Frame, Duration),
-    ) -> Result<T, (E, Option<DbError>)> {
+    ) -> Result<(), (Refusal, Option<DbError>)> {
         let mut again = true;
         loop {
             // One statement sees one state by itself.
@@ -483,24 +460,18 @@ impl PgSession {
                 continue;
             }
             return match outcome {
-                Ok(Ok((value, _))) => Ok(value),
-                Ok(Err(ours)) => Err((error.clone().map_or(ours, E::from), error)),
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(ours)) => Err((error.clone().map_or(ours, Refusal::from), error)),
                 Err(_) => Err((DbError::Internal("a read panicked".into()).into(), None)),
             };
         }
     }
 }
 
-type Outcome<T, E> = std::thread::Result<Result<(T, Aftermath), E>>;
-
-fn run<T, E>(
-    tx: &mut PgTx,
-    work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
-    again: bool,
-) -> Outcome<T, E> {
+fn run(tx: &mut PgTx, work: &mut Work, again: bool) -> std::thread::Result<Result<Aftermath, Refusal>> {
     catch_unwind(AssertUnwindSafe(|| {
         let mut tx = Tx { again, ..Tx::new(Session::Postgres(tx)) };
-        let value = work(&mut tx)?;
-        Ok((value, tx.aftermath()))
+        work(&mut tx)?;
+        Ok(tx.aftermath())
     }))
 }
