@@ -415,10 +415,11 @@ mod tests {
             let text = "x".repeat(1_000);
             // Too little for the copy that is asked for after so many pages.
             (0..2 * i64::from(WORTH_IT) * 4)
-                .try_for_each(|_| tx.later("insert into texts (text) values (?1)", &[Value::from(&text)]))
+                .try_for_each(|_| tx.later("insert into texts (text) values (?1)", &[Value::from(&text)]))?;
+            Ok(())
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(store.tx::<(), DbError>(write, true)).unwrap();
+        runtime.block_on(store.tx(Box::new(write), true)).unwrap();
         let wanted = u64::try_from(WORTH_IT).unwrap() * 4096;
         let started = Instant::now();
         while std::fs::metadata(&file).unwrap().len() < wanted {
