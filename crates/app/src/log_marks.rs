@@ -251,7 +251,7 @@ impl Marks {
                 }
                 Ok::<_, std::io::Error>(moved)
             };
-            let moved = tokio::task::spawn_blocking(write)
+            let moved = runtime::blocking::run(write)
                 .await
                 .map_err(|why| why.to_string())?
                 .map_err(|why| why.to_string())?;

@@ -4,7 +4,7 @@
 //! link of the object store's own: an erasure then takes effect at once, whatever stands in a link that was
 //! given out, and a player needs to reach nothing but the service.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use api::error_codes;
 use config::Config;
@@ -299,18 +299,10 @@ pub fn spool(config: &Config) -> PathBuf {
 pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
     let (folder, clock) = (spool(&app.config), &app.clock);
     let unreadable = |why: std::io::Error| Failure::internal(format!("the folder of recordings: {why}"));
-    let mut entries = match clock.outside(tokio::fs::read_dir(&folder)).await {
-        Ok(entries) => entries,
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(why) => return Err(unreadable(why)),
-    };
+    let found = clock.outside(runtime::blocking::run(move || files_of_calls(&folder))).await;
+    let found = found.map_err(|why| Failure::internal(why.to_string()))?.map_err(unreadable)?;
     let mut left = false;
-    while let Some(entry) = clock.outside(entries.next_entry()).await.map_err(unreadable)? {
-        let path = entry.path();
-        let call =
-            path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
-        let Some(call) = call else { continue };
-        let bytes = clock.outside(entry.metadata()).await.map_err(unreadable)?.len();
+    for (call, path, bytes) in found {
         let file = RecordedFile { path: path.display().to_string(), duration_ms: length(bytes) };
         match adopt(app, call, file, SPOOL_REST).await? {
             Adopted::Waits => left = true,
@@ -320,6 +312,25 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
         }
     }
     Ok(left)
+}
+
+/// The files of a folder that are named after calls, with their bytes; none without the folder.
+fn files_of_calls(folder: &Path) -> std::io::Result<Vec<(Id<Call>, PathBuf, u64)>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) => return Err(why),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let path = entry.path();
+        let call = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+        if let Some(call) = call {
+            found.push((call, path, entry.metadata()?.len()));
+        }
+    }
+    Ok(found)
 }
 
 /// Milliseconds of sound in a WAV file of so many bytes.

@@ -295,7 +295,7 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work)
+    runtime::blocking::run(work)
         .await
         .unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }

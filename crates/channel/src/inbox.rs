@@ -138,7 +138,7 @@ where
         // Megabytes take tens of milliseconds, which others would wait for on this thread.
         let (context, behind, signature) = (app.context(), behind.clone(), signature.to_owned());
         let read = move || read(&context, &behind, &signature, body.as_ref());
-        tokio::task::spawn_blocking(read).await.map_err(|why| Failure::internal(why.to_string()))??
+        runtime::blocking::run(read).await.map_err(|why| Failure::internal(why.to_string()))??
     };
     let count = rows.len();
     if count > 0 {

@@ -266,6 +266,7 @@ impl Clock {
         };
         self.end();
         tokio::select! {
+            biased;
             _ = &mut fired => Woken::Work,
             _ = stop.changed() => {
                 self.unregister(key);
@@ -522,6 +523,7 @@ impl Job {
                 }
             };
             let stopped = tokio::select! {
+                biased;
                 () = self.signal.0.notify.notified() => false,
                 () = time => false,
                 _ = self.stop.changed() => true,

@@ -1,5 +1,6 @@
 //! What the rooms above share: the clock, new ids, secrets, logs, figures, traces, and files of the data folder.
 
+pub mod blocking;
 pub mod clock;
 pub mod crypto;
 pub mod files;

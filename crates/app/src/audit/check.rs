@@ -122,7 +122,7 @@ async fn hash(mut verifier: ChainVerifier, rows: Vec<Row>) -> Result<ChainVerifi
         }
         verifier
     };
-    tokio::task::spawn_blocking(work).await.map_err(|why| Failure::internal(why.to_string()))
+    runtime::blocking::run(work).await.map_err(|why| Failure::internal(why.to_string()))
 }
 
 pub(super) async fn page(

@@ -4,30 +4,37 @@
 //! transactions would delay a dial whose time has come. A burst lasts seconds: the dialler ends and bounds
 //! it.
 
-use tokio::sync::watch;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the dialler of this node is in the middle of a burst.
-#[derive(Debug)]
-pub struct Burst(watch::Sender<bool>);
+use tokio::sync::Notify;
 
-impl Default for Burst {
-    fn default() -> Self {
-        Self(watch::Sender::new(false))
-    }
+/// Whether the dialler of this node is in the middle of a burst. Those who wait for its end go on in the order in
+/// which they came.
+#[derive(Debug, Default)]
+pub struct Burst {
+    begun: AtomicBool,
+    ended: Notify,
 }
 
 impl Burst {
     /// Begins a burst, which ends when the returned value is dropped.
     pub fn begin(&self) -> Begun<'_> {
-        self.0.send_replace(true);
+        self.begun.store(true, Ordering::SeqCst);
         Begun(self)
     }
 
     /// Waits for the end of the burst, if there is one. Wrap it in `Clock::outside`: the dialler may need the
     /// clock to move.
     pub async fn over(&self) {
-        // The sender is `self`: it cannot be gone.
-        let _ = self.0.subscribe().wait_for(|begun| !begun).await;
+        loop {
+            let mut ended = std::pin::pin!(self.ended.notified());
+            // An end between the look and the wait is not missed.
+            ended.as_mut().enable();
+            if !self.begun.load(Ordering::SeqCst) {
+                return;
+            }
+            ended.await;
+        }
     }
 }
 
@@ -37,6 +44,7 @@ pub struct Begun<'a>(&'a Burst);
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        self.0.0.send_replace(false);
+        self.0.begun.store(false, Ordering::SeqCst);
+        self.0.ended.notify_waiters();
     }
 }

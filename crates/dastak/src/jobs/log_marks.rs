@@ -108,5 +108,5 @@ async fn add(file: &Path, lines: String) -> Result<(), String> {
     }
     let file = file.to_owned();
     let write = move || mark_file::add_line(&file, &lines);
-    tokio::task::spawn_blocking(write).await.map_err(|why| why.to_string())?.map_err(|why| why.to_string())
+    runtime::blocking::run(write).await.map_err(|why| why.to_string())?.map_err(|why| why.to_string())
 }

@@ -272,6 +272,7 @@ pub async fn attempt(
             );
             // A client that waits for a slow provider is no work of the service; this one goes away.
             tokio::select! {
+                biased;
                 sent = sent => sent.expect("no panic").map(|_| ()).map_err(again),
                 () = world.is_slow() => Ok(()),
             }?;
@@ -338,6 +339,7 @@ pub async fn attempt(
             );
             // The operator tries again what the API did not answer.
             let mended = tokio::select! {
+                biased;
                 mended = mended => mended.expect("no panic"),
                 () = world.is_slow() => return Err(Failure::plain(codes::UNAVAILABLE)),
             };

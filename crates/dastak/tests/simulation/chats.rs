@@ -121,6 +121,7 @@ pub async fn attempt(
                 tokio::spawn(UNCOUNTED.scope((), async move { chats::open(&caller, tenant, &agent).await }));
             // A client that waits for a slow model is no work of the service; this one goes away.
             let opened = tokio::select! {
+                biased;
                 opened = opening => opened.expect("no panic")?,
                 () = world.is_slow() => return Ok(()),
             };

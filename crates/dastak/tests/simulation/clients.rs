@@ -445,6 +445,7 @@ async fn attempt(
             );
             // A client that waits for a slow carrier is no work of the service.
             let answer = tokio::select! {
+                biased;
                 placed = placed => placed.expect("no panic")?,
                 () = world.is_slow() => return Ok(()),
             };

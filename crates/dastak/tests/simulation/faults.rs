@@ -45,6 +45,8 @@ pub struct Mood {
     pub slow: i64,
     pub crash: i64,
     random: Random,
+    /// Which task goes first.
+    order: Random,
 }
 
 impl Mood {
@@ -53,7 +55,14 @@ impl Mood {
         let mut some =
             |chance: i64, most: i64| if random.percent(chance) { random.range(1, most) } else { 0 };
         let (refuse, unheard, slow, crash) = (some(60, 30), some(60, 30), some(50, 40), some(70, 80));
-        Self { refuse, unheard, slow, crash, random: Random::named(seed, "faults") }
+        Self {
+            refuse,
+            unheard,
+            slow,
+            crash,
+            random: Random::named(seed, "faults"),
+            order: Random::named(seed, "order"),
+        }
     }
 
     fn hits(&mut self, permille: i64) -> bool {
@@ -111,6 +120,12 @@ enum Weather {
     Fate(Fate),
 }
 
+/// Whether `SIM_TRACE` asks for every boundary in the story of a seed: to find where two runs of it part.
+fn traced() -> bool {
+    static TRACED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *TRACED.get_or_init(|| std::env::var_os("SIM_TRACE").is_some())
+}
+
 impl World {
     /// Counts a boundary; whether the service dies here. What is crossed seldom is as likely to be the end of
     /// a life as what is crossed often.
@@ -118,6 +133,9 @@ impl World {
         let mut state = self.lock();
         if !state.faulty {
             return false;
+        }
+        if state.loud && traced() {
+            println!("{side:?} {name}");
         }
         let crossed = {
             let count = state.counts.entry((name.to_owned(), side)).or_default();
@@ -187,6 +205,20 @@ impl World {
         late.then(|| state.mood.random.range(1, 50 * SECOND))
     }
 
+    /// Lets others go first, as often as the seed says: the writer of the store takes transactions in any order.
+    async fn give_way(&self, place: Place) {
+        let others = {
+            let mut state = self.lock();
+            if state.loud && traced() {
+                println!("way {}", name(place));
+            }
+            if state.faulty { state.mood.order.range(0, 3) } else { 0 }
+        };
+        for _ in 0..others {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Keeps a transaction waiting: with its task, or with all that runs.
     async fn hold_up(&self, name: &str, ms: i64) {
         let places = TASKS_OF_A_JOB.iter().map(|(_, place)| place).chain(&TASKS_ELSEWHERE);
@@ -203,6 +235,9 @@ impl World {
         let mut state = self.lock();
         let refuse = state.mood.refuse;
         let fails = state.faulty && state.mood.hits(refuse / 2);
+        if state.loud && traced() {
+            println!("read {name}");
+        }
         if state.faulty {
             let count = state.counts.entry((format!("read {name}"), Side::Before)).or_default();
             count.crossed += 1;
@@ -257,6 +292,7 @@ impl Faults for Misfortune {
                 }
                 return Fate::Refused(away());
             }
+            self.world.give_way(place).await;
             match self.world.weather(&name(place)) {
                 Weather::Crash => std::future::pending().await,
                 Weather::Slow(ms) => {
@@ -271,6 +307,7 @@ impl Faults for Misfortune {
     fn after(&self, place: Place, _: bool) -> Pause<'_, ()> {
         self.world.change();
         Box::pin(async move {
+            self.world.give_way(place).await;
             let late = self.world.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
             if let Some((_, ms)) = late {
                 self.world.stand_still(ms);
@@ -295,6 +332,10 @@ impl Faults for Misfortune {
             Some(Plant::Leases) => sql.replace("next_step_at <= ?1", "next_step_at - 30000 <= ?1").into(),
             Some(Plant::Claims) | None => sql.into(),
         }
+    }
+
+    fn in_order(&self) -> bool {
+        true
     }
 
     fn read(&self, place: Place) -> Option<DbError> {

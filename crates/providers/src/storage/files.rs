@@ -108,7 +108,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ProviderError> {
     let failed = |fault, detail: String| ProviderError::new(super::NAME, fault, format!("{what}: {detail}"));
-    match tokio::task::spawn_blocking(work).await {
+    match runtime::blocking::run(work).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => Err(failed(fault(error.kind()), error.kind().to_string())),
         Err(_) => Err(failed(ProviderFault::Broken, "stopped half-way".to_owned())),

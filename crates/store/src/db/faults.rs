@@ -44,6 +44,12 @@ pub trait Faults: Send + Sync {
         None
     }
 
+    /// Whether a transaction of the embedded store is over before any other task of its thread goes on, and long
+    /// reads run where they are asked for: one order of things, so that a run can be repeated.
+    fn in_order(&self) -> bool {
+        false
+    }
+
     /// Asked before each statement; what it returns runs instead.
     fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
         sql.into()

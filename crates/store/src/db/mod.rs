@@ -461,23 +461,34 @@ impl Store {
     }
 
     async fn run(&self, work: Work, kind: Kind) -> Result<(), Refusal> {
+        let alone = matches!(kind, Kind::Alone | Kind::Long);
         match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, matches!(kind, Kind::Alone | Kind::Long)).await,
+            Engine::Sqlite(engine) if self.in_order() => engine.tx_in_order(work, alone),
+            Engine::Sqlite(engine) => engine.tx(work, alone).await,
             Engine::Postgres(engine) => engine.tx(work, kind).await,
         }
     }
 
+    fn in_order(&self) -> bool {
+        self.faults.get().is_some_and(|faults| faults.in_order())
+    }
+
     async fn look(&self, work: Work, reach: Reach, place: Place) -> Result<(), Refusal> {
+        // What the embedded store reads beside the calling task does not fail on purpose.
+        let beside = reach != Reach::Short && !self.shared();
         let work = match self.faults.get() {
             None => work,
-            Some(faults) => match faults.read(place) {
-                Some(why) => return Err(why.into()),
-                None => faults::under(faults.clone(), Fate::Untouched, work),
-            },
+            Some(faults) => {
+                let refused = if beside { None } else { faults.read(place) };
+                if let Some(why) = refused {
+                    return Err(why.into());
+                }
+                faults::under(faults.clone(), Fate::Untouched, work)
+            }
         };
         let store = match &*self.engine {
             Engine::Postgres(engine) => return engine.read(work, place, reach).await,
-            Engine::Sqlite(engine) if reach == Reach::Short => return engine.read(work),
+            Engine::Sqlite(engine) if reach == Reach::Short || self.in_order() => return engine.read(work),
             Engine::Sqlite(_) => self.clone(),
         };
         let read = move || match &*store.engine {

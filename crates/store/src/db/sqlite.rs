@@ -35,6 +35,8 @@ const LONG_LOG: i32 = 16_000;
 const QUIET: Duration = Duration::from_millis(500);
 const WORTH_IT: i32 = 1_000;
 
+/// Hands the outcome of a closure to its caller.
+type Reply = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 /// What is left to do with one closure once the fate of its transaction is known.
 type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
 /// Runs one closure in a session, and returns whether to keep its writes, and how to answer. Without a
@@ -87,8 +89,26 @@ impl Sqlite {
         Ok(Self { orders, readers: Mutex::new(Vec::new()), file: file.to_owned(), metrics, _lock: lock })
     }
 
-    pub(super) async fn tx(&self, mut work: Work, alone: bool) -> Result<(), Refusal> {
+    pub(super) async fn tx(&self, work: Work, alone: bool) -> Result<(), Refusal> {
         let (send, answer) = oneshot::channel();
+        self.order(work, alone, move |outcome| drop(send.send(outcome)))?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
+    }
+
+    /// Holds up the calling thread until the transaction is over.
+    pub(super) fn tx_in_order(&self, work: Work, alone: bool) -> Result<(), Refusal> {
+        let (send, answer) = sync_channel(1);
+        self.order(work, alone, move |outcome| drop(send.send(outcome)))?;
+        answer.recv().unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
+    }
+
+    fn order(
+        &self,
+        mut work: Work,
+        alone: bool,
+        send: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) -> Result<(), DbError> {
+        let send: Reply = Box::new(send);
         let job: Job = Box::new(move |session| {
             let session = match session {
                 Ok(session) => session,
@@ -103,11 +123,10 @@ impl Sqlite {
             finish(outcome, aftermath, send)
         });
         self.metrics.queued.inc();
-        if self.orders.try_send(Order { job, alone }).is_err() {
+        self.orders.try_send(Order { job, alone }).map_err(|_| {
             self.metrics.queued.dec();
-            return Err(DbError::Unavailable("the writer's queue is full".into()).into());
-        }
-        answer.await.unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
+            DbError::Unavailable("the writer's queue is full".into())
+        })
     }
 
     pub(super) fn read(&self, mut work: Work) -> Result<(), Refusal> {
@@ -231,7 +250,7 @@ fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
 fn finish(
     outcome: std::thread::Result<Result<(), Refusal>>,
     aftermath: Aftermath,
-    send: oneshot::Sender<Result<(), Refusal>>,
+    send: Reply,
 ) -> (bool, Answer) {
     match outcome {
         Ok(Ok(())) => {
@@ -243,22 +262,19 @@ fn finish(
                     }
                     Err(why) => Err(why.into()),
                 };
-                let _ = send.send(answer);
+                send(answer);
             });
             (true, answer)
         }
         Ok(Err(error)) => {
             // The refusal may rest on writes of other closures, which are void when the commit fails.
-            let answer: Answer = Box::new(move |committed, _| {
-                drop(send.send(Err(committed.err().map_or(error, Refusal::from))))
-            });
+            let answer: Answer =
+                Box::new(move |committed, _| send(Err(committed.err().map_or(error, Refusal::from))));
             (false, answer)
         }
         Err(_) => (
             false,
-            Box::new(move |_, _| {
-                drop(send.send(Err(DbError::Internal("a transaction panicked".into()).into())))
-            }),
+            Box::new(move |_, _| send(Err(DbError::Internal("a transaction panicked".into()).into()))),
         ),
     }
 }
