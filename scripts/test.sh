@@ -63,11 +63,13 @@ waits() {
 }
 
 computes() {
-    local on_postgres="-c fsync=off -c synchronous_commit=off" others
+    local on_postgres="-c fsync=off -c synchronous_commit=off" others draw
     export DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
     others=$(other_tests) || return 1
     # shellcheck disable=SC2086 # several options
-    step "everything else, the service on SQLite" env TEST_ENGINE=sqlite \
+    draw=$(git rev-parse HEAD) || return 1
+    echo "the simulation draws a hundred seeds beside its fixed ones: SIM_DRAW=$draw"
+    step "everything else, the service on SQLite" env TEST_ENGINE=sqlite SIM_DRAW="$draw" \
         cargo test --workspace --lib --bins $others -- --skip _on_postgres &&
         TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
         step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&

@@ -1,7 +1,7 @@
 //! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a
 //! client would.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
@@ -118,7 +118,9 @@ pub struct Log {
     /// Records that were answered with `accepted`.
     pub taken: Vec<Taken>,
     /// Who was to be erased, whether or not the answer came.
-    pub erasing: HashSet<(Tenant, Phone)>,
+    pub erasing: HashMap<(Tenant, Phone), Timestamp>,
+    /// By the time that passed, when the answer to each nudge came.
+    pub answered: HashMap<String, Timestamp>,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -410,9 +412,11 @@ async fn attempt(
                 checked("createNudge", body),
             )
             .await?;
-            let id = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok());
+            let id: Option<Id<Nudge>> =
+                made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok());
             if let Some(id) = id {
-                keep(&|log, _| {
+                keep(&|log, now| {
+                    log.answered.entry(id.to_string()).or_insert(now.1);
                     log.nudges.push((*customer, id));
                     if !*test {
                         log.asked.push((id, key_id, asked.1));
@@ -499,9 +503,10 @@ async fn attempt(
                 .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
                 .await?;
             let Some(contact) = found else { return Ok(()) };
-            known().erasing.insert((tenant, *to));
-            erasure::erase(app, tenant, contact.id).await?;
-            keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
+            known().erasing.entry((tenant, *to)).or_insert(asked.1);
+            let erased = erasure::erase(app, tenant, contact.id).await?;
+            let since = (erased.erased_at, asked.1);
+            keep(&|log, now| log.promise_since(since, now, Promise::Erased(tenant, *to)));
         }
         Act::Wallet { customer, amount } => top_up(app, with(customer).tenant, *amount).await?,
         Act::Lines { customer, lines } => {

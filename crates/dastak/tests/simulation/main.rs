@@ -3,8 +3,8 @@
 //! and crashes between any two steps. After a run everything that was promised is held against what the
 //! carrier saw and what the store says.
 //!
-//! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (150
-//! unless told), `SIM_SEED=k` runs one and tells its story.
+//! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (100
+//! unless told), `SIM_DRAW=word` 100 more that follow from the word, `SIM_SEED=k` runs one and tells its story.
 
 mod boards;
 mod campaigns;
@@ -28,12 +28,22 @@ mod stage;
 mod streams;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
+}
+
+/// Seeds of every run, and those that are drawn beside them.
+const FIXED: u64 = 100;
+const DRAWN: u64 = 100;
+
+/// The seeds that follow from a word, such as the id of a commit: new ones for each.
+fn drawn(word: &str) -> std::ops::Range<u64> {
+    let first = 10_000 + random::Random::named(0, word).next() % 1_000_000_000;
+    first..first + DRAWN
 }
 
 #[test]
@@ -44,9 +54,15 @@ fn every_seed_keeps_the_promises() {
         assert!(report.broken.is_empty(), "SIM_SEED={seed}\n{}", report.broken.join("\n"));
         return;
     }
-    let seeds = number("SIM_SEEDS").unwrap_or(150);
     let first = number("SIM_FIRST").unwrap_or(1);
-    let next = AtomicU64::new(first);
+    let mut all: Vec<u64> = (first..first + number("SIM_SEEDS").unwrap_or(FIXED)).collect();
+    if let Ok(word) = std::env::var("SIM_DRAW") {
+        let drawn = drawn(&word);
+        println!("beside the fixed seeds: {} to {}", drawn.start, drawn.end - 1);
+        all.extend(drawn);
+    }
+    let seeds = all.len();
+    let next = AtomicUsize::new(0);
     let totals = Mutex::new(run::Figures::default());
     let broken = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -54,10 +70,7 @@ fn every_seed_keeps_the_promises() {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + seeds {
-                        return;
-                    }
+                    let Some(&seed) = all.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                     let report = run::run(seed, false, engine);
                     totals.lock().unwrap().add(&report.figures);
                     if !report.broken.is_empty() {

@@ -85,7 +85,7 @@ impl Court<'_> {
         }
         for (phone, mut dials) in of_person {
             // Who was erased may have come onto the list again.
-            if self.log.erasing.contains(&(campaign.workspace, phone)) {
+            if self.log.erasing.contains_key(&(campaign.workspace, phone)) {
                 continue;
             }
             dials.sort();

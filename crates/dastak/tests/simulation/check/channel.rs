@@ -198,7 +198,7 @@ impl Court<'_> {
         for (id, from) in heard {
             let times = known.get(id.as_str()).copied().unwrap_or(0);
             // Who was erased meanwhile is forgotten.
-            if times != 1 && !self.log.erasing.contains(&(customer.tenant, *from)) {
+            if times != 1 && !self.log.erasing.contains_key(&(customer.tenant, *from)) {
                 broken.push(format!("{id} of {from} was acknowledged and is there {times} times"));
             }
         }

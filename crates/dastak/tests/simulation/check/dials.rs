@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use domain::compliance::Pack;
 use domain::tenant::Tenant;
-use domain::time::{DAY, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 use domain::window::NudgeWindow;
 
 use super::{CallSeen, Court, LEASE, Past};
 use crate::carrier::{Dial, World};
 use crate::clients::{Kept, Promise};
+
+/// What is asked of a slow store may be written down so much later than it says, milliseconds.
+const SLOWEST: i64 = 2 * MINUTE;
 
 impl Court<'_> {
     /// No attempt is dialled twice, and nothing is dialled that the store does not know of.
@@ -144,7 +147,7 @@ impl Court<'_> {
         for ((tenant, number), mut dials) in by_number {
             let phone = domain::phone::Phone::normalize(&number).expect("a number");
             // Who was erased is forgotten, the dials before it included.
-            if self.log.erasing.contains(&(tenant, phone)) {
+            if self.log.erasing.contains_key(&(tenant, phone)) {
                 continue;
             }
             dials.sort();
@@ -189,11 +192,13 @@ impl Court<'_> {
                     }
                     Promise::OptedOut(tenant, phone) => *tenant != call.workspace || *phone != dial.to,
                     Promise::Registered(phone) => *phone != dial.to,
-                    // What was made after the erasure is another matter.
+                    // What was made after the erasure is another matter, and so is what was on its way when it began: a slow
+                    // store may have written that down afterwards.
                     Promise::Erased(tenant, phone) => {
                         *tenant != call.workspace
                             || *phone != dial.to
-                            || made.is_none_or(|made| made >= given.at)
+                            || made.is_none_or(|made| made.plus(SLOWEST) >= given.asked.0)
+                                && !self.was_there_before(call, (*tenant, *phone))
                             || self.went_back
                     }
                     Promise::Suspended(tenant, true) => {
@@ -220,6 +225,12 @@ impl Court<'_> {
             }
         }
         self.broken.extend(broken);
+    }
+
+    /// Whether the nudge of a call was answered before anybody asked to erase its person.
+    fn was_there_before(&self, call: &CallSeen, person: (Tenant, domain::phone::Phone)) -> bool {
+        let answered = call.nudge.as_ref().and_then(|id| self.log.answered.get(id));
+        answered.zip(self.log.erasing.get(&person)).is_some_and(|(answered, asked)| answered < asked)
     }
 
     /// When a dial was decided, and by what moments to compare it with promises: the clock's while it never
