@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use telephony::media::{Agreed, Codec, Direction, Ear, Engine, Figures, Line, Settings, Sources, Tick};
 
+use crate::sound;
+
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const FIRST_PORT: u16 = 40_000;
 const STEPS: [usize; 8] = [50, 100, 150, 200, 250, 300, 400, 500];
@@ -45,18 +47,14 @@ impl Ear for Detector {
     fn starved(&mut self, _: u32) {}
 }
 
-/// A sound similar to speech: harmonics of a gliding pitch, in syllables.
+/// What both sides say for so many seconds.
 fn speech(seconds: usize) -> Vec<i16> {
-    (0..seconds * 8000)
-        .map(|index| {
-            let at = index as f64 / 8000.0;
-            let pitch = 140.0 * at + 3.0 * (at * 2.7).sin();
-            let syllable = (at * 4.0 * std::f64::consts::TAU / 2.0).sin().abs();
-            let voice: f64 =
-                (1..12).map(|of| (std::f64::consts::TAU * pitch * f64::from(of)).sin() / f64::from(of)).sum();
-            (voice * syllable * 5000.0) as i16
-        })
-        .collect()
+    sound::voice(seconds * 8000, 8000)
+}
+
+/// What the other side says, over and over, as its packets carry it.
+fn payload() -> Vec<u8> {
+    speech(4).into_iter().map(sound::mu_law).collect()
 }
 
 /// The other side of all lines, as a separate process: `bench lines peer <lines>`. It ends when its standard
@@ -71,18 +69,7 @@ fn peer(lines: usize) -> Result<(), String> {
         let _ = std::io::stdin().read(&mut [0; 1]);
         std::process::exit(0);
     });
-    // Noise with an envelope replaces an encoded voice, because the detector's work does not depend on the
-    // sound.
-    let sound: Vec<u8> = speech(4)
-        .into_iter()
-        .map(|sample| {
-            if sample >= 0 {
-                0xff - (sample >> 8).unsigned_abs() as u8
-            } else {
-                0x7f - (sample >> 8).unsigned_abs() as u8
-            }
-        })
-        .collect();
+    let sound = payload();
     let start = Instant::now();
     let mut bytes = [0u8; 2048];
     for slot in 0u32.. {
@@ -211,4 +198,30 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     println!("\n{most} lines with less than 1 % of the ticks later than 30 ms.");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of µ-law (ITU-T G.711).
+    fn decoded(byte: u8) -> i16 {
+        let (sign, exponent, mantissa) = (!byte & 0x80, (!byte >> 4) & 7, i16::from(!byte & 0x0f));
+        let size = (((mantissa << 3) + 132) << exponent) - 132;
+        if sign == 0 { size } else { -size }
+    }
+
+    /// Otherwise the run would measure a detector that has nothing to do.
+    #[test]
+    fn the_detector_hears_what_the_other_side_says() {
+        let voiced = Arc::new(AtomicU64::new(0));
+        let mut ear =
+            Detector { last: 0, pending: Vec::new(), detector: Box::default(), voiced: voiced.clone() };
+        let sound: Vec<i16> = payload().into_iter().map(decoded).collect();
+        for frame in sound.as_chunks().0 {
+            ear.tick(Tick { heard: Some(frame), said: None, late_ms: 0 });
+        }
+        let heard = voiced.load(Ordering::Relaxed);
+        assert!(heard > 120, "{heard} of 250 windows");
+    }
 }

@@ -187,7 +187,7 @@ fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
 pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Vec<Value>, Failure> {
     app.store
         .read(move |tx| {
-            let row = calls::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("call"))?;
+            let row = calls::get_taken(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("call"))?;
             let (decision, state) =
                 if row.block_reason.is_some() { ("finish", "blocked") } else { ("dial", "ringing") };
             let mut entries = vec![plain(

@@ -145,7 +145,7 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     })
 }
 
-const TRUNK: [&str; 17] = [
+const TRUNK: [&str; 18] = [
     "name",
     "address",
     "transport",
@@ -155,6 +155,7 @@ const TRUNK: [&str; 17] = [
     "register",
     "codecs",
     "number_format",
+    "user_phone",
     "caller_id",
     "encryption",
     "options_interval",
@@ -224,6 +225,7 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
                 ("national", NumberFormat::National),
             ],
         )?,
+        user_phone: section.flag_or("user_phone", true)?,
         caller_id: section.text("caller_id")?,
         encryption: section.word(
             "encryption",
@@ -316,8 +318,12 @@ impl Section<'_> {
     }
 
     fn flag(&self, key: &str) -> Result<bool, String> {
+        self.flag_or(key, false)
+    }
+
+    fn flag_or(&self, key: &str, default: bool) -> Result<bool, String> {
         match self.table.get(key) {
-            None => Ok(false),
+            None => Ok(default),
             Some(toml::Value::Boolean(flag)) => Ok(*flag),
             Some(_) => Err(format!("{}.{key}: allowed: true, false", self.name)),
         }

@@ -107,6 +107,7 @@ fn trunks_and_providers_are_read_in_order() {
         password = "hidden words"
         codecs = ["PCMA", "PCMU"]
         number_format = "national"
+        user_phone = false
         [[telephony.sip.trunks]]
         name = "spare"
         address = "203.0.113.7"
@@ -134,6 +135,7 @@ fn trunks_and_providers_are_read_in_order() {
             ("spare", ::telephony::settings::Transport::Udp, 2)
         ]
     );
+    assert_eq!([sip.trunks[0].user_phone, sip.trunks[1].user_phone], [false, true]);
     assert_eq!((sip.rtp_ports, config.telephony.carrier), ((21000, 21999), Carrier::Sip));
     let names: Vec<_> = config.providers.to_text.iter().map(|provider| provider.name.as_str()).collect();
     assert_eq!(names, ["sarvam", "offline"]);
@@ -173,6 +175,10 @@ fn wrong_trunks_and_providers_are_named() {
         (
             "[{name = \"a\", address = \"a\", inbound_auth = true}]",
             "telephony.sip.trunks[1].inbound_auth: goes together with username and password",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", user_phone = \"no\"}]",
+            "telephony.sip.trunks[1].user_phone: allowed: true, false",
         ),
         (
             "[{name = \"a\", address = \"a\", colour = 1}]",

@@ -283,6 +283,17 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(sql, params![tenant, mode, id])
 }
 
+/// One call of one mode that a carrier has taken, or may have: until then it is nothing that a client could see, as
+/// one that is refused before any ring leaves nothing.
+pub fn get_taken(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Call>,
+) -> Result<Option<CallRow>, DbError> {
+    Ok(get(tx, tenant, mode, id)?.filter(|row| row.progress.status != Status::Queued))
+}
+
 /// Across workspaces: the workspace of a call, for what names a call and nothing else, such as a file that a
 /// crash left behind.
 pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
@@ -507,7 +518,8 @@ impl Filter {
     /// The statuses asked for.
     fn statuses(&self) -> Vec<Status> {
         let wanted = |status: &Status| {
-            self.stage.is_none_or(|stage| status.stage() == stage)
+            *status != Status::Queued
+                && self.stage.is_none_or(|stage| status.stage() == stage)
                 && self.status.is_none_or(|wanted| wanted == *status)
         };
         Status::ALL.into_iter().filter(wanted).collect()
@@ -537,7 +549,7 @@ impl Query {
     }
 }
 
-/// Calls of one mode, newest first. Every filter but a person's walks an index that ends in the id, one walk
+/// Calls of one mode that a carrier has taken, or may have ([`get_taken`]), newest first. Every filter but a person's walks an index that ends in the id, one walk
 /// a status: the cost of a page does not grow with the table.
 pub fn list(
     tx: &mut Tx<'_>,
@@ -586,7 +598,7 @@ pub fn list(
     let pages: Vec<String> = branches
         .iter()
         .map(|wanted| {
-            format!("select id from (select id from calls where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4{wanted} order by id desc limit ?5) as walk")
+            format!("select id from (select id from calls where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4 and status <> 'queued'{wanted} order by id desc limit ?5) as walk")
         })
         .collect();
     if pages.is_empty() {

@@ -117,6 +117,8 @@ pub struct Trunk {
     pub codecs: Vec<Codec>,
     /// Form of dialled numbers.
     pub number_format: NumberFormat,
+    /// Whether addresses that hold a number say so, with `;user=phone` (RFC 3261 section 19.1.1).
+    pub user_phone: bool,
     /// The caller's number in `From`, for carriers that want their own there; the number of the call goes into
     /// `P-Asserted-Identity`.
     pub caller_id: Option<String>,

@@ -2,7 +2,7 @@
 
 use api::calls::{Call as CallView, CallDetail, EndingCall};
 use api::error_codes as codes;
-use domain::call::{EndCause, Fact, Stage, Status, Wish};
+use domain::call::{EndCause, Fact, Stage, Wish};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
@@ -60,7 +60,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     let found = app
         .store
         .read(move |tx| {
-            let Some(row) = calls::get(tx, tenant, mode, id)? else { return Ok(None) };
+            let Some(row) = calls::get_taken(tx, tenant, mode, id)? else { return Ok(None) };
             Ok::<_, Failure>(Some((row, calls::content(tx, tenant, id)?)))
         })
         .await?;
@@ -79,9 +79,9 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 }
 
 /// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
-/// follows. A call that is still being placed is hung up when the carrier's answer is stored.
+/// follows.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<EndingCall, Failure> {
-    let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
+    let call = app.store.read(move |tx| calls::get_taken(tx, tenant, mode, id)).await?;
     let now = app.clock.now();
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
     let ending = EndingCall { id, state: "ending" };
@@ -113,7 +113,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                 if is_new(&row) {
                     row.hang_up_at = Some(now);
                     row.upkeep.wish = Some(Wish::HangUp);
-                    if row.network.is_some() && row.progress.status != Status::Queued {
+                    if row.network.is_some() {
                         // A network that is a table carries it out at once.
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
                         return Ok(true);

@@ -101,7 +101,12 @@ impl Collector for LineFigures {
 
 fn trunks(encoder: &mut DescriptorEncoder<'_>, trunks: &[TrunkHealth]) -> fmt::Result {
     type Value = fn(&TrunkHealth) -> Option<u32>;
-    let figures: [(&str, &str, Value); 3] = [
+    let figures: [(&str, &str, Value); 4] = [
+        (
+            "trunk_up",
+            "Whether a trunk answers the OPTIONS or REGISTER of this node; not there where neither is sent",
+            |trunk| trunk.up.map(u32::from),
+        ),
         (
             "trunk_channels",
             "Calls that this node may carry over a trunk now, of the channels that all nodes share",

@@ -333,6 +333,7 @@ fn sandbox_trunk(address: SocketAddr) -> Trunk {
         register: false,
         codecs: vec![Codec::Pcmu, Codec::Pcma],
         number_format: NumberFormat::E164,
+        user_phone: true,
         caller_id: None,
         encryption: Encryption::WhenOffered,
         options_interval: Duration::from_secs(30),

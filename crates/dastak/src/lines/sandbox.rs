@@ -33,8 +33,10 @@ const REPLIES: [&str; 3] = ["Yes.", "Okay.", "Thank you."];
 const UNDERSTANDING: Duration = Duration::from_secs(2);
 const OPT_OUT: &str = "Please do not call me again.";
 const GREETING: &str = "Please leave a message after the tone.";
-/// Tone of answering machines.
+/// Tone of answering machines, hertz and milliseconds.
 const BEEP: (f32, u32) = (1000.0, 500);
+/// Samples of silence between the words of a machine and its tone: 600 ms, as real ones pause for 300 to 1000.
+const BEFORE_BEEP: usize = 600 * 8;
 /// Level above which sound is speech, of 32767.
 const LOUD: i64 = 500;
 /// Ticks of silence after which the agent has finished.
@@ -246,6 +248,7 @@ async fn talk(
     let voice = &person.voice;
     if machine {
         say(voice, &line, GREETING).await;
+        line.play(&[0; BEFORE_BEEP]);
         line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
     } else if opts_out.is_none() {
         say(voice, &line, HELLO).await;

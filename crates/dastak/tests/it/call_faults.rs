@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::call::Network;
+use domain::ids::{Call, Id};
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
+use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::db::{Fate, Faults, Pause, Place};
 use tokio::io::AsyncWriteExt;
@@ -87,8 +89,13 @@ impl Faults for AnswersLost {
     }
 }
 
-/// Sends a placement with an idempotency key and hangs up before the answer.
-async fn send_and_leave(desk: &Desk, key: &str, digits: &str) {
+/// Sends a placement with an idempotency key and hangs up before the answer; the call.
+async fn send_and_leave(desk: &Desk, key: &str, digits: &str) -> Id<Call> {
+    let stored = async || {
+        let due = |tx: &mut store::Tx<'_>| store::calls::due_ids(tx, Timestamp(i64::MAX), 100);
+        desk.app.app().store.read(due).await.unwrap()
+    };
+    let before = stored().await;
     let body = placement(desk, digits).to_string();
     let address = desk.app.url.strip_prefix("http://").unwrap();
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
@@ -97,14 +104,15 @@ async fn send_and_leave(desk: &Desk, key: &str, digits: &str) {
         body.len()
     );
     socket.write_all(request.as_bytes()).await.unwrap();
-    // Only a stored call shows that the request has passed its commit.
-    loop {
-        if !desk.app.get(key, "/v1/calls").await.expect(200)["data"].as_array().unwrap().is_empty() {
-            break;
+    // Only a stored call shows that the request has passed its commit. One that no carrier has is listed nowhere.
+    let (_, id) = loop {
+        match stored().await.into_iter().find(|call| !before.contains(call)) {
+            Some(found) => break found,
+            None => tokio::task::yield_now().await,
         }
-        tokio::task::yield_now().await;
-    }
+    };
     drop(socket);
+    id
 }
 
 /// Waits until the carrier was asked for `count` dials; then the clock may move.
@@ -253,22 +261,53 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
     );
 }
 
+/// What no carrier has taken may be refused, and was never there then.
 #[tokio::test]
-async fn a_hang_up_of_a_call_that_is_still_being_placed() {
-    let desk =
-        Desk::open_in(TestApp::start_over(Mute::new(DialStatus::Taken("prov_late".into()))).await).await;
-    let key = desk.workspace.live.clone();
-    send_and_leave(&desk, &key, "1234").await;
-    let id = desk.app.get(&key, "/v1/calls").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();
-    for _ in 0..2 {
-        desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+async fn a_call_is_there_from_the_moment_at_which_a_carrier_took_it() {
+    for standing in [DialStatus::Taken("prov_late".into()), DialStatus::Unheard, DialStatus::Unknown] {
+        let desk = Desk::open_in(TestApp::start_over(Mute::new(standing.clone())).await).await;
+        let key = desk.workspace.live.clone();
+        let id = send_and_leave(&desk, &key, "1234").await;
+        let path = format!("/v1/calls/{id}");
+        let hang_up = async || desk.app.post(&key, &format!("{path}/hangup"), &Value::Null).await;
+        let listed = async |query: &str| {
+            let listed = desk.app.get(&key, &format!("/v1/calls?{query}")).await.expect(200);
+            listed["data"].as_array().unwrap().len()
+        };
+        let contacts = desk.app.get(&key, "/v1/contacts").await.expect(200);
+        let person = format!("contactId={}", contacts["data"][0]["id"].as_str().unwrap());
+        let queries = ["", "state=ringing", "status=queued", "direction=outbound", &person];
+        for query in queries {
+            assert_eq!(listed(query).await, 0, "{query}");
+        }
+        for shown in [path.clone(), format!("{path}/timeline")] {
+            desk.app.get(&key, &shown).await.refused(404, "not_found");
+        }
+        hang_up().await.refused(404, "not_found");
+        desk.app.advance(30).await;
+        match standing {
+            DialStatus::Unheard => {
+                desk.app.get(&key, &path).await.refused(404, "not_found");
+                assert_eq!(listed("").await, 0);
+            }
+            DialStatus::Unknown => {
+                assert_eq!(
+                    (&desk.call(&key, &id.to_string()).await["endCause"], listed("").await),
+                    (&json!("possibly_placed"), 1)
+                );
+                hang_up().await.refused(409, "call_not_active");
+            }
+            _ => {
+                assert_eq!(
+                    (&desk.call(&key, &id.to_string()).await["state"], listed(&person).await),
+                    (&json!("ended"), 1)
+                );
+            }
+        }
+        // What was decided is in the log whatever became of it.
+        let log = desk.app.get(&key, "/v1/audit/export").await;
+        assert!(log.status == 200 && log.text.contains(&format!(",{id},allowed,")), "{}", log.text);
     }
-    desk.app.advance(31).await;
-    let call = desk.call(&key, &id).await;
-    assert_eq!(
-        (&call["status"], &call["endCause"], &call["answered"]),
-        (&json!("cancelled"), &json!("api_hangup"), &json!(false))
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 //! that take nothing.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use tokio::net::UdpSocket;
@@ -37,7 +38,8 @@ async fn fresh_database() -> Option<String> {
         .await
         .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
-    let name = format!("strangers_{}", std::process::id());
+    static SERIAL: AtomicU32 = AtomicU32::new(0);
+    let name = format!("strangers_{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
     client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
     let (base, _) = server.rsplit_once('/').expect("a URL");
     Some(format!("{base}/{name}"))
@@ -103,6 +105,42 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     let all = started();
     assert_eq!(all, [other]);
     assert_eq!(kit.balance().await, balance - 600, "one started minute");
+    kit.is_clean().await;
+}
+
+/// Whoever may choose a name may not choose whose contact the agent speaks of.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_caller_says_nothing_of_who_calls() {
+    let _place = beside().await;
+    let carrier = socket(1).await;
+    let kit = answering(address(&carrier).port()).await;
+    let victim = json!({"externalRef": "other", "phone": "+919812340002", "name": "Somebody else"});
+    let victim = kit.api("POST", "/v1/contacts", &victim).await["data"]["id"].clone();
+    let named = r#""x <sip:+919812340002@h>" <sip:+919812340001@h>"#;
+    let asserted = format!("P-Asserted-Identity: {named}\r\n");
+    let private = format!("{asserted}Privacy: id\r\n");
+    let other = "<sip:+919812340002@h>";
+    for (name, from, more, number) in [
+        ("named", named, "", "+919812340001"),
+        ("asserted", other, asserted.as_str(), "+919812340001"),
+        ("private", other, private.as_str(), ""),
+    ] {
+        let before = kit.api("GET", "/v1/contacts", &Value::Null).await["data"].as_array().map(Vec::len);
+        let mut call = call_to(&kit, name, address(&carrier), address(&carrier));
+        from.clone_into(&mut call.from);
+        assert!(call.ask(&carrier, more).await.starts_with("SIP/2.0 200"));
+        call.acknowledge(&carrier).await;
+        let shown = listed(&kit).await[0].clone();
+        assert_eq!(shown["fromNumber"], number, "{shown}");
+        assert_ne!(shown["contactId"], victim, "{shown}");
+        if number.is_empty() {
+            assert_eq!(shown["contactId"], Value::Null, "{shown}");
+            let after = kit.api("GET", "/v1/contacts", &Value::Null).await["data"].as_array().map(Vec::len);
+            assert_eq!(before, after, "no contact was made");
+        }
+        carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
+        kit.ended(&text(&shown["id"])).await;
+    }
     kit.is_clean().await;
 }
 

@@ -190,6 +190,8 @@ pub struct Node {
     pub child: Child,
     pub client: Client,
     pub ready: Value,
+    /// Its log, whole when it has ended.
+    log: Option<std::thread::JoinHandle<String>>,
 }
 
 impl Node {
@@ -223,7 +225,14 @@ impl Node {
             panic!("ready line {line:?}: {}", said.join().unwrap_or_default());
         };
         let client = Client::new(ready["url"].as_str().expect("a URL"));
-        Self { child, client, ready }
+        Self { child, client, ready, log: Some(said) }
+    }
+
+    /// Ends it; what it has logged.
+    pub fn logged(mut self) -> String {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("gone");
+        self.log.take().and_then(|log| log.join().ok()).expect("a log")
     }
 
     /// SIGKILL.

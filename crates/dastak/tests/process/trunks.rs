@@ -8,6 +8,7 @@ use dastak::config::Values;
 use dastak::runtime::clock::Clock;
 use dastak::service::Service;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::exchange::{Exchange, PATIENCE};
 use crate::node::{BINARY, Folder, Node, TOKEN, fresh_database, needs_postgres, needs_sqlite};
@@ -81,6 +82,74 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer_on_sqlite() {
         .await;
     // A trunk that is down does not make the node unready.
     assert_eq!(answer.map(|(status, ..)| status), Some(200));
+}
+
+/// Nobody is called over a trunk that has never answered, and an operator hears of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trunk_that_is_dead_from_the_start_costs_no_call_on_sqlite() {
+    needs_sqlite();
+    let (folder, registrar) = (Folder::new(), Folder::new());
+    let silent = tokio::net::UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    let port = silent.local_addr().expect("an address").port();
+    // Until a call, or until the first REGISTER was given up.
+    let asked = tokio::spawn(async move {
+        let (mut bytes, mut asked) = (vec![0; 65_536], Vec::new());
+        while let Ok((length, _)) = silent.recv_from(&mut bytes).await {
+            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            asked.push(text.split(' ').next().unwrap_or_default().to_owned());
+            if text.starts_with("INVITE") || text.contains("CSeq: 2 REGISTER") {
+                break;
+            }
+        }
+        asked
+    });
+    let trunk = |more: &str| format!("[{{name = \"dead\", address = \"127.0.0.1:{port}\", {more}}}]");
+    let start = |folder: &Folder, trunks: &str| {
+        Node::start(
+            &folder.0,
+            &[
+                ("DASTAK_TELEPHONY__CARRIER", "sip"),
+                ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0"),
+                ("DASTAK_TELEPHONY__SIP__TRUNKS", trunks),
+            ],
+        )
+    };
+    let node = start(&folder, &trunk("options_interval = 60"));
+    let office = Office::open(&node.client).await;
+    let figures = figures(&node).await;
+    assert!(figures.contains("dastak_trunk_up{trunk=\"dead\"} 0"), "{figures}");
+    // At once, and again when it is known to be down.
+    for number in ["+919812300001", "+919812300002"] {
+        let (status, _, refused) = office.try_place(number).await.expect("an answer");
+        assert_eq!((status, &refused["code"]), (502, &json!("call_not_placed")), "{refused}");
+    }
+    let due = format!("/v1/scheduled-calls/{}", office.schedule("+919812300003").await);
+    let held = office.until(&due, "what is due waits", |call| call["reason"] == "provider_error").await;
+    assert_eq!((&held["status"], &held["callId"]), (&json!("scheduled"), &Value::Null), "{held}");
+    assert_eq!(office.get("/v1/calls").await, json!([]), "nobody was called");
+
+    // A trunk that is only registered at: half a minute passes until a REGISTER stays without an answer for good.
+    let other = start(&registrar, &trunk("options_interval = 0, register = true, username = \"us\""));
+    let asked = tokio::time::timeout(PATIENCE, asked).await.expect("a second REGISTER").expect("messages");
+    assert!(!asked.contains(&"INVITE".to_owned()), "{asked:?}");
+    assert!(asked.contains(&"OPTIONS".to_owned()) && asked.contains(&"REGISTER".to_owned()), "{asked:?}");
+    let log = other.logged();
+    assert!(log.contains("not registered; trying again") && log.contains("REGISTER: no answer"), "{log}");
+    let log = node.logged();
+    assert!(log.contains("trunk is down") && !log.contains("98123000"), "{log}");
+}
+
+/// The figures of a node as they are scraped.
+async fn figures(node: &Node) -> String {
+    let address = node.client.url.strip_prefix("http://").expect("a URL");
+    let mut stream = tokio::net::TcpStream::connect(address).await.expect("the node listens");
+    let request = format!(
+        "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("an answer");
+    answer
 }
 
 /// Calls last until a test ends them.

@@ -231,9 +231,9 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
     Ok(())
 }
 
-/// The calls of a nudge, first dial first; those that a gate refused are none, and of a dial that never went
-/// out there is no call.
+/// The calls of a nudge, first dial first; those that a gate refused are none, nor is one that no carrier has taken
+/// yet, and of a dial that never went out there is no call.
 pub fn attempts(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Id<Call>>, DbError> {
-    let sql = "select id from calls where workspace = ?1 and nudge = ?2 and block_reason is null order by id";
+    let sql = "select id from calls where workspace = ?1 and nudge = ?2 and block_reason is null and status <> 'queued' order by id";
     tx.all(sql, params![tenant, nudge])
 }

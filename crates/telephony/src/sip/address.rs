@@ -135,6 +135,14 @@ pub(super) fn number(format: NumberFormat, number: &str) -> String {
     }
 }
 
+/// The parameter of an address whose user is a telephone number (RFC 3261 section 19.1.1); none for a user with
+/// a name.
+pub(super) fn user_parameter(user: &str) -> &'static str {
+    let digits = user.strip_prefix('+').unwrap_or(user);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { ";user=phone" } else { "" }
+}
+
 /// A text without the characters that may not stand in the user part of an address as they are: no text of a
 /// client may become part of the syntax.
 pub(super) fn safe_user(text: &str) -> String {
@@ -173,6 +181,11 @@ mod tests {
         }
         assert_eq!(number(NumberFormat::National, "1800123"), "1800123");
         assert_eq!(safe_user("+91 98>;tag=<é*#"), "+9198tag*#");
+        for (user, expected) in
+            [("+919812345678", ";user=phone"), ("1800", ";user=phone"), ("office", ""), ("+", ""), ("9a", "")]
+        {
+            assert_eq!(user_parameter(user), expected, "{user}");
+        }
     }
 
     #[test]

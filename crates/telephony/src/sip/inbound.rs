@@ -183,15 +183,23 @@ pub(super) fn dialog_of(request: &Request, shown: &str, transport: Transport) ->
     })
 }
 
-/// The caller's number as the trunk writes it, or empty.
+/// The caller's number as the trunk writes it; empty if there is none, or if it is not to be shown.
 pub(super) fn caller(request: &Request) -> String {
-    let of = |name| {
-        value(request, name)
-            .and_then(uri_of)
-            .and_then(user_of)
-            .filter(|user| !user.eq_ignore_ascii_case("anonymous"))
-    };
-    plain_uri(of("P-Asserted-Identity").or_else(|| of("From")).unwrap_or_default())
+    if is_private(request) {
+        return String::new();
+    }
+    // The carrier vouches for what it asserts, the caller alone for `From`.
+    let asserted = values(request, "P-Asserted-Identity");
+    let user = |value: &str| uri_of(value).and_then(user_of).map(plain_uri);
+    let number = asserted.iter().find_map(|value| user(value)).or_else(|| user(value(request, "From")?));
+    number.filter(|user| !user.eq_ignore_ascii_case("anonymous")).unwrap_or_default()
+}
+
+/// Whether the caller wants not to be identified (RFC 3323 section 4.2, RFC 3325 section 9.3).
+fn is_private(request: &Request) -> bool {
+    let wanted = values(request, "Privacy");
+    let mut words = wanted.iter().flat_map(|value| value.split(';')).map(str::trim);
+    words.any(|word| ["id", "user", "header"].iter().any(|hidden| word.eq_ignore_ascii_case(hidden)))
 }
 
 fn called(request: &Request, trunk: &Trunk) -> String {

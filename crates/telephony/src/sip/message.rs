@@ -9,6 +9,8 @@ use rsipstack::transaction::key::{TransactionKey, TransactionRole};
 use rsipstack::transaction::random_text;
 use rsipstack::transport::SipConnection;
 
+use super::name_addr;
+pub(super) use super::name_addr::{parameter, uri_of, user_of};
 use crate::settings::Transport;
 
 /// Methods that are supported.
@@ -34,62 +36,13 @@ pub(super) fn value<'a>(message: &'a impl HasHeaders, name: &str) -> Option<&'a 
 
 /// All values of a header that is a list, split at commas outside quotes and angle brackets.
 pub(super) fn values(message: &impl HasHeaders, name: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for header in message.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name)) {
-        let (mut quoted, mut bracket, mut current) = (false, false, String::new());
-        for letter in header.value().chars() {
-            match letter {
-                '"' => quoted = !quoted,
-                '<' if !quoted => bracket = true,
-                '>' if !quoted => bracket = false,
-                ',' if !quoted && !bracket => {
-                    found.push(std::mem::take(&mut current));
-                    continue;
-                }
-                _ => {}
-            }
-            current.push(letter);
-        }
-        found.push(current);
-    }
-    found.into_iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
+    let headers = message.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
+    headers.flat_map(|header| name_addr::list(header.value())).collect()
 }
 
 /// Whether a list header names this token.
 pub(super) fn lists(message: &impl HasHeaders, name: &str, token: &str) -> bool {
     values(message, name).iter().any(|one| one.eq_ignore_ascii_case(token))
-}
-
-/// The address in a `From`, `To`, `Contact` or `Route` value.
-pub(super) fn uri_of(value: &str) -> Option<&str> {
-    let text = match value.split_once('<') {
-        Some((_, rest)) => rest.split_once('>')?.0,
-        None => value.split([';', ',']).next()?,
-    };
-    let text = text.trim();
-    (!text.is_empty()).then_some(text)
-}
-
-/// A parameter behind the address, such as `tag`.
-pub(super) fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
-    let behind = match value.rfind('>') {
-        Some(at) => &value[at + 1..],
-        None => value.split_once(';').map_or("", |(_, rest)| rest),
-    };
-    behind.split(';').find_map(|one| {
-        let (key, value) = one.split_once('=').unwrap_or((one, ""));
-        key.trim().eq_ignore_ascii_case(name).then_some(value.trim().trim_matches('"'))
-    })
-}
-
-/// The user part of an address: what stands before the `@`, without a password or parameters.
-pub(super) fn user_of(uri: &str) -> Option<&str> {
-    let (scheme, rest) = uri.split_once(':')?;
-    if scheme.eq_ignore_ascii_case("tel") {
-        return rest.split(';').next();
-    }
-    let (user, _) = rest.split_once('@')?;
-    user.split([':', ';']).next().filter(|user| !user.is_empty())
 }
 
 /// The cause of a `Reason: Q.850;cause=17` header.
@@ -256,20 +209,6 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_addresses() {
-        let value = "\"Us, <you>\" <sip:+9198;x=y@h:5070;lr>;tag=ab;q=\"0.5\"";
-        assert_eq!(parameter(value, "TAG"), Some("ab"));
-        assert_eq!(parameter("sip:a@b;tag=c", "tag"), Some("c"));
-        assert_eq!(parameter("<sip:a@b;tag=c>", "tag"), None);
-        assert_eq!(uri_of("<sip:+9198@h:5070;lr>;tag=ab"), Some("sip:+9198@h:5070;lr"));
-        assert_eq!(uri_of("sip:a@b;tag=c"), Some("sip:a@b"));
-        assert_eq!(uri_of("<sip:a@b"), None);
-        assert_eq!(user_of("sip:+9198;phone-context=x:secret@h"), Some("+9198"));
-        assert_eq!(user_of("tel:+9198;x=y"), Some("+9198"));
-        assert_eq!(user_of("sip:host"), None);
-    }
-
-    #[test]
     fn what_is_encoded_in_an_address_is_not_encoded_once_more() {
         for (text, expected) in [
             ("sip:%2B919812345678@h", "sip:+919812345678@h"),
@@ -296,6 +235,7 @@ mod tests {
         assert!(lists(&bye, "supported", "TIMER") && !lists(&bye, "supported", "gruu"));
         assert_eq!(retry_after(&bye), Some(120));
         assert_eq!(q850(&message("Reason: é;cause=3")), None);
+        assert_eq!(q850(&message("Reason: Q.850;text=\"a>;cause=3, \\\"\";cause=17")), Some(17));
         assert_eq!(q850(&message("CSeq: 1 BYE")), None);
     }
 

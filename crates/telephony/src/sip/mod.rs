@@ -19,7 +19,7 @@
 //! | `leg`, `mail` | a leg as its owner sees it; what reaches its task |
 //! | `sound` | offer and answer, the line |
 //! | `outcome` | what a final answer means |
-//! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
+//! | `auth`, `address`, `dialog`, `message`, `name_addr`, `timers`, `tls` | the rules that these rest on |
 //!
 //! The stack logs whole messages at `info`, telephone numbers included: keep its target `rsipstack` at `warn`.
 
@@ -38,6 +38,7 @@ mod incoming;
 mod leg;
 mod mail;
 mod message;
+mod name_addr;
 mod net;
 mod nonces;
 mod offers;

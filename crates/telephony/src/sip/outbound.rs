@@ -66,11 +66,16 @@ pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFaile
             reasons.push(format!("{name}: {why}"));
             continue;
         }
+        if let Err(why) = trunk.answers(&core.net).await {
+            tracing::info!(call = %order.id, trunk = %name, error = %why, "trunk does not answer and is not dialled");
+            reasons.push(format!("{name}: {why}"));
+            continue;
+        }
         tries += 1;
         let (status, reason) = match attempt(core, trunk, &order, tries).await {
             Ok((leg, First::Taken)) => return Ok(leg),
             Ok((_, First::Uncertain)) => {
-                trunk.failed("no answer to INVITE".into());
+                trunk.doubt("no answer to INVITE");
                 return Err(DialFailed::Uncertain { reason: format!("{name}: no answer to INVITE") });
             }
             Ok((_, First::Refused { status, reason, after })) => {
@@ -130,7 +135,7 @@ async fn attempt(
     let dialog = dialog_for(trunk, order, &format!("{user}@{shown_ip}"), &shown);
     let (control, commands) =
         LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
-    let identity = identity_headers(trunk, order, &dialog);
+    let identity = identity_headers(trunk, order, &shown);
     let (mut actor, events) = Actor::start(core, trunk, slot, sound, dialog, hop, commands);
     actor.goodbye.as_caller();
     actor.signalling.travels_on(connection);
@@ -146,16 +151,11 @@ fn dialog_for(trunk: &Trunk, order: &Dial, call_id: &str, shown: &str) -> Dialog
     let own = trunk.settings.caller_id.as_deref().filter(|own| !own.is_empty());
     let from = trunk.user(own.unwrap_or(&order.from));
     let from = if from.is_empty() { "anonymous".to_owned() } else { from };
-    // A trunk that knows us by name expects its own domain; a static one our address.
-    let host = if trunk.login.is_some() {
-        trunk.realm()
-    } else {
-        shown.rsplit_once(':').map_or(shown, |(ip, _)| ip).to_owned()
-    };
-    let (tag, target) = (new_tag(), format!("sip:{}@{}", trunk.user(&order.to.to_string()), trunk.domain()));
+    let host = our_host(trunk, shown);
+    let (tag, target) = (new_tag(), trunk.uri(&trunk.user(&order.to.to_string()), trunk.domain()));
     Dialog {
         call_id: call_id.to_owned(),
-        local: format!("<sip:{from}@{host}>;tag={tag}"),
+        local: format!("<{}>;tag={tag}", trunk.uri(&from, &host)),
         local_tag: tag,
         remote: format!("<{target}>"),
         remote_tag: None,
@@ -166,12 +166,19 @@ fn dialog_for(trunk: &Trunk, order: &Dial, call_id: &str, shown: &str) -> Dialog
     }
 }
 
-fn identity_headers(trunk: &Trunk, order: &Dial, dialog: &Dialog) -> Vec<Header> {
-    let user = trunk.user(&order.from);
-    let host =
-        super::message::uri_of(&dialog.local).and_then(|uri| uri.rsplit_once('@')).map(|(_, host)| host);
-    match host {
-        Some(host) if !user.is_empty() => vec![header("P-Asserted-Identity", format!("<sip:{user}@{host}>"))],
-        _ => vec![],
+/// A trunk that knows us by name expects its own domain; a static one our address.
+fn our_host(trunk: &Trunk, shown: &str) -> String {
+    if trunk.login.is_some() {
+        trunk.realm()
+    } else {
+        shown.rsplit_once(':').map_or(shown, |(ip, _)| ip).to_owned()
     }
+}
+
+fn identity_headers(trunk: &Trunk, order: &Dial, shown: &str) -> Vec<Header> {
+    let user = trunk.user(&order.from);
+    if user.is_empty() {
+        return vec![];
+    }
+    vec![header("P-Asserted-Identity", format!("<{}>", trunk.uri(&user, &our_host(trunk, shown))))]
 }

@@ -172,7 +172,7 @@ impl Signalling {
             return safe_uri(to);
         }
         let user = self.trunk.user(to);
-        (!user.is_empty()).then(|| format!("sip:{user}@{}", self.trunk.domain()))
+        (!user.is_empty()).then(|| self.trunk.uri(&user, self.trunk.domain()))
     }
 
     // --- requests of the other side

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rsipstack::resolver::SipResolver;
 use rsipstack::sip::{Header, Method};
 
-use super::address::{Hop, number, resolve, safe_user, split_host};
+use super::address::{Hop, number, resolve, safe_user, split_host, user_parameter};
 use super::auth::Credentials;
 use super::message::{header, made_up, new_tag, parameter, retry_after, value, values};
 use super::net::{Ask, Net, REQUEST_LIMIT};
@@ -18,8 +18,10 @@ use crate::settings;
 
 /// How long resolved addresses are used.
 const NAMES_LAST: Duration = Duration::from_secs(60);
-/// Unanswered OPTIONS in a row that make a trunk count as down.
+/// Unanswered requests in a row, OPTIONS or REGISTER, that make a trunk count as down.
 const MISSES: u32 = 2;
+/// Longest wait for the answer to an OPTIONS.
+const OPTIONS_LIMIT: Duration = Duration::from_secs(4);
 /// Lifetime of a registration that is asked for, seconds.
 const REGISTER_FOR: u64 = 3600;
 
@@ -28,9 +30,12 @@ const REGISTER_FOR: u64 = 3600;
 pub struct TrunkHealth {
     /// Its name.
     pub name: String,
-    /// Whether it answers OPTIONS; none before the first answer or the second miss. Always `true` when none
-    /// are sent.
+    /// Whether it answers OPTIONS; none before the first answer or the second miss. `true` when none are sent,
+    /// unless REGISTERs stay without an answer.
     pub healthy: Option<bool>,
+    /// Whether the last OPTIONS or REGISTER were answered; `false` before the first answer, none when neither is sent
+    /// from here.
+    pub up: Option<bool>,
     /// Whether we are registered; none when the trunk wants no registration.
     pub registered: Option<bool>,
     /// Calls over it now, incoming and outgoing.
@@ -49,7 +54,13 @@ struct State {
     healthy: Option<bool>,
     since: Instant,
     missed: u32,
+    /// When a request was last missed.
+    missed_at: Option<Instant>,
+    /// It has answered nothing yet, or not the last request: it is asked before it is dialled.
+    doubted: bool,
     registered: bool,
+    /// Why the last REGISTER failed.
+    unregistered: Option<String>,
     error: Option<String>,
     hops: Vec<Hop>,
     resolved: Option<Instant>,
@@ -69,6 +80,8 @@ pub(super) struct Trunk {
     knocking: AtomicU32,
     pick: AtomicUsize,
     state: Mutex<State>,
+    /// Held by the call that asks whether it answers; the others wait for what it learns.
+    asking: tokio::sync::Mutex<()>,
 }
 
 /// A channel of a trunk, given back when dropped.
@@ -105,7 +118,10 @@ impl Trunk {
             healthy,
             since: Instant::now(),
             missed: 0,
+            missed_at: None,
+            doubted: healthy.is_none(),
             registered: false,
+            unregistered: None,
             error: None,
             hops: Vec::new(),
             resolved: None,
@@ -119,6 +135,7 @@ impl Trunk {
             knocking: AtomicU32::new(0),
             pick: AtomicUsize::new(0),
             state: Mutex::new(state),
+            asking: tokio::sync::Mutex::default(),
         })
     }
 
@@ -133,12 +150,21 @@ impl Trunk {
         TrunkHealth {
             name: self.settings.name.clone(),
             healthy: state.healthy,
+            up: (self.sends_options() || self.registers_here()).then_some(state.healthy == Some(true)),
             registered: self.settings.register.then_some(state.registered),
             calls: used,
             channels: granted,
             error: state.error.clone(),
             unchanged: state.since.elapsed(),
         }
+    }
+
+    fn sends_options(&self) -> bool {
+        !self.settings.options_interval.is_zero()
+    }
+
+    fn registers_here(&self) -> bool {
+        self.settings.register && matches!(*self.channels.registrar.borrow(), Registrar::Here { .. })
     }
 
     /// Why no call should be tried over it now.
@@ -183,7 +209,8 @@ impl Trunk {
     pub fn alive(&self) {
         let mut state = self.state();
         state.missed = 0;
-        if !self.settings.options_interval.is_zero() && state.healthy != Some(true) {
+        state.doubted = false;
+        if state.healthy != Some(true) {
             tracing::info!(trunk = %self.settings.name, "trunk answers");
             state.healthy = Some(true);
             state.since = Instant::now();
@@ -194,6 +221,8 @@ impl Trunk {
         self.pick.fetch_add(1, Ordering::Relaxed);
         let mut state = self.state();
         state.missed += 1;
+        state.missed_at = Some(Instant::now());
+        state.doubted = self.sends_options();
         state.resolved = None;
         if state.missed >= MISSES && state.healthy != Some(false) {
             tracing::warn!(trunk = %self.settings.name, error = %why, "trunk is down");
@@ -201,6 +230,45 @@ impl Trunk {
             state.since = Instant::now();
         }
         state.error = Some(why);
+    }
+
+    /// An INVITE got no answer at all: the next call asks first whether there is anybody.
+    pub fn doubt(&self, why: &str) {
+        let mut state = self.state();
+        state.doubted = self.sends_options();
+        state.error = Some(why.into());
+    }
+
+    /// Asks a trunk that has answered nothing yet, or not the last request, whether it is there: a call to one that is
+    /// not would be lost in the dark. Calls that come together ask once.
+    ///
+    /// # Errors
+    /// A text for logs: no answer.
+    pub async fn answers(&self, net: &Net) -> Result<(), String> {
+        let begun = Instant::now();
+        if !self.state().doubted {
+            return Ok(());
+        }
+        let _asking = self.asking.lock().await;
+        {
+            let state = self.state();
+            if !state.doubted {
+                return Ok(());
+            }
+            if state.missed_at.is_some_and(|at| at >= begun) {
+                return Err(state.error.clone().unwrap_or_default());
+            }
+        }
+        let answered = self.options(net, self.options_limit()).await;
+        match &answered {
+            Ok(()) => self.alive(),
+            Err(why) => self.missed(why.clone()),
+        }
+        answered
+    }
+
+    fn options_limit(&self) -> Duration {
+        self.settings.options_interval.min(OPTIONS_LIMIT)
     }
 
     /// Remembers what went wrong.
@@ -272,6 +340,12 @@ impl Trunk {
         safe_user(&number(self.settings.number_format, text))
     }
 
+    /// A SIP address of this user at a host, which says that it is a number if the trunk wants that.
+    pub fn uri(&self, user: &str, host: &str) -> String {
+        let kind = if self.settings.user_phone { user_parameter(user) } else { "" };
+        format!("sip:{user}@{host}{kind}")
+    }
+
     /// Where its sound may come from beside the address that the SDP names: from where it signals, and from
     /// the networks of the settings.
     pub fn sources(&self, signals_from: IpAddr) -> Sources {
@@ -298,8 +372,7 @@ impl Trunk {
 
     /// Probes it with OPTIONS, for as long as the user agent lives.
     pub async fn probe(self: Arc<Self>, net: Arc<Net>) {
-        let every = self.settings.options_interval;
-        let limit = every.min(Duration::from_secs(4));
+        let (every, limit) = (self.settings.options_interval, self.options_limit());
         let mut at = tokio::time::Instant::now();
         loop {
             match self.options(&net, limit).await {
@@ -322,9 +395,10 @@ impl Trunk {
         let mut headers = self.identity(net, hop, "ping", &uri);
         headers.push(header("Accept", "application/sdp"));
         let request = net.build(&Ask { method: Method::Options, uri, headers, body: vec![] }, hop, 1, &[])?;
-        let answer = net.exchange(request, hop, connection, limit).await?;
+        let answer = net.exchange(request, hop, connection, limit).await;
+        let answer = answer.map_err(|why| format!("OPTIONS: {why}"))?;
         if made_up(&answer) {
-            Err(format!("no answer to OPTIONS ({})", answer.status_code.code()))
+            Err(format!("OPTIONS: no answer ({})", answer.status_code.code()))
         } else {
             Ok(())
         }
@@ -365,6 +439,7 @@ impl Trunk {
                     if self.state().registered {
                         self.unregister(&net, &seq, (&call, &tag)).await;
                     }
+                    self.leaves_registering();
                     (pause, due, replaced) = (1, now, None);
                     None
                 }
@@ -397,6 +472,7 @@ impl Trunk {
                             Duration::from_secs(after.unwrap_or(pause / 2))
                         }
                         Err(why) => {
+                            self.missed(why.clone());
                             self.set_registered(false, Some(why));
                             pause = (pause * 2).min(60);
                             Duration::from_secs(pause / 2)
@@ -424,15 +500,29 @@ impl Trunk {
         self.set_registered(false, None);
     }
 
+    /// Another node registers: where no OPTIONS are sent, nothing is known from here of how the trunk is doing.
+    fn leaves_registering(&self) {
+        let mut state = self.state();
+        state.unregistered = None;
+        if !self.sends_options() {
+            (state.healthy, state.missed) = (Some(true), 0);
+        }
+    }
+
     fn set_registered(&self, registered: bool, why: Option<String>) {
         let mut state = self.state();
         if state.registered != registered {
             tracing::info!(trunk = %self.settings.name, registered, "trunk registration changed");
         }
+        // Said once for each reason, however often it is tried.
+        if let Some(why) = why.as_ref().filter(|why| state.unregistered.as_ref() != Some(why)) {
+            tracing::warn!(trunk = %self.settings.name, error = %why, "not registered; trying again");
+        }
         state.registered = registered;
         if why.is_some() {
-            state.error = why;
+            state.error.clone_from(&why);
         }
+        state.unregistered = why;
     }
 
     async fn register(
@@ -467,10 +557,14 @@ impl Trunk {
         headers.extend(self.route().map(|route| header("Route", route)));
         let ask =
             Ask { method: Method::Register, uri: format!("sip:{}", self.domain()), headers, body: vec![] };
-        let answer = net.ask(&ask, hop, None, seq, self.login.as_ref(), limit).await?;
+        let answer = net.ask(&ask, hop, None, seq, self.login.as_ref(), limit).await;
+        let answer = answer.map_err(|why| format!("REGISTER: {why}"))?;
         let code = answer.status_code.code();
+        if !made_up(&answer) {
+            self.alive();
+        }
         match code {
-            _ if made_up(&answer) => Err(format!("no answer to REGISTER ({code})")),
+            _ if made_up(&answer) => Err(format!("REGISTER: no answer ({code})")),
             200..=299 => {
                 let ours = format!("{user}@{shown}");
                 let granted = values(&answer, "Contact")

@@ -119,10 +119,11 @@ fn learn(response: &Response) {
     }
 }
 
-/// What may stand in an address of ours, and a host with its port.
+/// What may stand in an address of ours, a host with its port, and a name beside an address.
 pub fn address(text: &str) {
     let user = safe_user(text);
     assert!(user.len() <= 64 && safe_user(&user) == user);
+    super::name_addr::fuzzed(text);
     if let Some((host, port)) = split_host(text) {
         assert!(!host.is_empty());
         let again = match (host.contains(':'), port) {

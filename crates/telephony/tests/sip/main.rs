@@ -2,6 +2,7 @@
 //! two user agents of our own.
 
 mod baresip;
+mod callers;
 mod calls;
 mod codes;
 mod incoming;
@@ -20,6 +21,7 @@ mod trunks;
 async fn what_waits_for_half_a_minute() {
     tokio::join!(
         races::silence_is_uncertain(),
+        trunks::a_registrar_that_says_nothing(),
         incoming::an_answer_that_is_never_acknowledged(),
         peers::a_carrier_that_loses_the_call(),
         junk::ten_thousand_datagrams_and_then_a_call(),

@@ -42,6 +42,8 @@ pub struct Call {
     pub name: String,
     /// The number that is called.
     pub to: String,
+    /// The caller, without a tag.
+    pub from: String,
     /// Where the user agent listens.
     pub user_agent: SocketAddr,
     /// What the carrier's Contact says.
@@ -60,6 +62,7 @@ impl Call {
         Self {
             name: name.into(),
             to: "+918040000000".into(),
+            from: "<sip:+919800000001@carrier>".into(),
             user_agent,
             contact: format!("<sip:caller@{contact}>"),
             sound,
@@ -71,14 +74,14 @@ impl Call {
 
     /// A request of the call, with these further headers.
     pub fn request(&self, method: &str, transport: &str, more: &str, body: &str) -> String {
-        let Self { name, to, user_agent, contact, sequence, .. } = self;
+        let Self { name, to, from, user_agent, contact, sequence, .. } = self;
         let tag = self.tag.as_ref().map(|tag| format!(";tag={tag}")).unwrap_or_default();
         // The ACK of a 2xx is a transaction of its own, the ACK of a refusal and a CANCEL are not.
         let own = if self.tag.is_some() { method } else { "first" };
         let kind = if body.is_empty() { "" } else { "Content-Type: application/sdp\r\n" };
         format!(
             "{method} sip:{to}@{user_agent} SIP/2.0\r\nVia: SIP/2.0/{transport} {user_agent};branch=z9hG4bK{name}{sequence}{own};rport\r\n\
-             From: <sip:+919800000001@carrier>;tag=theirs\r\nTo: <sip:{to}@{user_agent}>{tag}\r\nCall-ID: {name}\r\nCSeq: {sequence} {method}\r\n\
+             From: {from};tag=theirs\r\nTo: <sip:{to}@{user_agent}>{tag}\r\nCall-ID: {name}\r\nCSeq: {sequence} {method}\r\n\
              Max-Forwards: 70\r\nContact: {contact}\r\n{more}{kind}Content-Length: {}\r\n\r\n{body}",
             body.len()
         )

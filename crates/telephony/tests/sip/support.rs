@@ -51,6 +51,7 @@ pub fn trunk(port: u16) -> Trunk {
         register: false,
         codecs: vec![Codec::Pcmu, Codec::Pcma],
         number_format: NumberFormat::National,
+        user_phone: true,
         caller_id: None,
         encryption: Encryption::WhenOffered,
         options_interval: Duration::ZERO,

@@ -1,8 +1,8 @@
 //! Which trunk takes a call, and how a trunk is doing.
 
 use std::net::UdpSocket;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use telephony::settings::{NumberFormat, Settings, Transport};
@@ -11,11 +11,13 @@ use telephony::sip::{Dial, DialFailed, Leg, Share, Usage};
 use super::sipp;
 use super::support::{Kit, Recorder, answered, free_port, order, rest, settings, trunk, until};
 
-/// A trunk that answers OPTIONS, while it is told to live.
+/// A trunk that answers OPTIONS, while it is told to live, and nothing else.
 struct Fake {
     port: u16,
     alive: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
+    /// Every other message.
+    other: Arc<Mutex<Vec<String>>>,
     over: Arc<AtomicBool>,
 }
 
@@ -27,15 +29,20 @@ impl Fake {
             port: socket.local_addr().expect("bound").port(),
             alive: Arc::new(AtomicBool::new(true)),
             asked: Arc::default(),
+            other: Arc::default(),
             over: Arc::default(),
         };
-        let (alive, asked, over) = (fake.alive.clone(), fake.asked.clone(), fake.over.clone());
+        let (alive, asked, other, over) =
+            (fake.alive.clone(), fake.asked.clone(), fake.other.clone(), fake.over.clone());
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while !over.load(Ordering::Relaxed) {
                 let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
                 let text = String::from_utf8_lossy(&buffer[..length]).into_owned();
-                assert!(text.starts_with("OPTIONS sip:127.0.0.1:"), "{text}");
+                if !text.starts_with("OPTIONS sip:127.0.0.1:") {
+                    other.lock().expect("messages").push(text);
+                    continue;
+                }
                 asked.fetch_add(1, Ordering::Relaxed);
                 if alive.load(Ordering::Relaxed) {
                     let kept: Vec<&str> = text
@@ -53,6 +60,11 @@ impl Fake {
             }
         });
         fake
+    }
+
+    /// Messages other than OPTIONS in which this text stands.
+    fn heard(&self, text: &str) -> usize {
+        self.other.lock().expect("messages").iter().filter(|message| message.contains(text)).count()
     }
 }
 
@@ -104,6 +116,90 @@ async fn a_trunk_that_was_never_heard_is_unknown_then_down() {
     let kit = Kit::start(vec![probed]).await;
     assert_eq!(kit.user_agent.trunks()[0].healthy, None);
     healthy(&kit, Some(false)).await;
+    kit.user_agent.stop().await;
+}
+
+fn refused(outcome: Result<Leg, DialFailed>, why: &str) {
+    match outcome {
+        Err(DialFailed::ProviderErrorBeforeRing { status: None, reason }) => {
+            assert!(reason.contains(why), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trunk_that_never_answered_is_asked_before_it_is_dialled() {
+    let (fake, takes) = (Fake::start("200 OK"), sipp::callee("answer", &[("code", "200")]).await);
+    fake.alive.store(false, Ordering::Relaxed);
+    let mut silent = trunk(fake.port);
+    silent.options_interval = Duration::from_secs(60);
+    let kit = Kit::start(vec![silent, trunk(takes.port)]).await;
+    let only = |id: &str| Dial { trunk: Some(format!("t{}", fake.port)), ..order(id) };
+    assert_eq!(kit.user_agent.trunks()[0].up, Some(false));
+    assert_eq!(kit.user_agent.trunks()[1].up, None, "nothing is asked of it");
+    // Calls that come together ask once, and none goes out.
+    let before = fake.asked.load(Ordering::Relaxed);
+    let (one, two, three) = tokio::join!(
+        kit.user_agent.dial(only("one")),
+        kit.user_agent.dial(only("two")),
+        kit.user_agent.dial(only("three")),
+    );
+    for outcome in [one, two, three] {
+        refused(outcome, "OPTIONS: no answer");
+    }
+    // The first of the user agent and that of the calls, each repeated as datagrams are.
+    let asked = fake.asked.load(Ordering::Relaxed) - before;
+    assert!(asked <= 10, "{asked} datagrams");
+    // The next trunk takes the call.
+    answers(&kit, "next", takes.port).await;
+    takes.succeeds().await;
+    healthy(&kit, Some(false)).await;
+    refused(kit.user_agent.dial(only("four")).await, "down");
+    assert_eq!(fake.heard(""), 0, "{:?}", fake.other.lock());
+    kit.user_agent.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trunk_that_did_not_answer_an_invite_is_asked_before_the_next() {
+    let fake = Fake::start("200 OK");
+    let mut dying = trunk(fake.port);
+    dying.options_interval = Duration::from_secs(60);
+    let mut with = settings(vec![dying]);
+    with.response_timeout = Duration::from_millis(500);
+    let kit = Kit::with(with).await;
+    healthy(&kit, Some(true)).await;
+    assert_eq!(kit.user_agent.trunks()[0].up, Some(true));
+    let uncertain = |outcome: Result<Leg, DialFailed>| match outcome {
+        Err(DialFailed::Uncertain { .. }) => {}
+        other => panic!("{other:?}"),
+    };
+    uncertain(kit.user_agent.dial(order("lost")).await);
+    // It lives, so it is dialled again.
+    uncertain(kit.user_agent.dial(order("again")).await);
+    assert!(fake.heard("Call-ID: again@") > 0);
+    fake.alive.store(false, Ordering::Relaxed);
+    refused(kit.user_agent.dial(order("spared")).await, "OPTIONS: no answer");
+    assert_eq!(fake.heard("Call-ID: spared@"), 0);
+    kit.user_agent.stop().await;
+}
+
+/// Run by `main`: it waits for half a minute.
+pub async fn a_registrar_that_says_nothing() {
+    let fake = Fake::start("200 OK");
+    let mut with = trunk(fake.port);
+    with.username = Some("us".into());
+    with.register = true;
+    let kit = Kit::start(vec![with]).await;
+    let health = kit.user_agent.trunks().remove(0);
+    assert_eq!((health.healthy, health.registered), (Some(true), Some(false)), "{health:?}");
+    until("it is known that nobody answers", || {
+        let health = kit.user_agent.trunks().remove(0);
+        let told = health.error.as_deref().is_some_and(|why| why.contains("REGISTER: no answer"));
+        told.then_some(()).ok_or(format!("{health:?}"))
+    })
+    .await;
+    assert!(fake.heard("REGISTER sip:") > 0);
     kit.user_agent.stop().await;
 }
 
@@ -293,19 +389,57 @@ async fn numbers_proxies_and_caller_ids() {
         leg.control.hang_up().await;
         rest(&mut leg).await;
         let messages = peer.succeeds().await;
-        assert!(messages.contains(&format!("INVITE sip:{line}@sip.carrier.example SIP/2.0")), "{messages}");
+        for told in [
+            format!("INVITE sip:{line}@sip.carrier.example;user=phone SIP/2.0"),
+            format!("To: <sip:{line}@sip.carrier.example;user=phone>"),
+            format!("P-Asserted-Identity: <sip:{identity}@127.0.0.1;user=phone>"),
+            "8041111111@127.0.0.1;user=phone>;tag=".to_owned(),
+        ] {
+            assert!(messages.contains(&told), "{told}: {messages}");
+        }
         assert!(
             messages.contains(&format!("Route: <sip:127.0.0.1:{};lr>", peer_port(&messages))),
             "{messages}"
         );
-        assert!(messages.contains(&format!("P-Asserted-Identity: <sip:{identity}@")), "{messages}");
-        assert!(messages.contains("8041111111@127.0.0.1>;tag="), "{messages}");
         kit.finish().await;
     };
     tokio::join!(
         plain(NumberFormat::E164, "+919812345678", "+918040000000"),
         plain(NumberFormat::Plain, "919812345678", "918040000000"),
         plain(NumberFormat::National, "09812345678", "08040000000"),
+    );
+}
+
+/// A number says that it is one unless the carrier wants that left out; a name never does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_that_do_not_say_what_they_are() {
+    let called = |says: bool, caller: &'static str, lines: [&'static str; 2]| async move {
+        let peer = sipp::callee("answer", &[("code", "200")]).await;
+        let mut via = trunk(peer.port);
+        via.outbound_proxy = Some(via.address);
+        via.address = "sip.carrier.example".into();
+        via.user_phone = says;
+        via.caller_id = Some(caller.into());
+        let kit = Kit::start(vec![via]).await;
+        let mut leg = kit.dial().await;
+        answered(&mut leg).await;
+        leg.control.hang_up().await;
+        rest(&mut leg).await;
+        let messages = peer.succeeds().await;
+        for told in lines {
+            assert!(messages.contains(told), "{told}: {messages}");
+        }
+        assert_eq!(messages.contains("user=phone"), says);
+        kit.finish().await;
+    };
+    let line = "INVITE sip:09812345678@sip.carrier.example";
+    tokio::join!(
+        called(false, "+918041111111", [line, "From: <sip:08041111111@127.0.0.1>;tag="]),
+        called(
+            true,
+            "office",
+            ["INVITE sip:09812345678@sip.carrier.example;user=phone", "From: <sip:office@127.0.0.1>;tag="]
+        ),
     );
 }
 

@@ -8,7 +8,7 @@ use domain::speech;
 use super::Call;
 use super::barge_in;
 use super::keys::Keyed;
-use super::machine::AnsweredBy;
+use super::machine::{AnsweredBy, BEEPS_WITHIN_MS};
 use super::phase::{BeepWait, Phase};
 use super::turn::Standing;
 use crate::ear::{Event, Pause};
@@ -45,6 +45,7 @@ impl Call {
             return;
         }
         self.customer.begin(at);
+        self.doubt.began(at);
         if let Some(greeting) = self.phase.greeting() {
             greeting.began(self.clock.since_answer(at));
         }
@@ -70,6 +71,7 @@ impl Call {
     fn paused(&mut self, pause: Pause) {
         self.barge_in.noise_over();
         self.customer.pause(pause.began, pause.ended, pause.voiced_ms, pause.asked);
+        self.doubt.paused(pause.ended);
         if let Some(greeting) = self.phase.greeting() {
             greeting.paused(self.clock.since_answer(pause.ended), pause.asked);
         }
@@ -147,8 +149,11 @@ impl Call {
         if let Some(greeting) = self.phase.greeting() {
             greeting.heard(text, true);
         }
-        if self.note_opt_out() {
-            return self.say_not_again();
+        if self.wants_no_calls() {
+            if !self.doubted() {
+                return self.say_not_again();
+            }
+            self.wish = true;
         }
         if self.may_be_machine() && speech::voicemail(&self.customer.words()) {
             return self.machine(false);
@@ -230,6 +235,7 @@ impl Call {
         }
         match &self.phase {
             Phase::Greeting(_) => self.look_at_greeting(false),
+            Phase::Talking if self.wish => self.look_at_wish(),
             Phase::Talking => self.look_at_turn(),
             Phase::Machine(_) => drop(self.customer.end()),
             Phase::Ending(_) => {}
@@ -294,18 +300,36 @@ impl Call {
 
     // --- wishes
 
-    /// Takes down the wish not to be called again; true if it was said just now.
-    pub(super) fn note_opt_out(&mut self) -> bool {
-        let said = !self.opted_out && speech::opt_out(&self.customer.words(), &self.order.language);
-        if said {
+    /// Whether the words of the turn are the wish not to be called again, which was not taken down yet.
+    fn wants_no_calls(&self) -> bool {
+        !self.opted_out && speech::opt_out(&self.customer.words(), &self.order.language)
+    }
+
+    /// Takes down the wish not to be called again, if the words of the turn are that.
+    pub(super) fn note_opt_out(&mut self) {
+        self.wish = false;
+        if self.wants_no_calls() {
             self.opted_out = true;
             self.outcome = Some("opted_out".into());
             self.services.fact(Fact::OptOutSaid);
         }
-        said
+    }
+
+    /// When a wish that was heard in doubt is a person's, because no beep followed it.
+    pub(super) fn wish_is_sure_at(&self) -> Option<u64> {
+        self.wish.then(|| self.customer.ended() + BEEPS_WITHIN_MS)
+    }
+
+    fn look_at_wish(&mut self) {
+        let now = self.now();
+        let quiet = !self.customer.speaking() && !self.customer.awaits_words(now);
+        if quiet && self.wish_is_sure_at().is_some_and(|at| now >= at) {
+            self.say_not_again();
+        }
     }
 
     fn say_not_again(&mut self) {
+        self.note_opt_out();
         self.barge_in.end();
         if self.ending() {
             return;
@@ -326,6 +350,7 @@ impl Call {
             return;
         }
         let now = self.now();
+        self.doubt.settle();
         self.floor.restart_silence(now);
         if self.can_interrupt() && !self.voice.silent() {
             self.interrupt();
@@ -359,10 +384,20 @@ impl Call {
             && self.clock.age() < MACHINE_WITHIN_MS
     }
 
+    /// Whether nobody but a machine may be there so far.
+    fn doubted(&self) -> bool {
+        self.may_be_machine() && self.doubt.stands(self.now(), self.customer.speaking())
+    }
+
     fn beep(&mut self) {
         let now = self.now();
         if let Some(wait) = self.phase.beep_wait() {
             wait.beeped(now);
+        } else if matches!(self.phase, Phase::Talking) {
+            // Its words were not understood, and the agent has begun.
+            if self.doubted() {
+                self.machine(true);
+            }
         } else {
             self.look_at_greeting(true);
         }
@@ -374,6 +409,7 @@ impl Call {
         match self.phase.greeting().and_then(|greeting| greeting.answered_by(age, beeped)) {
             None => {}
             Some(AnsweredBy::Machine) => self.machine(beeped),
+            Some(AnsweredBy::Person) if self.wish => self.look_at_wish(),
             Some(AnsweredBy::Person) => self.person(),
         }
     }
@@ -382,7 +418,11 @@ impl Call {
     fn person(&mut self) {
         self.phase = Phase::Talking;
         self.ear.greeting(false);
-        self.floor.restart_silence(self.now());
+        let now = self.now();
+        let spoke_until = if self.customer.speaking() { now } else { self.customer.ended() };
+        self.doubt.greeted(spoke_until.max(self.clock.answered_at()));
+        self.recognition.greeted(self.floor.expected());
+        self.floor.restart_silence(now);
         let goes_on = self.customer.speaking();
         let said = self.customer.has_words() && !goes_on;
         let turn = self.customer.end();
@@ -396,6 +436,7 @@ impl Call {
     /// A machine answered: the call ends, or its beep is waited for.
     fn machine(&mut self, beeped: bool) {
         let now = self.now();
+        self.wish = false;
         self.ear.greeting(false);
         self.barge_in.end();
         match self.order.amd {

@@ -2,7 +2,8 @@
 //! is, or beeps.
 //!
 //! The voice detector alone decides nothing: a long greeting counts if words were understood in it or it has
-//! the syllables of speech, and tones are not taken for voice.
+//! the syllables of speech, and tones are not taken for voice. A machine whose words were not understood is taken
+//! for a person until it beeps, so [`Doubt`] remains for a while.
 
 use domain::speech;
 
@@ -18,6 +19,72 @@ const SYLLABLES: u32 = 5;
 const EARLY_MS: u64 = 4000;
 /// If it is not clear by then, it is a person.
 const LONGEST_MS: u64 = 12_000;
+
+/// Who speaks later than this after the last words, milliseconds, replies to the agent: machines go on sooner.
+const GOES_ON_MS: u64 = 4000;
+/// How long after its words a machine beeps at the latest, milliseconds. They pause for 300 to 1000, and a beep is
+/// known after 160.
+pub(crate) const BEEPS_WITHIN_MS: u64 = 1500;
+
+/// What machines say in English, for recognisers that know only what they are told to expect.
+pub(crate) const ANNOUNCEMENTS: [&str; 12] = [
+    "please leave a message after the tone",
+    "please leave a message after the beep",
+    "please leave your message after the tone",
+    "please leave your message after the beep",
+    "please leave a message",
+    "leave a message after the tone",
+    "please record your message after the tone",
+    "you have reached the voicemail",
+    "the person you are calling is not available",
+    "the person you are calling is not answering",
+    "the number you are calling is switched off",
+    "the number you are calling is currently busy",
+];
+
+/// Whether a machine may be speaking although it was taken for a person: nothing was said yet that a machine would
+/// not say. Times are milliseconds of the line.
+#[derive(Debug)]
+pub(crate) struct Doubt {
+    until: Option<u64>,
+}
+
+impl Doubt {
+    /// Nobody is known to be there, or, without detection of machines, a person is.
+    pub fn new(detects: bool) -> Self {
+        Self { until: detects.then_some(u64::MAX) }
+    }
+
+    /// The greeting, or the silence in its place, was over at this time.
+    pub fn greeted(&mut self, ended: u64) {
+        self.until = self.until.map(|_| ended + GOES_ON_MS);
+    }
+
+    /// Somebody begins to speak: a person, if it is late.
+    pub fn began(&mut self, at: u64) {
+        self.until = self.until.filter(|until| at < *until);
+    }
+
+    /// What was said in doubt is over; more of it may follow.
+    pub fn paused(&mut self, ended: u64) {
+        self.until = self.until.map(|until| until.max(ended.saturating_add(GOES_ON_MS)));
+    }
+
+    /// A person is there.
+    pub fn settle(&mut self) {
+        self.until = None;
+    }
+
+    /// Whether it stands; `speaking` says that what began in doubt goes on.
+    pub fn stands(&self, now: u64, speaking: bool) -> bool {
+        self.until.is_some_and(|until| speaking || now < until)
+    }
+
+    /// Moves it on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        self.until = self.until.map(|until| until.saturating_add(by));
+    }
+}
 
 /// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +185,29 @@ mod tests {
         assert_eq!(greeting.answered_by(1500, false), None, "its words are owed");
         greeting.heard("hello", true);
         assert_eq!(greeting.answered_by(1500, false), Some(AnsweredBy::Person));
+    }
+
+    #[test]
+    fn doubt_ends_with_a_late_reply() {
+        let mut doubt = Doubt::new(true);
+        doubt.began(300);
+        doubt.paused(1500);
+        assert!(doubt.stands(60_000, false), "the greeting goes on");
+        doubt.greeted(1500);
+        assert!(doubt.stands(5499, false) && !doubt.stands(5500, false) && doubt.stands(5500, true));
+        doubt.began(5000);
+        doubt.paused(6000);
+        assert!(doubt.stands(9999, false), "a machine may have gone on");
+        doubt.began(10_000);
+        assert!(!doubt.stands(10_000, true), "a person replies");
+        assert!(!Doubt::new(false).stands(0, true));
+    }
+
+    #[test]
+    fn announcements_are_those_of_machines() {
+        for text in ANNOUNCEMENTS {
+            assert!(speech::voicemail(text), "{text}");
+        }
     }
 
     #[test]

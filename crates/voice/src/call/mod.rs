@@ -45,7 +45,7 @@ use barge_in::BargeIn;
 use clock::Clock;
 use floor::Floor;
 use keys::Keys;
-use machine::Greeting;
+use machine::{Doubt, Greeting};
 use phase::{Ending, Phase};
 use reactions::Reactions;
 use recognition::Recognition;
@@ -153,6 +153,10 @@ struct Call {
     outcome: Option<String>,
     /// The customer does not want to be called again.
     opted_out: bool,
+    /// What was heard is the wish not to be called again, if it was a person who said it.
+    wish: bool,
+    /// Whether a machine may be speaking although the agent talks.
+    doubt: Doubt,
     /// The agent has just said what the flow does now.
     announced: bool,
     /// The customer is gone, and what they said last is still owed.
@@ -182,6 +186,7 @@ impl Call {
             order.phrases.clone(),
             Arc::clone(&ear),
             reports.clone(),
+            order.amd != Amd::Off,
         );
         Self {
             model: speech.model,
@@ -202,6 +207,8 @@ impl Call {
             transcript: Transcript::new(now),
             outcome: None,
             opted_out: false,
+            wish: false,
+            doubt: Doubt::new(order.amd != Amd::Off),
             announced: false,
             gone: false,
             over: None,
@@ -382,6 +389,10 @@ impl Call {
 
     /// Falls silent for good and keeps what was heard.
     fn shut(&mut self) {
+        if self.wish && self.over != Some(Fact::Voicemail) {
+            // No beep has followed by now: it was a person's.
+            self.note_opt_out();
+        }
         for spoken in self.voice.cut_off(self.now()) {
             self.transcript.agent(spoken);
         }

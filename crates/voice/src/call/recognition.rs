@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::conversation::Expected;
 use domain::ports::{Hints, ListenOrder, Listening, Recogniser};
 
+use super::machine::ANNOUNCEMENTS;
 use crate::ear::EarState;
 use crate::work::{self, Guard, Reports};
 
@@ -22,16 +23,19 @@ pub(crate) struct Recognition {
     task: Option<Guard>,
     listening: Option<Arc<dyn Listening>>,
     failures: u32,
+    /// A machine may be speaking.
+    greeting: bool,
 }
 
 impl Recognition {
-    /// Nothing listens yet.
+    /// Nothing listens yet. `greeting` says that a machine may speak first.
     pub fn new(
         recogniser: Arc<dyn Recogniser>,
         language: String,
         phrases: Vec<String>,
         ear: Arc<EarState>,
         reports: Reports,
+        greeting: bool,
     ) -> Self {
         let (generation, failures) = (0, 0);
         Self {
@@ -44,6 +48,7 @@ impl Recognition {
             task: None,
             listening: None,
             failures,
+            greeting,
         }
     }
 
@@ -70,7 +75,17 @@ impl Recognition {
     /// Tells the recogniser what answer is expected.
     pub fn hint(&self, expected: Option<&Expected>) {
         if let Some(listening) = &self.listening {
-            listening.expect(Hints { expected: expected.cloned(), phrases: self.phrases.clone() });
+            let announcements = if self.greeting { &ANNOUNCEMENTS[..] } else { &[] };
+            let mut phrases = self.phrases.clone();
+            phrases.extend(announcements.iter().map(|text| (*text).to_owned()));
+            listening.expect(Hints { expected: expected.cloned(), phrases });
+        }
+    }
+
+    /// The greeting is over.
+    pub fn greeted(&mut self, expected: Option<&Expected>) {
+        if std::mem::take(&mut self.greeting) {
+            self.hint(expected);
         }
     }
 

@@ -84,6 +84,7 @@ impl Call {
                 .chain(self.keys.due())
                 .chain(turn)
                 .chain([self.floor.due()])
+                .chain(self.wish_is_sure_at())
                 .chain(self.phase.due(self.clock.answered_at()).into_iter().flatten()),
         );
         limits.min(parts).min(now + LOOK_EVERY_MS)
@@ -96,6 +97,7 @@ impl Call {
         self.voice.shift(by);
         self.waits.shift(by);
         self.phase.shift(by);
+        self.doubt.shift(by);
     }
 
     /// The time that was asked for has come: does what is due.

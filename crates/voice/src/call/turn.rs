@@ -99,6 +99,16 @@ impl CustomerTurn {
         self.owed > 0
     }
 
+    /// Whether the recogniser owes words and may still give them.
+    pub fn awaits_words(&self, now: u64) -> bool {
+        self.owed > 0 && now < self.ended + WORDS_WITHIN_MS
+    }
+
+    /// When the newest speech ended.
+    pub fn ended(&self) -> u64 {
+        self.ended
+    }
+
     /// Whether words come without speech of their own: they belong to a turn that was over.
     pub fn is_late(&self) -> bool {
         self.began.is_none()
@@ -147,9 +157,8 @@ impl CustomerTurn {
         if self.speaking {
             return Standing::Open(None);
         }
-        let give_up = self.ended + WORDS_WITHIN_MS;
-        if self.owed > 0 && now < give_up {
-            return Standing::Open(Some(give_up));
+        if self.awaits_words(now) {
+            return Standing::Open(Some(self.ended + WORDS_WITHIN_MS));
         }
         if !self.has_words() {
             return Standing::Wordless;

@@ -1,7 +1,7 @@
 //! Who answered: people, answering machines, and sounds that are neither.
 
 use domain::call::{EndCause, Fact};
-use serde_json::Map;
+use serde_json::{Map, json};
 use voice::{Amd, Order};
 
 use super::fakes::lock;
@@ -106,6 +106,95 @@ async fn a_beep_is_a_machine_and_a_message_is_left_after_it() {
         assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: Please call the bank back."));
         assert!(lock(&room.office.facts).is_empty(), "no agent is connected with a machine");
     }
+}
+
+/// Machines pause between their words and the beep. By then they are taken for a person if their words were not
+/// understood.
+#[tokio::test(start_paused = true)]
+async fn a_beep_counts_although_the_words_before_it_were_misheard() {
+    for misheard in ["okay, tell me.", "remove my number from your list.", ""] {
+        for pause in [300, 600, 1000] {
+            let room = Room::default();
+            room.hears(&[misheard]);
+            let mut phone = room.call(looking());
+            phone.quiet(400).await;
+            let greeting = english("please leave your message after the tone");
+            phone.say(&then(&[&greeting, &silence(pause), &tone(1000.0, 500, 9000.0)])).await;
+            let held = phone.until_over(500).await;
+            assert_eq!(held.end, Fact::Voicemail, "{misheard} {pause}");
+            assert_eq!(held.report.outcome, None, "{misheard} {pause}");
+            assert!(!lock(&room.office.facts).contains(&Fact::OptOutSaid), "{misheard} {pause}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_goes_on_after_the_agent_began_beeps() {
+    let room = Room::default();
+    room.hears(&["hi", "remove my number from your list."]);
+    let mut phone = room.call(leaving("Please call the bank back."));
+    phone.quiet(300).await;
+    phone.say(&english("hi, this is Ravi")).await;
+    phone.until_agent_speaks(1500).await;
+    phone.quiet(600).await;
+    let rest = english("please leave your message after the tone");
+    phone.say(&then(&[&rest, &silence(700), &tone(1000.0, 500, 9000.0)])).await;
+    phone.until_agent_speaks(1500).await;
+    let held = phone.until_over(10_000).await;
+    assert_eq!((held.end, held.report.outcome.as_deref()), (Fact::Voicemail, None));
+    assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: Please call the bank back."));
+    assert!(!lock(&room.office.facts).contains(&Fact::OptOutSaid));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_in_place_of_a_greeting_counts_when_no_beep_follows() {
+    let room = Room::default();
+    room.hears(&["stop calling me."]);
+    let mut phone = room.call(looking());
+    phone.quiet(400).await;
+    phone.say(&english("stop calling me")).await;
+    let said = phone.now;
+    phone.until_agent_speaks(2500).await;
+    assert!(phone.now - said >= 1300, "after {} ms a beep may follow", phone.now - said);
+    let held = phone.until_over(10_000).await;
+    assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
+    assert_eq!(held.report.outcome.as_deref(), Some("opted_out"));
+    assert_eq!(*lock(&room.office.facts), [Fact::OptOutSaid, Fact::AgentConnected]);
+
+    // Who puts the phone down with it is a person, too.
+    let room = Room::default();
+    room.hears(&["stop calling me."]);
+    let mut phone = room.call(looking());
+    phone.quiet(400).await;
+    phone.say(&then(&[&english("stop calling me"), &silence(700)])).await;
+    let held = phone.hang_up().await;
+    assert_eq!(held.end, Fact::Ended(EndCause::CallerHangup));
+    assert_eq!(held.report.outcome.as_deref(), Some("opted_out"));
+    assert_eq!(*lock(&room.office.facts), [Fact::OptOutSaid]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_replied_to_the_agent_is_no_machine() {
+    let room = Room::default();
+    room.hears(&["hello?", "the gold plan.", "stop calling me."]);
+    let mut nodes = question();
+    nodes[0]["next"] = json!("b");
+    let second = json!({"id": "b", "type": "collect", "text": "Which city?", "field": {"key": "city", "type": "text"}, "next": "z"});
+    nodes.as_array_mut().expect("nodes").push(second);
+    let mut phone = room.call(Order::new(flow(nodes), Map::new(), "en", ""));
+    phone.quiet(400).await;
+    phone.say(&english("hello?")).await;
+    phone.until_agent_is_silent(1000).await;
+    phone.say(&then(&[&english("the gold plan"), &silence(700), &tone(1000.0, 500, 9000.0)])).await;
+    phone.quiet(200).await;
+    assert!(!phone.call.is_finished(), "a beep of the person's surroundings");
+    phone.until_agent_is_silent(1000).await;
+    phone.say(&english("stop calling me")).await;
+    let said = phone.now;
+    phone.until_agent_speaks(1200).await;
+    assert!(phone.now - said < 1200, "nothing is waited for");
+    let held = phone.until_over(10_000).await;
+    assert_eq!(held.report.outcome.as_deref(), Some("opted_out"), "{:?}", transcript(&held));
 }
 
 #[tokio::test(start_paused = true)]

@@ -36,6 +36,40 @@ async fn until_spoken(phone: &mut TestCall) {
     panic!("the agent did not speak, or never stopped");
 }
 
+/// Machines pause before the beep, so that who listens to the end of the words alone takes them for a person.
+#[tokio::test]
+async fn machines_are_known_with_no_account_anywhere() {
+    let greetings =
+        ["Please leave a message after the tone.", "Hi, Ravi is out today. Tell me what it is about."];
+    for greeting in greetings {
+        for pause in [300, 1000] {
+            let room = Room::default();
+            let speech = Speech {
+                to_text: Arc::new(OfflineRecogniser::new(Settings::default())),
+                from_text: Arc::new(OfflineSynthesiser::new(Settings::default())),
+                model: Arc::new(OfflineAnswerer),
+            };
+            let mut looking = order(super::question());
+            looking.amd = voice::Amd::HangUp;
+            let mut phone = room.speak(looking, speech, None);
+            let words = super::sounds::speech(super::sounds::Voice::Espeak("en"), greeting);
+            let beep = super::sounds::tone(1000.0, 500, 9000.0);
+            let silence = super::sounds::silence(pause);
+            for frame in frames(&super::sounds::then(&[&words, &silence, &beep])) {
+                if !phone.call.is_finished() {
+                    tick(&mut phone, &frame, 20).await;
+                }
+            }
+            let held = phone.hang_up().await;
+            assert_eq!(
+                (held.end, held.report.outcome.as_deref()),
+                (Fact::Voicemail, None),
+                "{greeting} {pause}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_call_with_no_account_anywhere() {
     let nodes = json!([
