@@ -62,6 +62,7 @@ catalog! {
     "nudge.dialing" nudge_dialing, "A nudge call was placed and answered.";
     "nudge.attempt_ended" nudge_attempt_ended, "An attempt ended unanswered and a retry was scheduled.";
     "nudge.finished" nudge_finished, "A nudge reached its final result.";
+    "scheduled_call.cancelled" scheduled_call_cancelled, "A scheduled call was cancelled and will not be placed.";
     "contact.opted_out" contact_opted_out, "A contact was put on the do-not-call list, or replied STOP.";
     "campaign.finished" campaign_finished, "A campaign completed.";
     "board.card_moved" card_moved, "A card came into a column of a board that tells of it.";
@@ -211,6 +212,25 @@ fn nudge_finished() -> Value {
         "finishedAt": "2026-01-16T03:30:44.000Z",
     });
     with(with(with(nudge(), finished), attempt()), json!({"attempt": attempt()}))
+}
+
+fn scheduled_call_cancelled() -> Value {
+    json!({
+        "id": "scall_01k9v5x2m8e6fs4v0q3n7w1y35",
+        "agentId": AGENT,
+        "status": "cancelled",
+        "scheduledAt": "2026-01-16T05:30:00.000Z",
+        "nextAttemptAt": null,
+        "attempts": 0,
+        "callId": null,
+        "reason": "api_key_revoked",
+        "toNumber": PHONE,
+        "fromNumber": null,
+        "externalRef": "cust_1042",
+        "variables": {"name": "Asha"},
+        "metadata": {},
+        "createdAt": "2026-01-15T12:00:00.000Z",
+    })
 }
 
 fn contact_opted_out() -> Value {

@@ -219,9 +219,39 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// The full value, only in the answer that made it.
+    /// Until when the value before its last rotation works; null without one.
+    pub previous_valid_until: Option<Timestamp>,
+    /// The full value, only in the answer that made it or gave it another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// What was cancelled with it, only in the answer that revoked it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled: Option<CancelledWork>,
+}
+
+/// What waited in the name of a key that was revoked, and is cancelled.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelledWork {
+    /// Nudges.
+    #[schemars(range(min = 0))]
+    pub nudges: i64,
+    /// Scheduled calls.
+    #[schemars(range(min = 0))]
+    pub scheduled_calls: i64,
+}
+
+/// Hours for which the value before a rotation works, unless told otherwise, and at most.
+pub const GRACE_HOURS: i64 = 24;
+const MOST_GRACE_HOURS: i64 = 30 * 24;
+
+/// How a key gets another value.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RotateKey {
+    /// Hours for which the present value works beside the new one; 0: it stops at once.
+    #[schemars(range(min = 0, max = MOST_GRACE_HOURS), extend("default" = GRACE_HOURS))]
+    pub grace_hours: Option<i64>,
 }
 
 /// A line to be written into the ledger.
@@ -340,6 +370,15 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(201, Some(data::<ApiKey>))]),
     row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "The keys of a workspace")
         .answers(&[(200, Some(list::<ApiKey>))]),
+    row(
+        POST,
+        "/operator/v1/workspaces/{ws}/keys/{key}/rotate",
+        "rotateKey",
+        "Give a key another value, which is shown once; nothing that the key made is cancelled",
+    )
+    .body(request::<RotateKey>)
+    .answers(&[(200, Some(data::<ApiKey>))])
+    .errors(&[CONFLICT]),
     row(
         DELETE,
         "/operator/v1/workspaces/{ws}/keys/{key}",

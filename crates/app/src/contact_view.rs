@@ -1,11 +1,35 @@
 //! A contact as clients see it.
 
-use api::contacts::Contact as ContactView;
+use api::contacts::{Contact as ContactView, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES};
 use api::error_codes;
+use serde_json::{Map, Value};
 use store::contacts::ContactRow;
 use store::{DbError, Tx, dnd};
 
 use super::Failure;
+
+/// A contact's saved values, which conversations use where they are given none: those of its attributes that are
+/// texts, numbers or flags.
+pub fn saved_values(row: &ContactRow) -> Map<String, Value> {
+    let scalar = |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
+    let attributes = row.attributes.as_object().into_iter().flatten();
+    attributes.filter(|(_, value)| scalar(value)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The attributes of a contact that a call makes: the call's values, as many as a contact may have.
+pub(crate) fn attributes_of(values: &Map<String, Value>) -> Map<String, Value> {
+    let (mut attributes, mut room) = (Map::new(), MAX_ATTRIBUTES_BYTES.saturating_sub(2));
+    let fits = |name: &String| !name.is_empty() && name.chars().count() <= MAX_ATTRIBUTE_NAME;
+    for (name, value) in values.iter().filter(|(name, _)| fits(name)) {
+        // As JSON: the name in quotes, a colon, the value and a comma.
+        let bytes = Value::String(name.clone()).to_string().len() + value.to_string().len() + 2;
+        if attributes.len() < MAX_ATTRIBUTES && bytes <= room {
+            room -= bytes;
+            attributes.insert(name.clone(), value.clone());
+        }
+    }
+    attributes
+}
 
 /// A contact as clients see it.
 pub fn view(tx: &mut Tx<'_>, row: ContactRow) -> Result<ContactView, DbError> {

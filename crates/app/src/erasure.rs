@@ -12,8 +12,9 @@ use api::contacts::{Erased, Erasure};
 use api::error_codes;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Contact, Event, Id};
-use domain::phone::Phone;
+use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
+use runtime::crypto::Keyring;
 use serde_json::json;
 use store::contacts::{self, ContactRow};
 use store::erasure::{self, CallOf};
@@ -35,7 +36,7 @@ const STEP: i64 = 500;
 #[derive(Default)]
 struct Person {
     contacts: BTreeMap<Id<Contact>, ContactRow>,
-    phones: BTreeSet<Phone>,
+    numbers: BTreeSet<E164>,
     calls: BTreeMap<Id<Call>, CallOf>,
     /// Kept answers of requests for later calls are found by their ids.
     scheduled: Vec<String>,
@@ -68,31 +69,31 @@ impl Person {
         tenant: Tenant,
         contact: ContactRow,
     ) -> Result<Vec<ContactRow>, Failure> {
-        let own = number_of(&contact);
+        let own = contact.phone.as_deref().and_then(|phone| E164::parse(phone).ok());
         let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, tenant, contact.id)?
             .into_iter()
             .partition(|call| call.number == erasure::ERASED);
-        let called: BTreeSet<Phone> =
-            calls.iter().filter_map(|call| Phone::normalize(&call.number).ok()).collect();
+        let called: BTreeSet<E164> = calls.iter().filter_map(|call| E164::parse(&call.number).ok()).collect();
         let mut found = Vec::new();
-        let mut numbers: BTreeSet<Phone> = own.into_iter().collect();
+        let mut numbers: BTreeSet<E164> = own.into_iter().collect();
         // A call that an erasure has emptied was at another number.
         if own.is_none() && called.len() == 1 && gone.is_empty() {
             numbers.extend(&called);
         }
-        for phone in called {
-            if on_record(tx, tenant, phone)?.is_empty() {
-                numbers.insert(phone);
+        for number in called {
+            if on_record(tx, tenant, number)?.is_empty() {
+                numbers.insert(number);
             }
         }
         self.calls.extend(calls.into_iter().map(|call| (call.id, call)));
-        for phone in numbers {
-            if self.phones.insert(phone) {
-                let number = phone.to_string();
+        for number in numbers {
+            if self.numbers.insert(number) {
                 self.calls.extend(
-                    erasure::calls_of_number(tx, tenant, &number)?.into_iter().map(|call| (call.id, call)),
+                    erasure::calls_of_number(tx, tenant, &number.to_string())?
+                        .into_iter()
+                        .map(|call| (call.id, call)),
                 );
-                found.extend(on_record(tx, tenant, phone)?);
+                found.extend(on_record(tx, tenant, number)?);
             }
         }
         if let Some(reference) = &contact.external_ref {
@@ -138,17 +139,17 @@ impl Person {
     }
 
     /// What events and kept answers know the person by: the contact, or the keyed hash of the number before
-    /// there was one.
+    /// there was one, also of one that was written so that it could not be used.
     fn subjects(&self, context: &Context) -> Vec<String> {
-        let hashes = self.phones.iter().map(|phone| context.keyring.hash_phone(phone));
+        let hashes = hashes(&context.keyring, &self.numbers);
         self.contacts.keys().map(Id::to_string).chain(hashes).chain(self.scheduled.iter().cloned()).collect()
     }
 
     /// Holds everything against writers that would add to it: placing a live call holds its workspace, and
     /// dialling a nudge holds the nudge first.
     fn hold(&self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
-        for phone in &self.phones {
-            store::nudges::of_person(tx, tenant, &context.keyring.hash_phone(phone))?;
+        for number in &self.numbers {
+            store::nudges::of_person(tx, tenant, &context.keyring.hash_number(*number))?;
         }
         workspaces::get_for_update(tx, tenant)?;
         for id in self.contacts.keys() {
@@ -161,10 +162,10 @@ impl Person {
 const WORLDS: [Mode; 2] = [Mode::Live, Mode::Test];
 
 /// The contacts that have a number on their record.
-fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<ContactRow>, Failure> {
+fn on_record(tx: &mut Tx<'_>, tenant: Tenant, number: E164) -> Result<Vec<ContactRow>, Failure> {
     let mut found = Vec::new();
     for mode in WORLDS {
-        found.extend(contacts::find_by_phone(tx, tenant, mode, &phone.to_string())?);
+        found.extend(contacts::find_by_phone(tx, tenant, mode, &number.to_string())?);
     }
     Ok(found)
 }
@@ -174,10 +175,24 @@ fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<Contac
 pub struct ErasedPerson {
     /// Its contacts.
     pub contacts: Vec<Id<Contact>>,
-    /// Its numbers.
-    pub phones: Vec<Phone>,
+    /// Its numbers, of any country.
+    pub numbers: BTreeSet<E164>,
     /// Its calls.
     pub calls: Vec<Id<Call>>,
+}
+
+impl ErasedPerson {
+    /// Keyed hashes under which its numbers are known, and texts that were meant to be one of them.
+    pub fn hashes(&self, keyring: &Keyring) -> Vec<String> {
+        hashes(keyring, &self.numbers).collect()
+    }
+}
+
+/// Keyed hashes of numbers, and of texts that were meant to be one of them.
+fn hashes<'a>(keyring: &'a Keyring, numbers: &'a BTreeSet<E164>) -> impl Iterator<Item = String> + 'a {
+    numbers.iter().flat_map(|number| {
+        [Some(keyring.hash_number(*number)), keyring.hash_written(&number.to_string())].into_iter().flatten()
+    })
 }
 
 /// Erases what a room above this one holds about a person, in the transaction of the erasure. It adds to the
@@ -200,10 +215,10 @@ fn waiting_nudges(
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    for phone in &person.phones {
+    for number in &person.numbers {
+        let hash = context.keyring.hash_number(*number);
         erased.nudges_cancelled +=
-            u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?)
-                .unwrap_or(0);
+            u64::try_from(nudges::erase_person(tx, context, tenant, &hash)?).unwrap_or(0);
     }
     Ok(())
 }
@@ -217,11 +232,11 @@ fn waiting_calls(
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let mut ids = Vec::new();
-    for phone in &person.phones {
-        ids.extend(scheduled_calls::erase(tx, tenant, Some(&phone.to_string()), None, context.now)?);
+    for number in &person.numbers {
+        ids.extend(scheduled_calls::erase(tx, context, tenant, Some(&number.to_string()), None)?);
     }
     for reference in person.contacts.values().filter_map(|contact| contact.external_ref.as_deref()) {
-        ids.extend(scheduled_calls::erase(tx, tenant, None, Some(reference), context.now)?);
+        ids.extend(scheduled_calls::erase(tx, context, tenant, None, Some(reference))?);
     }
     person.scheduled = ids.iter().map(Id::to_string).collect();
     Ok(())
@@ -280,8 +295,8 @@ fn outbox(
     for (stranger, number) in BTreeSet::from_iter(strangers) {
         events.extend(erasure::events_naming(tx, tenant, &stranger.to_string(), number)?);
     }
-    for phone in &person.phones {
-        events.extend(erasure::transfers_to(tx, tenant, &phone.to_string())?);
+    for number in &person.numbers {
+        events.extend(erasure::transfers_to(tx, tenant, &number.to_string())?);
     }
     erased.deliveries_redacted += deliveries::redact(tx, context, tenant, &Vec::from_iter(events))?;
     Ok(())
@@ -310,8 +325,8 @@ fn do_not_call_entry(
     person: &mut Person,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    for phone in &person.phones {
-        do_not_call::forget_phone(tx, tenant, &context.keyring.hash_phone(phone))?;
+    for number in &person.numbers {
+        do_not_call::forget_phone(tx, tenant, &context.keyring.hash_number(*number))?;
     }
     Ok(())
 }
@@ -379,7 +394,7 @@ fn erase_in(
     // Before the steps of this room: an event that a hook writes is redacted with the others.
     let whole = ErasedPerson {
         contacts: person.contacts.keys().copied().collect(),
-        phones: person.phones.iter().copied().collect(),
+        numbers: person.numbers.clone(),
         calls: person.call_ids(),
     };
     for hook in hooks {

@@ -1,10 +1,12 @@
 //! API keys, as the operator makes and revokes them. The full value leaves the service once.
 
-use api::operator::{ApiKey as KeyView, NewApiKey};
+use api::error_codes::CONFLICT;
+use api::operator::{ApiKey as KeyView, CancelledWork, GRACE_HOURS, NewApiKey, RotateKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
-use store::keys::{self, KeyRow};
+use domain::time::HOUR;
+use store::keys::{self, KeyRow, NewValue};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, nudges, scheduled_calls};
@@ -24,7 +26,9 @@ fn view(row: KeyRow, key: Option<String>) -> KeyView {
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
         created_at: row.created_at,
+        previous_valid_until: row.old_until,
         key,
+        cancelled: None,
     }
 }
 
@@ -42,6 +46,14 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
     Ok(chosen.join(" "))
 }
 
+/// A new value of a key, and what of it is shown later.
+fn new_value(app: &App, mode: Mode) -> (String, String) {
+    let start = format!("{}_{}_", app.config.key_prefix, mode.as_str());
+    let secret = app.ids.random_text(SECRET_LENGTH);
+    let prefix = format!("{start}{}…", &secret[..SHOWN]);
+    (format!("{start}{secret}"), prefix)
+}
+
 /// Makes a key; the answer is the only place that ever shows its value.
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
     let context = app.context();
@@ -49,18 +61,17 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
     if body.expires_at.is_some_and(|expiry| expiry <= context.now) {
         return Err(Failure::field("expiresAt", "must lie in the future"));
     }
-    let start = format!("{}_{}_", app.config.key_prefix, mode.as_str());
-    let secret = context.ids.random_text(SECRET_LENGTH);
-    let key = format!("{start}{secret}");
+    let (key, prefix) = new_value(app, mode);
     let row = KeyRow {
         id: context.ids.make(),
         name: body.name,
         mode,
-        prefix: format!("{start}{}…", &secret[..SHOWN]),
+        prefix,
         scopes: read_scopes(&body.scopes)?,
         expires_at: body.expires_at,
         revoked_at: None,
         created_at: context.now,
+        old_until: None,
     };
     let hash = app.keyring.hash(&key);
     let stored = row.clone();
@@ -85,21 +96,60 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
         .await
 }
 
-/// Revokes a key, at once on every node, and cancels what waits in its name; a repeat changes nothing more.
+/// Gives a key another value; the present one works for some hours more. What the key made goes on. The answer is
+/// the only place that ever shows the new value.
+///
+/// # Errors
+/// 404; 409 `conflict` for a key that is revoked or has expired.
+pub async fn rotate(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+    body: RotateKey,
+) -> Result<KeyView, Failure> {
+    let context = app.context();
+    let access_changes = app.access_changes();
+    let found = app.store.read(move |tx| keys::list(tx, tenant)).await?;
+    let mode = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?.mode;
+    let (value, prefix) = new_value(app, mode);
+    let grace = body.grace_hours.unwrap_or(GRACE_HOURS);
+    let new = NewValue {
+        hash: app.keyring.hash(&value),
+        prefix,
+        old_until: (grace > 0).then(|| context.now.plus(grace * HOUR)),
+    };
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let Some(row) = keys::rotate(tx, tenant, key, &new, context.now)? else {
+                return Err(Failure::new(CONFLICT, "the key is revoked or has expired; make a new one"));
+            };
+            access_changes(tx)?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
+            Ok::<_, Failure>(view(row, Some(value.clone())))
+        })
+        .await
+}
+
+/// Revokes a key, at once on every node, and cancels what waits in its name; a repeat changes nothing more. The
+/// answer says how much that is.
 pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
-    let revoked = app
+    let (mut revoked, waiting) = app
         .store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
             let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
+            let waiting = store::nudges::count_of_key(tx, tenant, key)?;
             nudges::revoke_key(tx, &context, tenant, key)?;
-            Ok::<_, Failure>(view(row, None))
+            Ok::<_, Failure>((view(row, None), waiting))
         })
         .await?;
-    scheduled_calls::revoke_key(app, tenant, key).await?;
+    let calls = scheduled_calls::revoke_key(app, tenant, key).await?;
+    revoked.cancelled = Some(CancelledWork { nudges: waiting, scheduled_calls: calls });
     Ok(revoked)
 }

@@ -30,6 +30,7 @@ pub mod events;
 pub mod failure;
 pub mod flows;
 pub mod gather;
+mod held_up;
 pub mod idempotency;
 pub mod installation;
 pub mod kept;

@@ -1,10 +1,11 @@
 //! The master key and what it opens: the first start makes the roots of all other keys and stores them
 //! wrapped; later starts open them; a change of the key wraps them anew and seals anew what was sealed.
 //!
-//! A change goes in three steps, and a crash between any two of them loses nothing. 1: the new key is written
-//! beside the old one, durably. 2: one transaction seals everything anew, and from its commit on the new key
-//! is the one that opens the store. 3: the new key takes the place of the old one. A start finds out by the
-//! store's check which of the two keys it needs, and ends what was begun.
+//! A change goes in three steps, and a crash between any two of them loses nothing. 1: the old key is copied
+//! beside itself, named by its id, and the new key is written beside both, durably. 2: one transaction seals
+//! everything anew, and from its commit on the new key is the one that opens the store. 3: the new key takes the
+//! place of the old one. A start finds out by the store's check which of the keys it needs, ends what was begun,
+//! and takes an old key back if the store is a copy from before the change.
 
 use std::path::{Path, PathBuf};
 
@@ -135,6 +136,7 @@ pub async fn open(store: &Store, source: &Source) -> Result<Keyring, String> {
             None => None,
         };
         if let Some(keyring) = opened {
+            keep(&current, &MasterKey::open(&current)?)?;
             std::fs::rename(&next, &current)
                 .and_then(|()| files::sync_folder_of(&current))
                 .map_err(|why| format!("{}: {why}", current.display()))?;
@@ -147,7 +149,81 @@ pub async fn open(store: &Store, source: &Source) -> Result<Keyring, String> {
         std::fs::remove_file(&next).map_err(|why| format!("{}: {why}", next.display()))?;
         tracing::warn!("a change of the master key was interrupted before it took effect; the old key holds");
     }
-    unlock(store, &MasterKey::open(&current)?).await.map_err(|why| why.to_string())
+    match unlock(store, &MasterKey::open(&current)?).await {
+        Err(Locked::AnotherKey) => match take_back(store, folder).await? {
+            Some(keyring) => Ok(keyring),
+            None => Err(Locked::AnotherKey.to_string()),
+        },
+        other => other.map_err(|why| why.to_string()),
+    }
+}
+
+/// Where the key of a file is kept once another one has its place.
+fn kept_file(file: &Path, key: &MasterKey) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", key.id()));
+    file.with_file_name(name)
+}
+
+/// Keeps a key beside its file, named by its id.
+fn keep(file: &Path, key: &MasterKey) -> Result<(), String> {
+    let kept = kept_file(file, key);
+    let there = std::fs::read_to_string(&kept).ok().and_then(|text| MasterKey::parse(&text));
+    if there.is_some_and(|there| there.id() == key.id()) {
+        return Ok(());
+    }
+    files::replace(&kept, format!("{}\n", key.text()).as_bytes())
+        .map_err(|why| format!("{}: {why}", kept.display()))
+}
+
+/// The master keys of a data folder that are kept for copies of the store from before a change, by their files.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn kept_keys(folder: &Path) -> Result<Vec<(PathBuf, MasterKey)>, String> {
+    let unreadable = |why: std::io::Error| format!("{}: {why}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let key = std::fs::read_to_string(&path).ok().and_then(|text| MasterKey::parse(&text));
+        let Some(key) = key.filter(|key| path == kept_file(&folder.join(FILE), key)) else { continue };
+        found.push((path, key));
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    Ok(found)
+}
+
+/// Removes the kept master keys of a data folder: copies of the store from before a change cannot be opened any
+/// more. How many there were.
+///
+/// # Errors
+/// The file that cannot be removed, and why.
+pub fn discard_kept(folder: &Path) -> Result<usize, String> {
+    let kept = kept_keys(folder)?;
+    for (path, _) in &kept {
+        std::fs::remove_file(path)
+            .and_then(|()| files::sync_folder_of(path))
+            .map_err(|why| format!("{}: {why}", path.display()))?;
+    }
+    Ok(kept.len())
+}
+
+/// Takes a kept key back that opens the store: it is a copy from before a change of the key. The present key is
+/// kept instead.
+async fn take_back(store: &Store, folder: &Path) -> Result<Option<Keyring>, String> {
+    let current = folder.join(FILE);
+    for (path, key) in kept_keys(folder)? {
+        let Some(keyring) = unlock_known(store, &key).await? else { continue };
+        keep(&current, &MasterKey::open(&current)?)?;
+        files::replace(&current, format!("{}\n", key.text()).as_bytes())
+            .map_err(|why| format!("{}: {why}", current.display()))?;
+        tracing::warn!(
+            kept = %path.display(),
+            "this store was made before the master key was changed; the key of that time is master.key again, and the other one is kept beside it"
+        );
+        return Ok(Some(keyring));
+    }
+    Ok(None)
 }
 
 /// The keys of a store that this key opens already; `None` when it does not.
@@ -204,11 +280,15 @@ impl Change {
         }
     }
 
-    /// Step 1: the new key is written down.
+    /// Step 1: the old key is kept, and the new one is written down.
     ///
     /// # Errors
-    /// When the disk refuses, or the file exists.
+    /// When the disk refuses, or the file of the new key exists.
     pub fn write_down(&self) -> Result<(), String> {
+        if self.written == self.last && self.written.exists() {
+            return Err(format!("{}: exists; name a new file for the new key", self.written.display()));
+        }
+        keep(&self.last, &self.old)?;
         files::create(&self.written, format!("{}\n", self.new.text()).as_bytes())
             .map_err(|why| format!("{}: {why}", self.written.display()))
     }
@@ -258,6 +338,11 @@ impl Change {
         std::fs::rename(&self.written, &self.last)
             .and_then(|()| files::sync_folder_of(&self.last))
             .map_err(|why| format!("{}: {why}; the next start tries again", self.last.display()))
+    }
+
+    /// Where the old key is kept.
+    pub fn kept(&self) -> PathBuf {
+        kept_file(&self.last, &self.old)
     }
 
     /// Where the new key is.

@@ -8,6 +8,7 @@ use api::error_codes as codes;
 use api::scheduled_calls::{NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade};
 use domain::call::Fact;
 use domain::ids::{ApiKey, Id};
+use domain::phone::Phone;
 use domain::scheduled_call::{
     Action, DueFacts, Event, EventOutcome, PlacementFailure, Reason, Refusal, ScheduleError, Status,
     Transition, schedule, step,
@@ -22,9 +23,10 @@ use store::{DbError, Tx};
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use super::due_rows::DueRow;
+use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Claim, Once};
 use super::timelines::Checks;
-use super::{App, Failure, timelines, topics};
+use super::{App, Context, Failure, timelines, topics};
 
 fn view(row: ScheduledCallRow) -> ScheduledCallView {
     ScheduledCallView {
@@ -206,9 +208,10 @@ pub async fn cancel(
     mode: Mode,
     id: ScheduledCallId,
 ) -> Result<ScheduledCallView, Failure> {
-    let now = app.clock.now();
+    let context = app.context();
     app.store
         .tx(move |tx| {
+            let now = context.now;
             let row = scheduled_calls::get_for_update(tx, tenant, id)?
                 .filter(|row| row.mode == mode)
                 .ok_or_else(not_found)?;
@@ -219,25 +222,53 @@ pub async fn cancel(
                 return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message)
                     .with_meta(json!({"status": row.state.status.as_str()})));
             }
-            let row = save(tx, row, &decided, None)?;
+            let row = save(tx, &context, row, &decided, None)?;
             scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
             Ok(view(row))
         })
         .await
 }
 
-/// Stores what `step` decided.
+/// Stores what `step` decided, and tells of a call that is cancelled.
 fn save(
     tx: &mut Tx<'_>,
+    context: &Context,
     row: ScheduledCallRow,
     decided: &Transition,
     call: Option<Id<domain::ids::Call>>,
 ) -> Result<ScheduledCallRow, Failure> {
+    let before = row.state.status;
     let row = ScheduledCallRow { state: decided.next, call, ..row };
     if !scheduled_calls::save(tx, &row)? {
         return Err(Failure::internal("a scheduled call was changed by somebody who did not hold it"));
     }
+    if row.state.status == Status::Cancelled && before != Status::Cancelled {
+        tell_cancelled(tx, context, &row)?;
+    }
     Ok(ScheduledCallRow { version: row.version + 1, ..row })
+}
+
+/// Writes `scheduled_call.cancelled`; of a person who is erased it says nothing.
+fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) -> Result<(), Failure> {
+    let (tenant, mode, agent) = (row.workspace, row.mode, row.agent.to_string());
+    let mut shown = row.clone();
+    let mut subject = None;
+    if row.state.erased {
+        shown.to_number = store::erasure::ERASED.to_owned();
+        (shown.external_ref, shown.variables, shown.metadata) = (None, json!({}), json!({}));
+    } else {
+        subject = Phone::normalize(&row.to_number).ok().map(|phone| context.keyring.hash_phone(&phone));
+    }
+    let data = serde_json::to_value(view(shown)).map_err(|why| Failure::internal(why.to_string()))?;
+    let event = NewEvent {
+        kind: "scheduled_call.cancelled",
+        mode,
+        agent: Some(&agent),
+        contact: subject.as_deref(),
+        data,
+    };
+    events::emit(tx, context, tenant, event)?;
+    Ok(())
 }
 
 /// The timeline's line about a decision: what asked for it, and what was seen.
@@ -318,7 +349,7 @@ pub async fn try_due(
                 calls::block(tx, &env, &mut known, &prepared, gate)?;
             }
             known.finish(tx, &env.context)?;
-            let row = save(tx, row, &decided, call.as_ref().map(|call| call.id))?;
+            let row = save(tx, &env.context, row, &decided, call.as_ref().map(|call| call.id))?;
             let refusal = prepared.refused().and_then(|refused| refusal(&refused));
             let mut checks = Checks::new();
             checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
@@ -406,7 +437,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         return Ok(());
     }
     let again = decided.next.status == Status::Scheduled;
-    let row = save(tx, row, &decided, (!again).then_some(call.id))?;
+    let row = save(tx, &env.context, row, &decided, (!again).then_some(call.id))?;
     scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, json!([])))?;
     if again {
         tx.wake(topics::SCHEDULED_CALLS);
@@ -414,29 +445,39 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Cancels a batch of the waiting calls of a revoked key. Returns whether there may be more.
-fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
+/// Cancels a batch of the waiting calls of a revoked key. Returns how many it cancelled, and whether there may be
+/// more.
+fn end_of_key(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+) -> Result<(i64, bool), Failure> {
     let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
-    let more = rows.len() as i64 >= OF_KEY;
+    let (more, mut cancelled) = (rows.len() as i64 >= OF_KEY, 0);
     for row in rows {
-        let decided = step(&row.state, Event::KeyRevoked, now);
+        let decided = step(&row.state, Event::KeyRevoked, context.now);
         if decided.outcome == EventOutcome::Applied {
             let (id, call) = (row.id, row.call);
-            let row = save(tx, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("key_revoked", &row, json!([])))?;
+            let row = save(tx, context, row, &decided, call)?;
+            scheduled_calls::record(tx, tenant, id, context.now, &told("key_revoked", &row, json!([])))?;
+            cancelled += 1;
         }
     }
-    Ok(more)
+    Ok((cancelled, more))
 }
 
-/// A key was revoked: cancels its waiting calls, a bounded number in each transaction. One that is looked at
-/// before its turn here is stopped by the check of its key just before the dial, and so are those that a
-/// crash leaves behind.
-pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<(), Failure> {
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction, and returns how many. One
+/// that is looked at before its turn here is stopped by the check of its key just before the dial, and so are those
+/// that a crash leaves behind.
+pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i64, Failure> {
+    let mut all = 0;
     loop {
-        let now = app.clock.now();
-        if !app.store.tx(move |tx| end_of_key(tx, tenant, key, now)).await? {
-            return Ok(());
+        let context = app.context();
+        let (cancelled, more) = app.store.tx(move |tx| end_of_key(tx, &context, tenant, key)).await?;
+        all += cancelled;
+        if !more {
+            return Ok(all);
         }
     }
 }
@@ -446,18 +487,19 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<()
 /// erasure.
 pub fn erase(
     tx: &mut Tx<'_>,
+    context: &Context,
     tenant: Tenant,
     to_number: Option<&str>,
     external_ref: Option<&str>,
-    now: Timestamp,
 ) -> Result<Vec<ScheduledCallId>, Failure> {
+    let now = context.now;
     let rows = scheduled_calls::of_person(tx, tenant, to_number, external_ref)?;
     let ids = rows.iter().map(|row| row.id).collect();
     for row in rows {
         let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
         if decided.outcome == EventOutcome::Applied {
-            let row = save(tx, row, &decided, call)?;
+            let row = save(tx, context, row, &decided, call)?;
             scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
         }
         scheduled_calls::redact(tx, tenant, id)?;

@@ -12,7 +12,7 @@ use store::wallet::{self, EntryRow, Floor, Settlement, WalletState};
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Once};
 use super::operator_log::{self, Trace};
-use super::{App, Context, Failure, access};
+use super::{App, Context, Failure, access, held_up};
 
 fn view(row: EntryRow) -> Transaction {
     Transaction {
@@ -170,7 +170,8 @@ pub async fn create_entry(
         ));
     }
     let context = app.context();
-    once.run(app, 201, move |tx| {
+    let more = entry.amount_minor > 0;
+    let answer = once.run(app, 201, move |tx| {
         access::workspace(tx, tenant)?;
         let posted =
             post(tx, &context, tenant, &entry.kind, entry.amount_minor, &entry.reference, Floor::Reserved)?;
@@ -179,6 +180,10 @@ pub async fn create_entry(
         })?;
         operator_log::append(tx, &context, &trace, Some(tenant), &posted.id.to_string())?;
         Ok(json!({"data": view(posted)}))
-    })
-    .await
+    });
+    let answer = answer.await?;
+    if more {
+        held_up::wake(app, tenant).await;
+    }
+    Ok(answer)
 }

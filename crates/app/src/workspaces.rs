@@ -10,7 +10,7 @@ use store::workspaces::{self, WorkspaceRow};
 
 use super::idempotency::{Answer, Once};
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, calls, wallet};
+use super::{App, Failure, access, calls, held_up, wallet};
 
 /// Price of a chat unless the operator says otherwise (docs/contract/operator.md#workspaces), minor units.
 const COST_PER_CHAT: i64 = 500;
@@ -120,7 +120,8 @@ pub async fn update(
 ) -> Result<WorkspaceView, Failure> {
     let context = app.context();
     let (access_changes, hooks) = (app.access_changes(), app.hooks.suspensions);
-    app.store
+    let changed = app
+        .store
         .tx(move |tx| {
             let mut row =
                 workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
@@ -143,7 +144,11 @@ pub async fn update(
             workspaces::update(tx, &row)?;
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &tenant.to_string())?;
-            Ok(view(row))
+            Ok::<_, Failure>(view(row))
         })
-        .await
+        .await?;
+    if !changed.suspended {
+        held_up::wake(app, tenant).await;
+    }
+    Ok(changed)
 }

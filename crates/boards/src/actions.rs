@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use app::board_messages::{BoardMessage, Sent};
 use app::call_env::Env;
+use app::contact_view::saved_values;
 use app::do_not_call::{self, Source};
 use app::due_rows::DueRow;
 use app::events::{self, NewEvent};
@@ -175,7 +176,7 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
                 Ok(phone) => phone,
                 Err(why) => return Ok(Outcome::Skipped(why)),
             };
-            let variables = contact.variables.as_object().cloned().unwrap_or_default();
+            let variables = saved_values(&contact);
             let row = NewRow {
                 phone: phone.to_string(),
                 name: name(tx, action, &contact)?,

@@ -1,21 +1,17 @@
 //! What an erasure takes out of calling lists (docs/operating/erasure.md).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{Context, Failure};
 use domain::campaign::{HeldReason, RowState, Standing, Tally};
 use domain::ids::{Campaign, Id};
-use domain::phone::E164;
 use domain::tenant::Tenant;
 use store::Tx;
 use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
-use store::contacts;
-
-use crate::list::hash_of;
 
 /// What changes in one list.
 #[derive(Default)]
@@ -49,15 +45,7 @@ pub fn erase(
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    let mut hashes: BTreeSet<String> =
-        person.phones.iter().map(|phone| context.keyring.hash_phone(phone)).collect();
-    // Numbers of other countries are on the lists of the messaging channel alone.
-    for id in &person.contacts {
-        let phone = contacts::get(tx, tenant, *id)?.and_then(|contact| contact.phone);
-        hashes
-            .extend(phone.and_then(|phone| E164::parse(&phone).ok()).map(|number| hash_of(context, number)));
-    }
-    let hashes: Vec<String> = hashes.into_iter().collect();
+    let hashes = person.hashes(&context.keyring);
     let mut changes: BTreeMap<(Id<Campaign>, i64), Change> = BTreeMap::new();
     for row in lists::of_person(tx, tenant, &hashes)? {
         let next = standing(&row);

@@ -10,7 +10,7 @@ use app::{App, Context, Failure, topics};
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
 use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
 use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
-use domain::phone::{E164, Phone};
+use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Map, Value, json};
@@ -61,14 +61,6 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
-/// The keyed hash by which a number on a list is found.
-pub(crate) fn hash_of(context: &Context, number: E164) -> String {
-    match Phone::from_u64(number.as_u64()) {
-        Some(phone) => context.keyring.hash_phone(&phone),
-        None => context.keyring.hash(&format!("phone:{number}")),
-    }
-}
-
 /// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
 pub(crate) fn fresh(
     context: &Context,
@@ -78,7 +70,11 @@ pub(crate) fn fresh(
 ) -> Result<FreshRow, Failure> {
     let read =
         if anywhere { rules::read_any_phone(&row.phone) } else { read_phone(&row.phone).map(E164::from) };
-    let hash = read.ok().map(|number| hash_of(context, number));
+    let hash = match read {
+        Ok(number) => Some(context.keyring.hash_number(number)),
+        // So that an erasure finds it.
+        Err(_) => context.keyring.hash_written(&row.phone),
+    };
     let invalid_reason = match &read {
         Err(why) => Some(*why),
         Ok(number) if !seen.insert(*number) => Some(InvalidReason::Duplicate),

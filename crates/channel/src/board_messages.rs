@@ -1,11 +1,12 @@
 //! Messages that the columns of boards send (docs/contract/boards.md#automations).
 
 use app::board_messages::{BoardMessage, Sent};
+use app::contact_view::saved_values;
 use app::{App, Failure, access};
 use domain::channel::campaign::{Known, params};
 use domain::channel::template::{TemplateRef, fill};
 use domain::channel::{Recipient, Source};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use store::Tx;
 
 use crate::messages::{self, New, Placed};
@@ -33,9 +34,9 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
     };
     let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
     let Some(to) = address.and_then(Recipient::parse) else { return Ok(Sent::Refused("no_number")) };
-    let none = Map::new();
+    let saved = saved_values(&contact);
     let known = Known {
-        variables: contact.variables.as_object().unwrap_or(&none),
+        variables: &saved,
         name: wanted.name.as_deref(),
         email: contact.email.as_deref(),
         phone: contact.phone.as_deref(),

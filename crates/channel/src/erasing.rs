@@ -26,7 +26,7 @@ pub fn erase(
     person: &ErasedPerson,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    let mut addresses: Vec<String> = person.phones.iter().map(ToString::to_string).collect();
+    let mut addresses: Vec<String> = person.numbers.iter().map(ToString::to_string).collect();
     for id in &person.contacts {
         if let Some(row) = contacts::get(tx, tenant, *id)? {
             addresses.extend(row.phone);

@@ -3,7 +3,7 @@
 //! transaction of its work.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::contacts::Erased;
@@ -13,7 +13,6 @@ use app::{App, Context, Failure, topics};
 use cloud_api::notifications::{Item, is_signed, parse};
 use domain::channel::{Notification, ProviderKind, Recipient};
 use domain::ids::{ChannelConnection, Id};
-use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
 use runtime::crypto::Keyring;
@@ -50,6 +49,38 @@ const TRIES: i64 = 6;
 const KEPT: i64 = 8 * DAY;
 /// Items that are forgotten at once.
 const FORGOTTEN: i64 = 5_000;
+
+/// Whether something came in about a message that is not known, since the store's log was last emptied, and when
+/// that was.
+#[derive(Default)]
+struct ToldOfUnknown {
+    told: AtomicBool,
+    emptied: Mutex<Option<Timestamp>>,
+}
+
+/// Something came in about a message that is not known. It may have been to a person who was erased, and what the
+/// provider says may name the person: the store's log has it for a while.
+pub(crate) fn told_of_unknown(app: &App, tx: &mut Tx<'_>) {
+    let known = app.kept.of(ToldOfUnknown::default);
+    tx.after_commit(move || known.told.store(true, Ordering::Release));
+}
+
+/// Empties the store's log of what was told of unknown messages, once a minute at most.
+async fn leave_no_trace(app: &App) {
+    let (known, now) = (app.kept.of(ToldOfUnknown::default), app.clock.now());
+    let rests = |at: &Option<Timestamp>| at.is_some_and(|at| now < at.plus(MINUTE) && now >= at);
+    if !known.told.load(Ordering::Acquire)
+        || rests(&known.emptied.lock().unwrap_or_else(PoisonError::into_inner))
+    {
+        return;
+    }
+    known.told.store(false, Ordering::Release);
+    *known.emptied.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    if let Err(why) = app.store.leave_no_trace().await {
+        known.told.store(true, Ordering::Release);
+        tracing::warn!(%why, "what was told of unknown messages leaves the write-ahead log later");
+    }
+}
 
 /// How full the inboxes are, as this node last saw it.
 #[derive(Default)]
@@ -221,6 +252,11 @@ pub(crate) fn row(
         Some(person) => lane(&context.keyring, connection.workspace, &person),
         None => format!("account:{}", connection.id),
     };
+    let mut notification = item.notification;
+    if let Notification::Status(status) = &mut notification {
+        // It is found by the message. The person may be erased by now, and what is stored once leaves traces.
+        status.to.phone = None;
+    }
     Ok(NotificationRow {
         id: context.ids.make(),
         workspace: connection.workspace,
@@ -229,7 +265,7 @@ pub(crate) fn row(
         lane,
         phone_number_id: item.phone_number_id,
         payload: Some(
-            serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?,
+            serde_json::to_string(&notification).map_err(|why| Failure::internal(why.to_string()))?,
         ),
         attempts: 0,
         next_at: at,
@@ -282,6 +318,7 @@ pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
         failure.warn_about(id, "notifications of the messaging channel could not be worked");
         0
     });
+    leave_no_trace(&app).await;
     // With nothing but what waits for its next try, or without a store, it rests for a moment.
     let now = app.clock.now();
     let until = if worked > 0 { now } else { now.plus(SECOND) };
@@ -446,6 +483,7 @@ async fn work_together(
 /// # Errors
 /// Those of the store.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
+    leave_no_trace(app).await;
     let before = app.clock.now().plus(-KEPT);
     let gone =
         app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
@@ -463,8 +501,7 @@ pub fn erase(
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    let people: Vec<Recipient> =
-        person.phones.iter().map(|phone| Recipient::Phone(E164::from(*phone))).collect();
+    let people: Vec<Recipient> = person.numbers.iter().map(|number| Recipient::Phone(*number)).collect();
     forget_people(tx, &context.keyring, tenant, &people)
 }
 

@@ -10,6 +10,7 @@ use domain::tenant::Tenant;
 use store::channel_messages::{self, MessageRow};
 use store::{Tx, channel_consents, contacts};
 
+use crate::inbox;
 use crate::messages;
 use crate::numbers::Number;
 use crate::send::number_struck;
@@ -26,8 +27,15 @@ pub fn status(
     number: &Number,
     update: &StatusUpdate,
 ) -> Result<(), Failure> {
-    let Some(mut row) = find(tx, tenant, number, update)? else { return Ok(()) };
+    let Some(mut row) = find(tx, tenant, number, update)? else {
+        // It may have been to a person who was erased: such a message has lost the provider's id.
+        inbox::told_of_unknown(app, tx);
+        return Ok(());
+    };
     let before = row.status;
+    if before == MessageStatus::Deleted {
+        inbox::told_of_unknown(app, tx);
+    }
     if row.direction == Direction::Inbound || before == MessageStatus::Deleted {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use domain::document::{FileType, MAX_FILE, MAX_PARTS, MAX_UPLOAD, Verdict};
 use store::chats::ChatRow;
 use store::{Tx, channel_conversations, chats};
 
-use crate::documents::{Part, SentFile, keep, owe, put_and_judge, taken, wanted};
+use crate::documents::{Part, SentFile, drop_now, keep, owe, put_and_judge, taken, wanted};
 use crate::session::{Claim, Env, save};
 use crate::turn::Trouble;
 
@@ -68,8 +68,11 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
         failure.warn_about(claim.chat, "a document that a customer sent cannot be stored right now");
         Trouble::Unavailable
     })?;
-    let env = Env::of(app);
+    let (env, put) = (Env::of(app), parts.clone());
     let next = app.store.tx(move |tx| finish(tx, &env, claim, &asked, &verdict, &parts)).await?;
+    if next.is_none() {
+        drop_now(app, claim.tenant, put).await;
+    }
     next.ok_or(Trouble::Gone)
 }
 

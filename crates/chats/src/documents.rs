@@ -97,9 +97,12 @@ async fn check(
     let begun = app.store.tx(move |tx| begin(tx, &env, tenant, id, &owed)).await?;
     let Begun::Wanted(asked) = begun else { return Err(Failure::plain(codes::SESSION_ENDED)) };
     let verdict = put_and_judge(app, id, &asked, &parts).await?;
-    let env = Env::of(app);
-    let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await?;
-    match told {
+    let (env, put) = (Env::of(app), parts.clone());
+    let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await;
+    if !matches!(told, Ok(Finished::Taken(..))) {
+        drop_now(app, tenant, put).await;
+    }
+    match told? {
         Finished::Taken(claim, row) => Ok((claim, *row)),
         Finished::Over => Err(Failure::plain(codes::SESSION_ENDED)),
     }
@@ -219,6 +222,22 @@ pub(crate) fn owe(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, parts: &[Part]) ->
         documents::owe_drop(tx, tenant, &part.object, env.context.now.plus(GRACE))?;
     }
     Ok(())
+}
+
+/// Has objects that were put for nothing go at once: the person may have been erased meanwhile. Those that were kept
+/// after all are not owed any more, and stay.
+pub(crate) async fn drop_now(app: &App, tenant: Tenant, parts: Vec<Part>) {
+    let now = app.clock.now();
+    let sooner = app.store.tx(move |tx| {
+        for part in &parts {
+            documents::drop_sooner(tx, tenant, &part.object, now)?;
+        }
+        tx.wake(app::topics::CHATS);
+        Ok::<_, Failure>(())
+    });
+    if let Err(failure) = sooner.await {
+        failure.warn_about(tenant, "files of an upload that was not taken are dropped later");
+    }
 }
 
 fn begin(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>, parts: &[Part]) -> Result<Begun, Failure> {

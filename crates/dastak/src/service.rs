@@ -61,6 +61,7 @@ pub fn store_settings(config: &Config) -> Settings {
 
 /// Makes the data folder, readable by its owner only; one that is there with wider rights loses them.
 pub fn make_data_folder(config: &Config) -> Result<(), String> {
+    files::refuse_unfinished(&config.data)?;
     files::make_folder(&config.data)
         .map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))?;
     let changed = files::tighten(&config.data).map_err(|why| format!("data: {why}"))?;
@@ -76,9 +77,17 @@ pub fn make_data_folder(config: &Config) -> Result<(), String> {
 
 /// Opens the store and brings its schema up to date, telling each step on standard error.
 pub async fn open_store(config: &Config, wakes: &Wakes) -> Result<Store, String> {
+    open_store_of(config, wakes, false).await
+}
+
+/// The same. With `filled` the store must have a schema already: it is one that was restored.
+pub async fn open_store_of(config: &Config, wakes: &Wakes, filled: bool) -> Result<Store, String> {
     let wakes = wakes.clone();
     let store = Store::open(&store_settings(config), Arc::new(move |woken| wakes.raise(woken)))
         .map_err(|why| why.to_string())?;
+    if filled && !store.has_schema().await.map_err(|why| why.to_string())? {
+        return Err("database_url: this database has no tables of dastak; restore its dump first".into());
+    }
     let steps = store.migrate(|step, of, migration| {
         tracing::info!(step, of, version = migration.version, name = migration.name, "migrating")
     });

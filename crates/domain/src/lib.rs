@@ -28,6 +28,7 @@ pub mod time;
 pub mod trace;
 pub mod wallet;
 pub mod window;
+pub mod written_number;
 
 /// What is said and what follows from it, a crate of its own.
 pub use conversation::{self, speech};

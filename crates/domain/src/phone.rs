@@ -329,7 +329,7 @@ const ZEROS: &[u32] = &[
     0x16D70, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950,
 ];
 
-fn digit_of(letter: char) -> Option<u8> {
+pub(crate) fn digit_of(letter: char) -> Option<u8> {
     if let Some(digit) = letter.to_digit(10) {
         return Some(digit as u8);
     }

@@ -18,7 +18,6 @@ pub fn erase(
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    let hashes: Vec<String> = person.phones.iter().map(|phone| context.keyring.hash_phone(phone)).collect();
-    pushes::forget_people(tx, tenant, &hashes)?;
+    pushes::forget_people(tx, tenant, &person.hashes(&context.keyring))?;
     Ok(pushes::drop_calls(tx, tenant, &person.calls)?)
 }

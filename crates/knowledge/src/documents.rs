@@ -5,13 +5,14 @@ use api::knowledge_bases::{
     KEPT_REMOVALS, MAX_DOCUMENT_PASSAGES, MAX_DOCUMENTS, MAX_PASSAGES, MAX_PASSAGES_OF_WORKSPACE, NewText,
 };
 use app::operator_log::{self, Trace};
-use app::{App, Failure, topics};
+use app::{App, Context, Failure, topics};
 use domain::ids::{Id, KnowledgeBase};
 use domain::knowledge::{ReadDocument, SourceKind};
 use domain::tenant::Tenant;
 use retrieval::Passage;
 use serde_json::json;
 use store::knowledge::{self, BaseRow, DocumentRow, PassageRow};
+use store::{DbError, Tx};
 
 use crate::bases::find_for_update;
 
@@ -108,7 +109,7 @@ pub(crate) async fn add(
             let mut row = find_for_update(tx, tenant, base)?;
             let before = knowledge::document(tx, tenant, base, kind, &source)?;
             let count = i64::try_from(passages.len()).unwrap_or(i64::MAX);
-            row.version += 1;
+            change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;
             row.documents += i64::from(before.is_none());
             row.passages += count - before.as_ref().map_or(0, |before| before.passages);
@@ -154,11 +155,30 @@ pub(crate) async fn add(
             knowledge::save(tx, &row)?;
             tx.wake(topics::KNOWLEDGE);
             if let Some(trace) = &operator {
-                operator_log::append(tx, &context, trace, Some(tenant), &format!("{base} {source}"))?;
+                // Not by its name: the log is only added to, and the name of a file may be a person's.
+                let subject = format!("{base} {}", document.id);
+                operator_log::append(tx, &context, trace, Some(tenant), &subject)?;
             }
             Ok(Added { source: source.clone(), passages: count, replaced, chars })
         })
         .await
+}
+
+/// Gives a base that the caller holds its next version. Versions grow by random steps, so a store that was put back
+/// to an older state never gives a version that an index has from the state that is lost.
+fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Result<(), DbError> {
+    // The one before may be of an earlier program, which listed none.
+    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    row.version += 1 + i64::from(context.ids.random_number() / 2);
+    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    // An index that is further behind is made anew, so that the lists do not grow for ever.
+    if knowledge::version_before(tx, row.workspace, row.id, 2 * KEPT_REMOVALS)?.is_some()
+        && let Some(forgotten) = knowledge::version_before(tx, row.workspace, row.id, KEPT_REMOVALS)?
+    {
+        knowledge::forget_versions(tx, row.workspace, row.id, forgotten)?;
+        row.removals_from = forgotten;
+    }
+    Ok(())
 }
 
 /// Refuses a change after which the base would have too much.
@@ -219,17 +239,11 @@ pub async fn remove_document(
             let mut row = find_for_update(tx, tenant, base)?;
             let document = knowledge::document(tx, tenant, base, kind, &source)?
                 .ok_or_else(|| Failure::not_found("document"))?;
-            row.version += 1;
+            change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;
             row.documents -= 1;
             row.passages -= document.passages;
             knowledge::remove_document(tx, &document, row.version)?;
-            // An index that is further behind is made anew, so that the list does not grow for ever.
-            let forgotten = row.version - KEPT_REMOVALS;
-            if forgotten >= row.removals_from + KEPT_REMOVALS {
-                knowledge::forget_removals(tx, tenant, base, forgotten)?;
-                row.removals_from = forgotten;
-            }
             knowledge::save(tx, &row)?;
             tx.wake(topics::KNOWLEDGE);
             Ok(())

@@ -289,7 +289,12 @@ async fn catch_up(
     let changes = match changes {
         Ok(Some(changes)) => changes,
         // The index is of another past, or too far behind.
-        Ok(None) => return Err((Failure::internal("its version is not one of the base's"), held)),
+        Ok(None) => {
+            return Err((
+                Failure::internal("its version is not one of those that the base is known to have had"),
+                held,
+            ));
+        }
         Err(failure) => return Err((failure, held)),
     };
     place.seen.fetch_max(changes.version, Ordering::AcqRel);
@@ -320,7 +325,8 @@ fn changes(
     from: i64,
 ) -> Result<Option<Changes>, Failure> {
     let row = knowledge::get(tx, tenant, base)?.ok_or_else(crate::bases::missing)?;
-    if from > row.version || (from > 0 && from < row.removals_from) {
+    // One that the base never had is of a state that is lost: the store is an older copy that was put back.
+    if from > 0 && from != row.version && !knowledge::had_version(tx, tenant, base, from)? {
         return Ok(None);
     }
     let removed = if from == 0 { Vec::new() } else { knowledge::removals(tx, tenant, base, from)? };

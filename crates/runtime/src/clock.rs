@@ -17,6 +17,8 @@ use domain::time::Timestamp;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util_lite::TaskCount;
 
+use crate::steady::Steady;
+
 /// Real time that work waiting for something outside gets before the manual clock steps on.
 const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
 /// Real time after which the manual clock says so and steps on even though work inside has not settled; only a
@@ -33,6 +35,7 @@ struct Inner {
     manual: Option<Mutex<Manual>>,
     /// Milliseconds by which a clock that runs is ahead of the system's.
     ahead: i64,
+    steady: Steady,
     outside_grace: Duration,
     settled: Notify,
     moving: tokio::sync::Mutex<()>,
@@ -148,6 +151,7 @@ impl Clock {
         Self(Arc::new(Inner {
             manual,
             ahead,
+            steady: Steady::new(system_now().0),
             outside_grace,
             settled: Notify::new(),
             moving: tokio::sync::Mutex::new(()),
@@ -160,9 +164,10 @@ impl Clock {
         self.0.manual.as_ref().map(|manual| manual.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The present moment.
+    /// The present moment. The real one follows a sudden step of the machine's clock after a minute.
     pub fn now(&self) -> Timestamp {
-        self.lock().map_or_else(|| system_now().plus(self.0.ahead), |manual| manual.now)
+        let system = || Timestamp(self.0.steady.now(system_now().0)).plus(self.0.ahead);
+        self.lock().map_or_else(system, |manual| manual.now)
     }
 
     /// Whether the time stands still until told.

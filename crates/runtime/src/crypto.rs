@@ -2,6 +2,7 @@
 //! keys: those that hash what is only compared, those that seal what is used again, and the one that signs
 //! what leaves. So the master key can be changed although nobody has what was hashed.
 
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use base64::Engine as _;
@@ -94,7 +95,12 @@ impl MasterKey {
         format!("2:{}", HEXLOWER.encode(derive(&self.0, "check-2").as_ref()))
     }
 
-    /// The same in a store whose other keys still derive from the master key itself.
+    /// A short name that tells keys apart, without telling the key: 12 hex digits.
+    pub fn id(&self) -> String {
+        HEXLOWER.encode(&derive(&self.0, "id").as_ref()[..6])
+    }
+
+    /// What [`MasterKey::check`] is in a store whose other keys still derive from the master key itself.
     pub fn early_check(&self) -> String {
         HEXLOWER.encode(derive(&self.0, "check").as_ref())
     }
@@ -208,6 +214,17 @@ impl Keyring {
         self.hash(&format!("phone:{phone}"))
     }
 
+    /// The same for a number of any country; of an Indian one it is the same hash.
+    pub fn hash_number(&self, number: domain::phone::E164) -> String {
+        self.hash(&format!("phone:{number}"))
+    }
+
+    /// Keyed hash of what a text that is no number has in common with the number that was meant; `None` when it has
+    /// too few digits for one.
+    pub fn hash_written(&self, text: &str) -> Option<String> {
+        Some(self.hash(&format!("digits:{}", domain::written_number::digits_key(text)?)))
+    }
+
     /// Signs text that leaves the service and comes back (cursors, links), as URL-safe text.
     pub fn sign(&self, text: &str) -> String {
         URL_SAFE_NO_PAD.encode(&hmac::sign(&self.signing, text.as_bytes()).as_ref()[..16])
@@ -274,6 +291,30 @@ pub fn sha256_of(parts: &[&[u8]]) -> String {
     HEXLOWER.encode(context.finish().as_ref())
 }
 
+/// Bytes that [`copy_hashed`] reads at a time.
+const PIECE: usize = 64 * 1024;
+
+/// Copies what is left of `from` to `to`: SHA-256 of it as lower-case hex, and its length in bytes.
+///
+/// # Errors
+/// Those of reading and writing.
+pub fn copy_hashed(from: &mut impl Read, to: &mut impl Write) -> io::Result<(String, u64)> {
+    let (mut context, mut piece, mut length) =
+        (digest::Context::new(&digest::SHA256), vec![0u8; PIECE], 0_u64);
+    loop {
+        let read = match from.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+            Err(why) => return Err(why),
+        };
+        context.update(&piece[..read]);
+        to.write_all(&piece[..read])?;
+        length += read as u64;
+    }
+    Ok((HEXLOWER.encode(context.finish().as_ref()), length))
+}
+
 /// Compares two secrets in a time that does not tell where they differ.
 pub fn same(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
@@ -290,6 +331,7 @@ mod tests {
         let wrapped = one.wrap(&roots).unwrap();
         assert!(one.unwrap(&wrapped) == Some(roots.clone()) && other.unwrap(&wrapped).is_none());
         assert_ne!((one.check(), one.early_check()), (other.check(), other.early_check()));
+        assert!(one.id() != other.id() && one.id().len() == 12 && !one.check().contains(&one.id()));
         let (before, after, anew) = (
             Keyring::of(&roots),
             Keyring::of(&roots.renewed(false).unwrap()),

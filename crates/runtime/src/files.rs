@@ -16,6 +16,7 @@ const OURS: &[&str] = &[
     "node.name",
     "recordings",
     "documents",
+    "channel",
     "knowledge-",
     "spool",
     "uploads",
@@ -71,6 +72,44 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     drop(file);
     fs::rename(&new, path)?;
     sync_folder_of(path)
+}
+
+/// In a data folder: a restore is at work, or was interrupted.
+pub const RESTORING: &str = "dastak.restoring";
+
+/// Refuses a data folder in which a restore is not complete.
+///
+/// # Errors
+/// That it is so, for people.
+pub fn refuse_unfinished(data: &Path) -> Result<(), String> {
+    if data.join(RESTORING).exists() {
+        return Err(format!(
+            "data: a restore into {} is at work, or was interrupted; run dastak restore again",
+            data.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a name in a data folder is one that this program gives.
+pub fn is_ours(name: &str) -> bool {
+    name != "dastak.toml" && OURS.iter().any(|ours| name.starts_with(ours))
+}
+
+/// Makes everything below a folder durable.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn sync_tree(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sync_tree(&path)?;
+        } else {
+            File::open(&path)?.sync_all()?;
+        }
+    }
+    File::open(folder)?.sync_all()
 }
 
 /// Takes from others what they may do with the data folder and with what this program made there; how many

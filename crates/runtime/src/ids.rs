@@ -71,6 +71,13 @@ impl Ids {
         Id::new(last.at, last.number)
     }
 
+    /// A random number.
+    pub fn random_number(&self) -> u32 {
+        let mut bytes = [0u8; 4];
+        (self.fill)(&mut bytes);
+        u32::from_be_bytes(bytes)
+    }
+
     /// Random text of `length` characters out of 32.
     pub fn random_text(&self, length: usize) -> String {
         let mut bytes = vec![0u8; length];

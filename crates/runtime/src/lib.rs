@@ -9,4 +9,5 @@ pub mod logs;
 pub mod mark_file;
 pub mod metrics;
 pub mod pace;
+mod steady;
 pub mod traces;

@@ -48,6 +48,20 @@ pub fn insert(tx: &mut Tx<'_>, row: &StepRow) -> Result<(), DbError> {
     tx.later(SQL, &row.values())
 }
 
+/// Across workspaces: steps that make recordings of files of this node.
+pub fn recordings_of_node(tx: &mut Tx<'_>, node: &str) -> Result<Vec<StepRow>, DbError> {
+    const SQL: &str = formatcp!("select {COLUMNS} from after_calls where node = ?1 and step = ?2");
+    tx.all(SQL, params![node, AfterCallStep::Recording])
+}
+
+/// Says where the file of a step lies now.
+pub fn move_file(tx: &mut Tx<'_>, row: &StepRow, file: &str) -> Result<(), DbError> {
+    tx.later(
+        "update after_calls set file = ?4 where workspace = ?1 and call = ?2 and step = ?3",
+        params![row.workspace, row.call, row.step, file],
+    )
+}
+
 /// `and step in (…)` with its parameters.
 fn among(steps: &[AfterCallStep], params: &mut Vec<Value<'static>>) -> String {
     let places: Vec<String> = steps

@@ -222,6 +222,14 @@ pub fn owe_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) ->
     )
 }
 
+/// Has an object that is to be dropped go at this moment at the latest. One that is not to be dropped stays.
+pub fn drop_sooner(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update document_drops set next_at = ?3 where workspace = ?1 and object = ?2 and next_at > ?3",
+        params![tenant, object, at],
+    )
+}
+
 /// Forgets that an object is to be dropped: it is dropped, or it is kept. Whether that was noted.
 pub fn settle_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str) -> Result<bool, DbError> {
     let sql = "delete from document_drops where workspace = ?1 and object = ?2";

@@ -30,6 +30,8 @@ row! {
         revoked_at: Option<Timestamp>,
         /// When it was made.
         created_at: Timestamp,
+        /// Until when the value before its last rotation works.
+        old_until: Option<Timestamp>,
     }
     insert with { workspace: Tenant, hash: &'v str }
 }
@@ -42,14 +44,49 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &KeyRow, hash: &str) -> Resu
 }
 
 /// Across workspaces: the key with this hash and its workspace, whatever their state. The secret that was
-/// hashed is the proof.
+/// hashed is the proof. By the value before a rotation the key expires when that value does.
 pub fn find_by_hash(tx: &mut Tx<'_>, hash: &str) -> Result<Option<(KeyRow, WorkspaceRow)>, DbError> {
     const SQL: &str = formatcp!(
-        "select {}, {} from api_keys k join workspaces w on w.id = k.workspace where k.hash = ?1",
+        "select {}, {}, cast(case when k.hash = ?1 then 0 else 1 end as bigint) from api_keys k \
+         join workspaces w on w.id = k.workspace where k.hash = ?1 or k.old_hash = ?1",
         KeyRow::SELECT,
         WorkspaceRow::SELECT
     );
-    tx.one(SQL, params![hash])
+    let found: Option<(KeyRow, WorkspaceRow, bool)> = tx.one(SQL, params![hash])?;
+    Ok(found.map(|(mut key, workspace, old)| {
+        if old {
+            let until = key.old_until.unwrap_or(key.created_at);
+            key.expires_at = Some(key.expires_at.map_or(until, |expiry| expiry.min(until)));
+        }
+        (key, workspace)
+    }))
+}
+
+/// A new value of a key.
+#[derive(Debug, Clone)]
+pub struct NewValue {
+    /// Its keyed hash.
+    pub hash: String,
+    /// First characters, the rest masked.
+    pub prefix: String,
+    /// Until when the present value works beside it; `None`: not at all.
+    pub old_until: Option<Timestamp>,
+}
+
+/// Gives a key that works another value, and returns it. The value before the present one works no longer.
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ApiKey>,
+    value: &NewValue,
+    now: Timestamp,
+) -> Result<Option<KeyRow>, DbError> {
+    let sql = formatcp!(
+        "update api_keys set old_hash = case when cast(?6 as bigint) is null then null else hash end, old_until = ?6, \
+         hash = ?4, prefix = ?5 where workspace = ?1 and id = ?2 and revoked_at is null and (expires_at is null or expires_at > ?3) \
+         returning {COLUMNS}"
+    );
+    tx.one(sql, params![tenant, id, now, &value.hash, &value.prefix, value.old_until])
 }
 
 /// The keys of a workspace, newest first.
@@ -65,7 +102,7 @@ pub fn revoke(
     now: Timestamp,
 ) -> Result<Option<KeyRow>, DbError> {
     let sql = formatcp!(
-        "update api_keys set revoked_at = coalesce(revoked_at, ?3) where workspace = ?1 and id = ?2 returning {COLUMNS}"
+        "update api_keys set revoked_at = coalesce(revoked_at, ?3), old_hash = null, old_until = null where workspace = ?1 and id = ?2 returning {COLUMNS}"
     );
     tx.one(sql, params![tenant, id, now])
 }

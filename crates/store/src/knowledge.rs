@@ -20,7 +20,7 @@ row! {
         workspace: Tenant,
         /// Its name.
         name: String,
-        /// Grows with every change of its documents.
+        /// Grows by a random step with every change of its documents.
         version: i64,
         /// How many documents it has.
         documents: i64,
@@ -263,16 +263,58 @@ pub fn remove_passages(tx: &mut Tx<'_>, row: &DocumentRow) -> Result<(), DbError
     )
 }
 
-/// Takes removals up to a version from the list.
-pub fn forget_removals(
+/// Takes versions up to this one, and removals up to it, from their lists.
+pub fn forget_versions(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    version: i64,
+) -> Result<(), DbError> {
+    for sql in [
+        "delete from knowledge_versions where workspace = ?1 and base = ?2 and version <= ?3",
+        "delete from knowledge_removals where workspace = ?1 and base = ?2 and version <= ?3",
+    ] {
+        tx.later(sql, params![tenant, base, version])?;
+    }
+    Ok(())
+}
+
+/// Notes a version that a base has, which the caller holds; one that is noted stays.
+pub fn insert_version(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     base: Id<KnowledgeBase>,
     version: i64,
 ) -> Result<(), DbError> {
     tx.later(
-        "delete from knowledge_removals where workspace = ?1 and base = ?2 and version <= ?3",
+        "insert into knowledge_versions (base, version, workspace) values (?1, ?2, ?3) on conflict (base, version) do nothing",
+        params![base, version, tenant],
+    )
+}
+
+/// Whether a base had this version, as far as its versions are listed.
+pub fn had_version(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    version: i64,
+) -> Result<bool, DbError> {
+    tx.exists(
+        "select cast(1 as bigint) from knowledge_versions where workspace = ?1 and base = ?2 and version = ?3",
         params![tenant, base, version],
+    )
+}
+
+/// The version that a base had so many changes ago, as far as its versions are listed.
+pub fn version_before(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    changes: i64,
+) -> Result<Option<i64>, DbError> {
+    tx.one(
+        "select version from knowledge_versions where workspace = ?1 and base = ?2 order by version desc limit 1 offset ?3",
+        params![tenant, base, changes],
     )
 }
 
@@ -390,6 +432,12 @@ pub fn found(
     tx.all(&sql, &values)
 }
 
+/// Across workspaces: how many bases there are, and how many passages they have.
+pub fn totals(tx: &mut Tx<'_>) -> Result<(i64, i64), DbError> {
+    let sql = "select count(*), cast(coalesce(sum(passages), 0) as bigint) from knowledge_bases where deleted_at is null";
+    Ok(tx.one(sql, &[])?.unwrap_or((0, 0)))
+}
+
 /// Across workspaces: a base that is deleted and still has rows.
 pub fn deleted(tx: &mut Tx<'_>) -> Result<Option<Id<KnowledgeBase>>, DbError> {
     tx.one("select id from knowledge_bases where deleted_at is not null order by deleted_at, id limit 1", &[])
@@ -414,7 +462,9 @@ pub fn sweep(tx: &mut Tx<'_>, base: Id<KnowledgeBase>, limit: i64) -> Result<boo
     if tx.exec(&sql, params![base, limit])? >= u64::try_from(limit).unwrap_or(0) {
         return Ok(false);
     }
-    for table in ["knowledge_documents", "knowledge_removals", "passage_vectors", "base_vectors"] {
+    for table in
+        ["knowledge_documents", "knowledge_removals", "knowledge_versions", "passage_vectors", "base_vectors"]
+    {
         tx.later(&format!("delete from {table} where base = ?1 and {gone}"), params![base])?;
     }
     tx.later("delete from knowledge_bases where id = ?1 and deleted_at is not null", params![base])?;

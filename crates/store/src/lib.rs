@@ -39,6 +39,7 @@ pub mod generations;
 pub mod idempotency;
 pub mod installation;
 pub mod integrations;
+pub mod kept_objects;
 pub mod keys;
 pub mod knowledge;
 pub mod members;

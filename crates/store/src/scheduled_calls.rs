@@ -177,6 +177,21 @@ pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, Db
     CLAIMED.next_due(tx, now)
 }
 
+/// Has up to `limit` live calls that wait for money tried now; how many.
+pub fn wake_without_money(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    now: Timestamp,
+    limit: i64,
+) -> Result<u64, DbError> {
+    tx.exec(
+        "update scheduled_calls set next_attempt_at = ?2, version = version + 1 where workspace = ?1 and id in \
+         (select id from scheduled_calls where workspace = ?1 and mode = 'live' and status = 'scheduled' and call is null \
+         and reason = 'insufficient_balance' and next_attempt_at > ?2 order by id limit ?3)",
+        params![tenant, now, limit],
+    )
+}
+
 /// Up to `limit` calls of a key that wait, oldest first, locked until the transaction ends; those being dialled
 /// are left out.
 pub fn of_key(

@@ -160,7 +160,7 @@ pub async fn push(
 pub struct Ready {
     arrival: Arrival,
     reading: Reading,
-    /// Keyed hashes of its identity and of a number that can be called.
+    /// Keyed hashes of its identity and of its number, or of the text that stands in its place.
     identity: Option<String>,
     phone_hash: Option<String>,
 }
@@ -174,7 +174,12 @@ pub fn prepare(keyring: &Keyring, stream: &StreamRow, arrivals: Vec<Arrival>) ->
             hash.truncate(IDENTITY);
             hash
         });
-        let phone_hash = reading.phone.as_ref().ok().map(|phone| keyring.hash_phone(phone));
+        let phone_hash = match (&reading.phone, &reading.written) {
+            (Ok(phone), _) => Some(keyring.hash_phone(phone)),
+            // So that an erasure finds it.
+            (Err(_), Some(written)) => keyring.hash_written(written),
+            (Err(_), None) => None,
+        };
         Ready { arrival, reading, identity, phone_hash }
     };
     arrivals.into_iter().map(ready).collect()
@@ -303,8 +308,13 @@ fn reject(
         "payload": ready.arrival.fields,
         "receivedAt": context.now,
     });
-    let event =
-        NewEvent { kind: "stream.record_rejected", mode: Mode::Live, agent: None, contact: None, data };
+    let event = NewEvent {
+        kind: "stream.record_rejected",
+        mode: Mode::Live,
+        agent: None,
+        contact: ready.phone_hash.as_deref(),
+        data,
+    };
     events::emit(tx, context, stream.workspace, event)?;
     Ok(())
 }

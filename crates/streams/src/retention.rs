@@ -22,8 +22,8 @@ pub fn erase(
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    for phone in &person.phones {
-        streams::erase(tx, tenant, &context.keyring.hash_phone(phone))?;
+    for hash in person.hashes(&context.keyring) {
+        streams::erase(tx, tenant, &hash)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use store::Tx;
 use store::contacts::{self, ContactRow};
 
+use crate::contact_view::attributes_of;
 use crate::{Context, Failure};
 
 /// Whom a call is for, as far as known before anything is stored.
@@ -106,12 +107,12 @@ pub(super) struct KnownAs<'a> {
     pub reference: Option<&'a str>,
     /// Name.
     pub name: Option<&'a str>,
-    /// The call's values.
-    pub variables: &'a Map<String, Value>,
+    /// The call's values, with which a new contact starts.
+    pub variables: Option<&'a Map<String, Value>>,
 }
 
 /// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one
-/// starts with the call's values.
+/// starts with the call's values as its attributes.
 pub(super) fn ensure(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -158,8 +159,8 @@ fn new(context: &Context, mode: Mode, known_as: KnownAs<'_>, phone: Option<Strin
         company: None,
         preferred_language: "en".into(),
         timezone: "Asia/Kolkata".into(),
-        attributes: Value::Object(Map::new()),
-        variables: Value::Object(known_as.variables.clone()),
+        attributes: Value::Object(known_as.variables.map(attributes_of).unwrap_or_default()),
+        variables: Value::Object(Map::new()),
         opt_out: false,
         consent: None,
         chatapp_user_id: None,

@@ -10,11 +10,13 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use domain::window::{NudgeWindow, Release};
+use serde_json::{Map, Value};
 use store::contacts::{self, ContactRow};
 use store::{DbError, Tx, calls, dnd, do_not_call};
 
 use super::Env;
 use crate::Failure;
+use crate::contact_view::saved_values;
 
 /// Who a number belongs to and what the gates ask about it, in live mode.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ pub struct Met {
     /// Their verdicts.
     pub said: Judgement,
     /// Saved values of flow variables, an object.
-    pub saved: Option<serde_json::Value>,
+    pub saved: Option<Map<String, Value>>,
 }
 
 /// Asks the gates of this pack about many numbers, in their order, without a dial: they are looked up together.
@@ -157,7 +159,7 @@ pub fn meet_all(
         };
         let dial = Dial { tenant, mode, purpose, to: *to, contact: contact.as_ref() };
         let said = judge(pack, &facts(tx, env, dial, person.as_ref())?, env.context.now);
-        met.push(Met { said, saved: contact.map(|contact| contact.variables) });
+        met.push(Met { said, saved: contact.as_ref().map(saved_values) });
     }
     Ok(met)
 }

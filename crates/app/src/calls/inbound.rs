@@ -94,7 +94,7 @@ fn new_call(
         Some(phone) => {
             let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;
             let found = {
-                let known_as = contact::KnownAs { reference: None, name: None, variables: &Map::new() };
+                let known_as = contact::KnownAs { reference: None, name: None, variables: None };
                 contact::ensure(tx, &env.context, tenant, Mode::Live, &who, known_as)?
             };
             contacts::insert_all(tx, found.new.iter().map(|row| (tenant, row)))?;

@@ -405,7 +405,10 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();
-    let known_as = contact::KnownAs { reference, name: order.name.as_deref(), variables: &order.variables };
+    // What waited leaves nothing on the contact.
+    let waited = order.nudge.is_some() || order.scheduled_call.is_some();
+    let variables = (!waited).then_some(&order.variables);
+    let known_as = contact::KnownAs { reference, name: order.name.as_deref(), variables };
     let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, known_as)?;
     if let Some(row) = found.new {
         known.add_contact(tenant, row);

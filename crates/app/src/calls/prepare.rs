@@ -21,6 +21,7 @@ use super::contact::{self, Who};
 use super::gates::{self, Dial, Judged};
 use super::{Env, Known, Refused};
 use crate::Failure;
+use crate::contact_view::saved_values;
 
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
@@ -271,10 +272,7 @@ fn check(
         Ok((given, warnings)) => (given, warnings, None),
         Err(invalid) => (Map::new(), Vec::new(), Some(Refused::InvalidVariables(invalid.key))),
     };
-    let mut values = match who.contact().map(|contact| &contact.variables) {
-        Some(Value::Object(saved)) => saved.clone(),
-        _ => Map::new(),
-    };
+    let mut values = who.contact().map(saved_values).unwrap_or_default();
     let refused = match agent {
         None => Some(Refused::AgentNotFound),
         Some(agent) => match super::agent::refusal(agent).or(invalid) {

@@ -26,6 +26,7 @@ use super::together;
 use super::{Changes, Why, emit, note, view};
 use crate::access::{self, Caller};
 use crate::calls::{self, Dial, Env, OwnNumber};
+use crate::contact_view::saved_values;
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
@@ -206,10 +207,7 @@ pub(super) fn made(
         OwnNumber::Nothing => None,
         OwnNumber::NotOwned => return Err(calls::Refused::FromNumberNotOwned.into()),
     };
-    let saved = match contact.as_ref().map(|contact| &contact.variables) {
-        Some(Value::Object(saved)) => saved.clone(),
-        _ => Map::new(),
-    };
+    let saved = contact.as_ref().map(saved_values).unwrap_or_default();
     if let Some(refused) = calls::flow_refusal(tx, tenant, agent, &wanted.variables, &saved)? {
         return Err(refused.into());
     }

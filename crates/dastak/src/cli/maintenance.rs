@@ -1,6 +1,5 @@
-//! `dastak migrate`, `backup`, `rotate-master-key` and `doctor`.
+//! `dastak migrate`, `rotate-master-key` and `doctor`.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use crate::app::{Wakes, node};
 use crate::config::Config;
 use crate::runtime::clock::Clock;
 use crate::runtime::crypto::MasterKey;
-use crate::runtime::files;
 use crate::runtime::ids::Ids;
 use crate::service;
 
@@ -37,72 +35,13 @@ pub async fn migrate(config: Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies the embedded store and its master key.
-pub fn backup(config: &Config, file: &str) -> Result<(), String> {
-    if config.database_url.is_some() {
-        return Err(
-            "this installation uses PostgreSQL: copy it with pg_dump (or your provider's snapshots), and keep <data>/master.key with the copy".into(),
-        );
-    }
-    let (from, to) = (config.data.join("dastak.db"), Path::new(file));
-    if !from.exists() {
-        return Err(format!("{}: no store there; give --data DIR of the service", from.display()));
-    }
-    let key = Path::new(&format!("{file}.master.key")).to_owned();
-    for path in [to, &key] {
-        if path.exists() {
-            return Err(format!("{} exists; name a new file", path.display()));
-        }
-    }
-    let total = std::fs::metadata(&from).map_or(0, |meta| meta.len());
-    let (done, watch) = std::sync::mpsc::channel::<()>();
-    let target = to.to_owned();
-    let progress = std::thread::spawn(move || {
-        while watch.recv_timeout(Duration::from_millis(500))
-            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-        {
-            let size = std::fs::metadata(&target).map_or(0, |meta| meta.len());
-            if std::io::stderr().is_terminal() {
-                eprint!("\r{} of about {} MB", size / 1_000_000, total / 1_000_000);
-            }
-        }
-    });
-    let copied = copy(&from, to, &config.data.join("master.key"), &key);
-    drop(done);
-    let _ = progress.join();
-    if let Err(why) = copied {
-        // Half a copy is worse than none.
-        let _ = (std::fs::remove_file(to), std::fs::remove_file(&key));
-        return Err(why);
-    }
-    eprintln!(
-        "\rwritten: {} ({} MB) and {}",
-        to.display(),
-        std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000,
-        key.display()
-    );
-    eprintln!(
-        "to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it"
-    );
-    Ok(())
-}
-
-/// Copies the store and its key into files that only their owner reads.
-fn copy(from: &Path, to: &Path, master_key: &Path, key: &Path) -> Result<(), String> {
-    let failed = |file: &Path, why: std::io::Error| format!("{}: {why}", file.display());
-    let text = std::fs::read(master_key).map_err(|why| failed(master_key, why))?;
-    files::create(to, &[]).map_err(|why| failed(to, why))?;
-    store::db::backup_sqlite(from, to).map_err(|why| why.to_string())?;
-    files::create(key, &text).map_err(|why| failed(key, why))?;
-    std::fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| failed(to, why))
-}
-
 /// Changes the master key of a service that is stopped.
 pub async fn rotate_master_key(
     config: Config,
     new_key: Option<&str>,
     new_signing_key: bool,
     nodes_stopped: bool,
+    discard_old_keys: bool,
 ) -> Result<(), String> {
     if config.database_url.is_some() && !nodes_stopped {
         return Err("stop every node of this database first, then say so with --nodes-stopped: a running node goes on with the old keys".into());
@@ -128,10 +67,8 @@ pub async fn rotate_master_key(
         "the master key is changed: {} secrets and {} heads of the decision log are sealed anew",
         changed.secrets, changed.heads
     );
-    eprintln!(
-        "the new key is in {}; keep a copy of it with your backups. Backups made before open with the old key only",
-        change.file().display()
-    );
+    eprintln!("the new key is in {}; keep a copy of it with your backups", change.file().display());
+    discard_or_name_old_key(&config, &source, &change, discard_old_keys)?;
     if matches!(source, Source::Setting(_)) {
         eprintln!("set master_key to the content of that file on every node before you start one");
     }
@@ -141,6 +78,29 @@ pub async fn rotate_master_key(
             changed.public_key
         );
     }
+    Ok(())
+}
+
+/// Removes the old keys if that is asked for; otherwise says where they are.
+fn discard_or_name_old_key(
+    config: &Config,
+    source: &Source,
+    change: &Change,
+    discard: bool,
+) -> Result<(), String> {
+    if !discard {
+        eprintln!(
+            "the old key is kept in {}: backups made before open with it only. Remove the file when you have none of them, or change the key with --discard-old-keys",
+            change.kept().display()
+        );
+        return Ok(());
+    }
+    if matches!(source, Source::Setting(_)) {
+        std::fs::remove_file(change.kept()).map_err(|why| format!("{}: {why}", change.kept().display()))?;
+    } else {
+        master_key::discard_kept(&config.data)?;
+    }
+    eprintln!("old keys are removed: backups made before open only with a copy that you have elsewhere");
     Ok(())
 }
 

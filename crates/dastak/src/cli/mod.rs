@@ -1,6 +1,7 @@
 //! The command line. It speaks to people; `--json` speaks to programs.
 
 mod admin;
+mod backup;
 mod client;
 mod demo;
 pub(crate) mod dnd_import;
@@ -8,6 +9,7 @@ mod extract;
 pub(crate) mod list_import;
 mod listen;
 mod maintenance;
+mod restore;
 mod trigger;
 mod verify_log;
 
@@ -75,8 +77,15 @@ fn command() -> Command {
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(
             Command::new("backup")
-                .about("Copy the embedded store consistently while it runs")
-                .arg(Arg::new("FILE").required(true).help("File to write; must not exist")),
+                .about("Copy what a restore needs, consistently while the service runs")
+                .arg(Arg::new("PATH").required(true).help(
+                    "A folder, existing and empty or ending in /: all that a restore needs. A new file: the embedded store alone, with its master key beside it",
+                )),
+        ))
+        .subcommand(settings(
+            Command::new("restore")
+                .about("Put a backup folder back into a data folder that has no installation, and check it")
+                .arg(Arg::new("DIR").required(true).help("The folder that dastak backup wrote")),
         ))
         .subcommand(settings(
             Command::new("rotate-master-key")
@@ -94,6 +103,12 @@ fn command() -> Command {
                         .long("new-signing-key")
                         .action(ArgAction::SetTrue)
                         .help("Sign exports and heads with another key, too"),
+                )
+                .arg(
+                    Arg::new("discard-old-keys")
+                        .long("discard-old-keys")
+                        .action(ArgAction::SetTrue)
+                        .help("Remove old keys: backups made before cannot be restored with what is in the data folder"),
                 )
                 .arg(
                     Arg::new("nodes-stopped")
@@ -160,13 +175,16 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     let outcome = match name {
         "dev" | "serve" => runtime.block_on(serve(config)),
         "migrate" => runtime.block_on(maintenance::migrate(config)),
-        "backup" => {
-            maintenance::backup(&config, matches.get_one::<String>("FILE").map_or("", String::as_str))
+        "backup" => backup::backup(&config, matches.get_one::<String>("PATH").map_or("", String::as_str)),
+        "restore" => {
+            let folder = matches.get_one::<String>("DIR").map_or("", String::as_str);
+            runtime.block_on(restore::restore(config, folder.as_ref()))
         }
         "rotate-master-key" => {
             let new_key = matches.get_one::<String>("new-key").map(String::as_str);
-            let (signing, stopped) = (matches.get_flag("new-signing-key"), matches.get_flag("nodes-stopped"));
-            runtime.block_on(maintenance::rotate_master_key(config, new_key, signing, stopped))
+            let [signing, stopped, discard] =
+                ["new-signing-key", "nodes-stopped", "discard-old-keys"].map(|name| matches.get_flag(name));
+            runtime.block_on(maintenance::rotate_master_key(config, new_key, signing, stopped, discard))
         }
         "doctor" => runtime.block_on(maintenance::doctor(config, matches.get_flag("json"))),
         other => Err(format!("{other}: no such command")),

@@ -105,6 +105,82 @@ async fn revocation_and_expiry_take_effect_at_once() {
     app.get(key, "/v1/me").await.refused(401, "unauthorized");
 }
 
+/// A workspace's live key: its id.
+async fn live_key(app: &TestApp, workspace: &crate::app::Workspace) -> String {
+    let keys =
+        app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await.expect(200);
+    let all = keys["data"].as_array().unwrap();
+    all.iter().find(|key| key["mode"] == "live").unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_rotated_key_goes_on_with_another_value() {
+    let app = TestApp::start().await;
+    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    let workspace = app.workspace().await;
+    let agent = crate::agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * 3_600_000).to_string();
+    for (path, number) in [("/v1/nudges", "9812340001"), ("/v1/scheduled-calls", "9812340002")] {
+        let body = json!({"agentId": agent, "toNumber": number, "scheduledAt": at});
+        app.post_with(&workspace.live, path, &[("idempotency-key", number)], &body).await.expect(201);
+    }
+    let path = format!("/workspaces/{}/keys/{}", workspace.id, live_key(&app, &workspace).await);
+    let rotate = async |hours: i64| {
+        let answer = app.operator("POST", &format!("{path}/rotate"), &json!({"graceHours": hours})).await;
+        answer.expect(200)["data"].clone()
+    };
+    let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000).to_string();
+    let rotated = rotate(1).await;
+    let new = rotated["key"].as_str().unwrap().to_owned();
+    assert!(new != workspace.live && new.starts_with("dastak_live_"), "{rotated}");
+    assert_eq!(rotated["previousValidUntil"], until.as_str());
+    let seen = |answer: serde_json::Value| answer["data"]["key"].clone();
+    let (old, now) = (
+        seen(app.get(&workspace.live, "/v1/me").await.expect(200)),
+        seen(app.get(&new, "/v1/me").await.expect(200)),
+    );
+    assert_eq!(
+        (&old["id"], &old["expiresAt"]),
+        (&now["id"], &json!(until)),
+        "the old value says when it ends"
+    );
+    assert_eq!(now["expiresAt"], json!(null));
+    app.advance(3600).await;
+    app.get(&workspace.live, "/v1/me").await.refused(401, "unauthorized");
+    // Nothing that it made is cancelled.
+    let nudges = app.get(&new, "/v1/nudges").await.expect(200);
+    assert_ne!(nudges["data"][0]["status"], "finished", "{nudges}");
+    assert_eq!(app.get(&new, "/v1/scheduled-calls").await.expect(200)["data"][0]["status"], "scheduled");
+    // Without grace the old value stops at once, and so does one that was still in its grace.
+    let third = rotate(24).await["key"].as_str().unwrap().to_owned();
+    let fourth = rotate(0).await;
+    assert_eq!(fourth["previousValidUntil"], json!(null));
+    for gone in [&new, &third] {
+        app.get(gone, "/v1/me").await.refused(401, "unauthorized");
+    }
+    let fourth = fourth["key"].as_str().unwrap();
+    app.get(fourth, "/v1/me").await.expect(200);
+    for wrong in [json!(-1), json!(721), json!("1")] {
+        let body = json!({"graceHours": wrong});
+        app.operator("POST", &format!("{path}/rotate"), &body).await.refused(400, "invalid_request");
+    }
+    // A revocation says what it cancels.
+    let revoked = app.operator("DELETE", &path, &json!(null)).await.expect(200);
+    assert_eq!(revoked["data"]["cancelled"], json!({"nudges": 1, "scheduledCalls": 1}));
+    app.get(fourth, "/v1/me").await.refused(401, "unauthorized");
+    app.operator("POST", &format!("{path}/rotate"), &json!({})).await.refused(409, "conflict");
+    let events = crate::call_simulation::events(&app, &workspace.id).await;
+    let cancelled: Vec<_> =
+        events.iter().filter(|event| event["type"] == "scheduled_call.cancelled").collect();
+    assert_eq!(cancelled.len(), 1);
+    assert_eq!(
+        (&cancelled[0]["data"]["reason"], &cancelled[0]["data"]["toNumber"], &cancelled[0]["livemode"]),
+        (&json!("api_key_revoked"), &json!("+919812340002"), &json!(true))
+    );
+    let unknown = format!("/workspaces/{}/keys/key_00000000000000000000000000/rotate", workspace.id);
+    app.operator("POST", &unknown, &json!({})).await.refused(404, "not_found");
+}
+
 #[tokio::test]
 async fn repeated_invalid_keys_wait_a_minute() {
     let app = TestApp::start().await;

@@ -257,6 +257,11 @@ impl Held {
         self.app().app().config.data.join(format!("{call}.wav"))
     }
 
+    /// Where the line leaves the file of a call.
+    pub fn spooled(&self, call: &str) -> PathBuf {
+        self.app().app().config.data.join("spool").join(format!("{call}.wav"))
+    }
+
     /// A report of a conversation that was recorded.
     pub fn report(&self, call: &str) -> Report {
         let file = self.file(call);

@@ -388,6 +388,56 @@ async fn variables_are_given_saved_and_required() {
     }
 }
 
+/// A contact's saved values are what its owner sees: the scalars among its attributes.
+#[tokio::test]
+async fn saved_values_are_the_attributes_of_the_contact() {
+    let desk = Desk::open().await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    let live = &workspace.live;
+    let agent =
+        agents::create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{due}}."}))
+            .await;
+    let attributes = async |number: &str| {
+        let listed = app.get(live, "/v1/contacts").await.expect(200);
+        let all = listed["data"].as_array().unwrap().clone();
+        let found = all.into_iter().find(|contact| contact["phone"] == number);
+        found.unwrap_or_else(|| panic!("a contact with {number}"))["attributes"].clone()
+    };
+    let order = |number: &str, more: Value| {
+        let mut body = json!({"agentId": agent, "toNumber": number});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    // A contact that a call makes starts with the call's values, and a later call leaves nothing.
+    let first = order("+919812340011", json!({"variables": {"name": "Asha", "due": 500}}));
+    app.post(live, "/v1/calls", &first).await.expect(200);
+    let later = order("+919812340011", json!({"variables": {"name": "Other", "mood": "good"}}));
+    app.post(live, "/v1/calls", &later).await.expect(200);
+    assert_eq!(attributes("+919812340011").await, json!({"name": "Asha", "due": 500}));
+    // What waited leaves nothing.
+    let values = json!({"variables": {"name": "Ravi", "due": "₹ 5"}});
+    let once: &[(&str, &str)] = &[("idempotency-key", "once")];
+    let nudge = order("+919812340012", values.clone());
+    app.post_with(live, "/v1/nudges", once, &nudge).await.expect(201);
+    let mut scheduled = order("+919812340013", values);
+    scheduled["scheduledAt"] = json!(app.now().await);
+    app.post_with(live, "/v1/scheduled-calls", once, &scheduled).await.expect(201);
+    app.advance(2).await;
+    for number in ["+919812340012", "+919812340013"] {
+        assert_eq!(attributes(number).await, json!({}), "{number}");
+    }
+    // What the owner saves is used, as far as it is a value: a list is none.
+    let body =
+        json!({"externalRef": "seen", "phone": "9812340014", "attributes": {"name": "Meera", "due": ["x"]}});
+    let made = app.post(live, "/v1/contacts", &body).await.expect(201);
+    let order = order("+919812340014", json!({}));
+    let refused = app.post(live, "/v1/calls", &order).await.refused(422, "missing_required_variables");
+    assert_eq!(refused["meta"]["missing"], json!(["due"]));
+    let path = format!("/v1/contacts/{}", made["data"]["id"].as_str().unwrap());
+    app.put(live, &path, &json!({"attributes": {"name": "Meera", "due": "₹ 9"}})).await.expect(200);
+    app.post(live, "/v1/calls", &order).await.expect(200);
+}
+
 #[tokio::test]
 async fn what_is_over_a_limit_is_told_and_accepted() {
     let desk = Desk::open().await;

@@ -209,7 +209,7 @@ async fn erasing_the_contact_of_a_number_reaches_every_reference() {
     for place in [
         "contacts.name",
         "contacts.phone",
-        "contacts.variables",
+        "contacts.attributes",
         "do_not_call.phone",
         "do_not_call.reason",
         "events.envelope",

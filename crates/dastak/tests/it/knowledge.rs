@@ -29,7 +29,7 @@ pub async fn add(app: &TestApp, workspace: &Workspace, base: &str, title: Option
 }
 
 /// Contents of the hits of a search, best first.
-async fn found(app: &TestApp, key: &str, base: &str, question: &str) -> Vec<String> {
+pub async fn found(app: &TestApp, key: &str, base: &str, question: &str) -> Vec<String> {
     let hits = search(app, key, base, question).await;
     hits.as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
 }

@@ -25,7 +25,7 @@ async fn upload(app: &TestApp, path: &str, field: &str, name: &str, bytes: &[u8]
     app.send("POST", &format!("/operator/v1{path}"), Some(&app.operator_token), &[kind], body.into()).await
 }
 
-async fn add_file(app: &TestApp, workspace: &Workspace, base: &str, name: &str, bytes: &[u8]) -> Answer {
+pub async fn add_file(app: &TestApp, workspace: &Workspace, base: &str, name: &str, bytes: &[u8]) -> Answer {
     let path = format!("/workspaces/{}/knowledge-bases/{base}/files", workspace.id);
     upload(app, &path, "file", name, bytes).await
 }

@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{DbError, Store, params};
 
-use crate::app::{TestApp, Workspace};
+use crate::app::{TestApp, Workspace, needs_sqlite};
 use crate::decision_log::{decide, export, verify, verify_log};
 
 /// Everything that a master key protects.
@@ -105,11 +105,17 @@ async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
         if let Some(changed) = changed {
             assert_eq!((changed.secrets, changed.heads, &changed.public_key), (2, 2, &planted.public_key));
         }
-        // Run again, it completes, and the old key no longer opens anything.
+        // Run again, it completes, and the old key no longer opens anything. What is kept of it is put elsewhere.
         let (config, folder) = app.stop().await;
         let before = key(&config);
         change(&config, 3, false).await;
         let after = key(&config);
+        let kept = master_key::kept_keys(&config.data).unwrap();
+        assert!(
+            kept.iter().any(|(_, key)| format!("{}\n", key.text()) == before),
+            "the old key is beside it"
+        );
+        assert!(master_key::discard_kept(&config.data).unwrap() > 0);
         std::fs::write(config.data.join("master.key"), &before).unwrap();
         let refused =
             Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
@@ -210,4 +216,40 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
     let refused = Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
     assert!(refused.contains("missing from the store"), "{refused}");
     std::fs::remove_dir_all(Path::new(&config.data)).unwrap();
+}
+
+/// A copy of the store from before a change is put back, without its key: the old key is beside the new one, and both
+/// are kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_from_before_a_change_opens_with_the_key_that_was_kept_on_sqlite() {
+    needs_sqlite();
+    let app = TestApp::start().await;
+    let planted = plant(&app).await;
+    let (config, folder) = app.stop().await;
+    let (store_file, copy) = (config.data.join("dastak.db"), config.data.join("copy.db"));
+    let rest = || {
+        for rest in ["dastak.db-wal", "dastak.db-shm"] {
+            std::fs::remove_file(config.data.join(rest)).ok();
+        }
+    };
+    std::fs::write(&copy, "").unwrap();
+    store::db::backup_sqlite(&store_file, &copy).unwrap();
+    let old = key(&config);
+    change(&config, 3, false).await;
+    let new = key(&config);
+    assert_ne!(old, new);
+    let later = config.data.join("later.db");
+    std::fs::write(&later, "").unwrap();
+    store::db::backup_sqlite(&store_file, &later).unwrap();
+    for (file, expected) in [(copy, &old), (later, &new)] {
+        std::fs::rename(&file, &store_file).unwrap();
+        rest();
+        let app = TestApp::start_again((config.clone(), folder.clone())).await;
+        assert_eq!(&key(&config), expected);
+        check(&app, &planted).await;
+        app.stop().await;
+        // What was witnessed of the decision log since is of the other state.
+        std::fs::remove_file(config.data.join("log-marks")).ok();
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -233,7 +233,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "getChat" | "takeChatOver" | "writeChatMessage" | "handChatBack" | "endChat" => Some(&ids.chat),
         "getDocument" | "getDocumentFile" | "reviewDocument" => Some(&document),
         "deleteTool" => Some(&ids.tool),
-        "revokeKey" => Some(&ids.key),
+        "revokeKey" | "rotateKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
         "releaseChannelNumber" => Some(&ids.channel_number),
         "liftOptOut" => Some(&desk.live.contact),

@@ -121,6 +121,20 @@ async fn a_window_that_closed_meanwhile() {
 }
 
 #[tokio::test]
+async fn a_top_up_wakes_what_waits_for_money() {
+    let kit = Kit::start().await;
+    let entry = |kind: &str, amount: i64| json!({"kind": kind, "amountMinor": amount, "reference": "r"});
+    let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
+    kit.app.operator("POST", &path, &entry("adjustment", -999_500)).await.expect(201);
+    let nudge = kit.play(TALK, &json!({}), 0).await;
+    assert_is(&nudge, "scheduled", None, Some("insufficient_balance"));
+    kit.app.operator("POST", &path, &entry("topup", 100_000)).await.expect(201);
+    kit.app.advance(0).await;
+    let nudge = kit.get(&nudge).await;
+    assert_eq!((&nudge["statusReason"], &nudge["attempts"]), (&Value::Null, &json!(1)), "{nudge}");
+}
+
+#[tokio::test]
 async fn a_low_balance_holds_and_is_looked_at_every_15_minutes() {
     let kit = Kit::start().await;
     let entry = |amount: i64| json!({"kind": "adjustment", "amountMinor": amount, "reference": "r"});

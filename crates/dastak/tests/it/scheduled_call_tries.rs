@@ -61,6 +61,19 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
 }
 
 #[tokio::test]
+async fn a_top_up_has_what_waits_for_money_tried_at_once() {
+    let stage = Stage::new().await;
+    let entry = |kind: &str, amount: i64| json!({"kind": kind, "amountMinor": amount, "reference": "r"});
+    stage.operator("POST", "/wallet/entries", entry("adjustment", -999_500)).await;
+    let id = stage.schedule("+919812345678", MORNING).await;
+    stage.app.advance(1).await;
+    assert_eq!(stage.get(&id).await["reason"], "insufficient_balance");
+    stage.operator("POST", "/wallet/entries", entry("topup", 100_000)).await;
+    stage.app.advance(0).await;
+    Stage::is(&stage.get(&id).await, "placed", Value::Null, 2, Value::Null);
+}
+
+#[tokio::test]
 async fn full_lines_are_tried_again_in_fifteen_minutes() {
     let stage = Stage::new().await;
     stage.operator("PATCH", "", json!({"limits": {"concurrentCalls": 1}})).await;

@@ -193,6 +193,10 @@ async fn a_master_key_that_is_changed_under_fire_loses_nothing() {
     assert!(!missing.status.success() && words(&missing).contains("--new-key FILE"), "{}", words(&missing));
     let done = with_setting(&["--new-key", new_key.to_str().unwrap(), "--new-signing-key"]);
     assert!(done.status.success() && words(&done).contains("tell those who check them"), "{}", words(&done));
+    let kept = std::fs::read_dir(&folder.0).unwrap().flatten();
+    let mut kept = kept.filter(|entry| entry.file_name().to_string_lossy().starts_with("new.key."));
+    let old = std::fs::read_to_string(kept.next().expect("the old key is kept").path()).unwrap();
+    assert!(kept.next().is_none() && old.trim() == current);
     let mut environment = environment.clone();
     environment.push(("DASTAK_MASTER_KEY", std::fs::read_to_string(&new_key).unwrap().trim().to_owned()));
     whole(&Node::start(&folder.0, &borrowed(&environment))).await;

@@ -237,6 +237,14 @@ pub fn look_at(
     )
 }
 
+/// Has the dialler look at this moment at every campaign of a workspace that it is to look at later.
+pub fn look_at_all(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set next_look = ?2, version = version + 1 where workspace = ?1 and next_look is not null and next_look > ?2",
+        params![tenant, at],
+    )
+}
+
 /// The dialler has nothing to do for a campaign.
 pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.later(

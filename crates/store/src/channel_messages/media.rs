@@ -34,7 +34,8 @@ pub fn next_media(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 /// Notes that an object has to go.
 pub fn owe_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, now: Timestamp) -> Result<(), DbError> {
     let sql = "insert into channel_media_drops (object, workspace, attempts, next_at) values (?2, ?1, 0, ?3)
-        on conflict (object) do nothing";
+        on conflict (object) do update set next_at = excluded.next_at
+        where channel_media_drops.workspace = excluded.workspace and channel_media_drops.next_at > excluded.next_at";
     tx.later(sql, params![tenant, object, now])
 }
 

@@ -84,6 +84,7 @@ migrations! {
     42 "team_names" => online,
     43 "line_wakes" => online,
     44 "claims" => online,
+    9006 "identities" => online,
 }
 
 /// Number of the newest step this program knows.
@@ -95,6 +96,14 @@ pub(super) fn newest() -> i64 {
 pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     let newest = tx.one::<Option<i64>>("select max(version) from schema_version", &[])?;
     Ok(newest.flatten().unwrap_or(0))
+}
+
+/// Whether any step was ever made.
+pub(super) fn is_begun(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    if tx.shared() {
+        return tx.exists("select 1 from pg_class where oid = to_regclass('schema_version')", &[]);
+    }
+    tx.exists("select 1 from sqlite_master where name = 'schema_version'", &[])
 }
 
 /// The steps that the database lacks. Also makes the version table.

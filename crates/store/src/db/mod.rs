@@ -7,6 +7,7 @@
 //! no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
 
 mod behind;
+mod copies;
 mod counters;
 mod dialect;
 mod faults;
@@ -30,6 +31,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use domain::secret::Secret;
 use domain::trace::TraceContext;
 
+pub use copies::{objects_of_copy, tables_of_copy};
 pub use counters::{Counter, Figure, Fold};
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
@@ -568,6 +570,14 @@ impl Store {
             )));
         }
         Ok(())
+    }
+
+    /// Whether any step of the schema was ever made here.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn has_schema(&self) -> Result<bool, DbError> {
+        self.read(migrate::is_begun).await
     }
 
     /// Makes sure that what was deleted or overwritten is in no file of the embedded store any more.

@@ -391,7 +391,7 @@ pub(super) fn each(
     Ok(())
 }
 
-fn classify(error: rusqlite::Error) -> DbError {
+pub(super) fn classify(error: rusqlite::Error) -> DbError {
     let text = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) if text.contains("UNIQUE") => DbError::Unique(text),

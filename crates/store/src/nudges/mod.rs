@@ -10,8 +10,8 @@ pub use queues::{
 };
 pub(crate) use queues::{NEXT_LOOK, REVOKED, WAITING};
 pub use read::{
-    Filter, find_live, get, get_any, get_for_update, hold, list, of_key, of_person, pending_ids, to_look_at,
-    without_line,
+    Filter, count_of_key, find_live, get, get_any, get_for_update, hold, list, of_key, of_person,
+    pending_ids, to_look_at, without_line,
 };
 pub use timeline::{Entry, Line, append, last_again, timeline};
 
@@ -138,6 +138,21 @@ impl NudgeRow {
             look_at: self.look_at,
         }
     }
+}
+
+/// Has up to `limit` live nudges that wait for money looked at by now; how many.
+pub fn wake_without_money(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    now: Timestamp,
+    limit: i64,
+) -> Result<u64, DbError> {
+    tx.exec(
+        "update nudges set look_at = ?2, next_attempt_at = ?2 where workspace = ?1 and id in (select id from nudges \
+         where workspace = ?1 and mode = 'live' and status = 'scheduled' and status_reason = 'insufficient_balance' \
+         and look_at > ?2 order by id limit ?3)",
+        params![tenant, now, limit],
+    )
 }
 
 /// Adds a nudge; `false` when another one to this number is live (made at this very moment, too).

@@ -116,6 +116,12 @@ pub fn of_key(
     tx.all(sql, params![tenant, key, limit])
 }
 
+/// How many nudges of a key wait: those that [`of_key`] finds.
+pub fn count_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>) -> Result<i64, DbError> {
+    let sql = "select count(*) from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none'";
+    Ok(tx.one(sql, params![tenant, key])?.unwrap_or(0))
+}
+
 /// Every nudge to a number in both modes, locked against other nodes until the transaction ends.
 pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
     let sql = formatcp!(

@@ -34,6 +34,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("updateWorkspace", open!(update_workspace)),
         ("createKey", open!(create_key)),
         ("listKeys", open!(list_keys)),
+        ("rotateKey", open!(rotate_key)),
         ("revokeKey", open!(revoke_key)),
         ("createWalletEntry", open!(create_wallet_entry)),
         ("listWalletEntries", open!(list_wallet_entries)),
@@ -99,6 +100,12 @@ async fn create_key(app: Arc<App>, mut request: Request) -> Outcome {
 
 async fn list_keys(app: Arc<App>, request: Request) -> Outcome {
     Reply::data(200, &keys::list(&app, workspace(&request)?).await?)
+}
+
+async fn rotate_key(app: Arc<App>, mut request: Request) -> Outcome {
+    let key = request.id_in_path("key", "key")?;
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(200, &keys::rotate(&app, trace, tenant, key, request.body()?).await?)
 }
 
 async fn revoke_key(app: Arc<App>, request: Request) -> Outcome {

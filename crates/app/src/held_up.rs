@@ -1,0 +1,48 @@
+//! What waits because of its workspace (money, verification, a suspension, a feature that is off) is looked at as
+//! soon as the operator has changed that, and not only at its next check, which may be a quarter of an hour away.
+
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use store::nudges::{self, Change};
+use store::{DbError, Tx, campaigns, scheduled_calls};
+
+use super::{App, topics};
+
+/// Nudges, and scheduled calls, that one transaction wakes.
+const BATCH: i64 = 500;
+
+/// Wakes what waits, after the change was committed. What a crash leaves is looked at by its next check.
+pub(crate) async fn wake(app: &App, tenant: Tenant) {
+    loop {
+        let now = app.clock.now();
+        match app.store.tx(move |tx| wake_some(tx, tenant, now)).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(why) => {
+                tracing::warn!(about = %tenant, %why, "what waits for its workspace waits for its next check");
+                return;
+            }
+        }
+    }
+}
+
+/// Wakes a batch. Whether there may be more.
+fn wake_some(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<bool, DbError> {
+    let nudges = nudges::wake_without_money(tx, tenant, now, BATCH)?;
+    if nudges > 0 {
+        let change = Change { look_at: Some(now), ..Change::default() };
+        nudges::touch(tx, tenant, domain::tenant::Mode::Live, change)?;
+    }
+    let calls = scheduled_calls::wake_without_money(tx, tenant, now, BATCH)?;
+    campaigns::progress::look_at_all(tx, tenant, now)?;
+    for topic in [
+        topics::DIALLER,
+        topics::SCHEDULED_CALLS,
+        topics::CHANNEL_CAMPAIGNS,
+        topics::CHANNEL_SENDS,
+        topics::CHATS,
+    ] {
+        tx.wake(topic);
+    }
+    Ok(nudges.max(calls) >= BATCH as u64)
+}

@@ -1,0 +1,268 @@
+//! A backup folder that is made while the service works, and what a restore puts back (docs/operating/README.md).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dastak::app::tools;
+use dastak::config::Config;
+use dastak::service::Service;
+use domain::call::RecordedFile;
+use domain::call::Report;
+use serde_json::{Value, json};
+
+use crate::after_call::{Held, Line, Shelf, talk};
+use crate::app::{TestApp, needs_sqlite};
+use crate::cloud::{self, NUMBER};
+use crate::{agents, knowledge};
+
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nThe customer's picture.";
+
+/// Runs the program on the store of these settings.
+async fn dastak(config: &Config, args: Vec<String>) -> (bool, String) {
+    let url = config.database_url.as_ref().map(|url| url.to_string());
+    let run = move || -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dastak"));
+        command.args(args).env("DASTAK_TELEPHONY__MAY_DIAL_TWICE_AFTER_FAILOVER", "true");
+        command.envs(url.map(|url| ("DASTAK_DATABASE_URL", url)));
+        command.output().expect("the program")
+    };
+    let output = tokio::task::spawn_blocking(run).await.unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+async fn restore(config: &Config, from: &Path, to: &Path) -> (bool, String) {
+    let args = ["restore", from.to_str().unwrap(), "--data", to.to_str().unwrap()];
+    dastak(config, args.map(str::to_owned).to_vec()).await
+}
+
+async fn backup(config: &Config, to: &Path) -> (bool, String) {
+    let args = ["backup", "--data", config.data.to_str().unwrap(), &format!("{}/", to.display())];
+    dastak(config, args.map(str::to_owned).to_vec()).await
+}
+
+/// A folder beside that of a test, which is removed with it.
+fn beside(config: &Config, name: &str) -> PathBuf {
+    config.data.with_file_name(format!("{}-{name}", config.data.file_name().unwrap().to_str().unwrap()))
+}
+
+/// Everything that a restore has to bring back, in a service that works.
+struct Scene {
+    held: Held,
+    tool: String,
+    base: String,
+    recorded: String,
+    unsent: String,
+    media: String,
+}
+
+fn recorded(file: &Path, text: String) -> Report {
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    let recording = RecordedFile { path: file.display().to_string(), duration_ms: 4_000 };
+    Report { recording: Some(recording), ..talk() }
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let app = TestApp::start_ports(Arc::new(Line), |_| (), |_| ()).await;
+        // The shelf is not used: objects are files of the data folder.
+        let held = Held::open_in(app, Arc::new(Shelf::default())).await;
+        let (app, workspace) = (held.app(), &held.desk.workspace);
+        let config = json!({"url": "https://tools.example/x", "headers": {"x-secret": "of the tool"}});
+        let body = json!({"type": "webhook", "name": "look_up", "description": "Looks up", "config": config});
+        let tool =
+            app.operator("POST", &format!("/workspaces/{}/tools", workspace.id), &body).await.expect(201);
+        let base = knowledge::base(app, workspace).await;
+        knowledge::add(app, workspace, &base, Some("Hours"), "The shop opens at nine.").await;
+        let recorded_call =
+            held.held(|held, call| recorded(&held.spooled(call), format!("RIFF the voice of {call}"))).await;
+        let path = format!("/v1/calls/{recorded_call}");
+        app.until(&workspace.live, &path, |call| call["data"]["recordingUrl"].is_string()).await;
+        // The object store takes nothing for a while: this one stays a file of the node.
+        let unfinished = app.app().config.data.join(".unfinished");
+        std::fs::remove_dir_all(&unfinished).unwrap();
+        std::fs::write(&unfinished, "no folder").unwrap();
+        let unsent =
+            held.held(|held, call| recorded(&held.spooled(call), format!("RIFF the voice of {call}"))).await;
+        assert_eq!(held.detail(&unsent).await["recordingUrl"], Value::Null);
+        std::fs::remove_file(&unfinished).unwrap();
+        std::fs::create_dir(&unfinished).unwrap();
+        let media = Self::picture(&held).await;
+        let tool = tool["data"]["id"].as_str().unwrap().to_owned();
+        Self { tool, base, recorded: recorded_call, unsent, media, held }
+    }
+
+    /// A picture that a customer has sent; the path of its bytes.
+    async fn picture(held: &Held) -> String {
+        let (app, workspace) = (held.app(), &held.desk.workspace);
+        cloud::put(app, &workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
+        let body = json!({"number": NUMBER, "displayName": "Acme"});
+        let number = cloud::bind(app, &workspace.id, &body).await.expect(201);
+        let media = json!({"type": "image", "mimeType": "image/png", "data": STANDARD.encode(PICTURE)});
+        let body = json!({"phoneNumberId": number["data"]["phoneNumberId"], "from": "+919812399991", "media": media});
+        app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+        let listed = app
+            .until(&workspace.live, "/v1/chatapp/messages", |listed| {
+                listed["data"].as_array().is_some_and(|all| !all.is_empty())
+            })
+            .await;
+        let path = format!("/v1/chatapp/messages/{}/media", listed["data"][0]["messageId"].as_str().unwrap());
+        for _ in 0..100 {
+            if app.get(&workspace.live, &path).await.status == 200 {
+                return path;
+            }
+            app.advance(1).await;
+        }
+        panic!("the picture was never fetched");
+    }
+
+    /// All of it is there, in another service.
+    async fn is_in(&self, app: &TestApp) {
+        let workspace = &self.held_workspace();
+        app.get(&workspace.live, "/v1/me").await.expect(200);
+        let tool = tools::webhook(app.app(), workspace.id.parse().unwrap(), self.tool.parse().unwrap());
+        let config = serde_json::to_value(tool.await.unwrap().unwrap()).unwrap();
+        assert_eq!(config["headers"]["x-secret"], "of the tool", "sealed secrets open");
+        for call in [&self.recorded, &self.unsent] {
+            let path = format!("/v1/calls/{call}");
+            let detail =
+                app.until(&workspace.live, &path, |call| call["data"]["recordingUrl"].is_string()).await;
+            let link =
+                detail["data"]["recordingUrl"].as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned();
+            let sound = app.send("GET", &link, None, &[], bytes::Bytes::new()).await;
+            assert_eq!((sound.status, sound.text), (200, format!("RIFF the voice of {call}")));
+        }
+        let picture = app.get(&workspace.live, &self.media).await;
+        assert_eq!((picture.status, picture.text), (200, String::from_utf8_lossy(PICTURE).into_owned()));
+    }
+
+    fn held_workspace(&self) -> crate::app::Workspace {
+        self.held.desk.workspace.clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
+    let mut scene = Scene::open().await;
+    let (config, workspace) = (scene.held.app().app().config.clone(), scene.held_workspace());
+    let folder = beside(&config, "backup");
+    // Somebody works meanwhile.
+    let made = tokio::sync::Notify::new();
+    let working = async {
+        let mut number = 0;
+        loop {
+            let body = json!({"externalRef": format!("r{number}"), "phone": format!("98{:08}", 10_000_000 + number)});
+            scene.held.app().post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+            number += 1;
+            if number == 3 {
+                made.notify_one();
+            }
+        }
+    };
+    let backing_up = async {
+        made.notified().await;
+        backup(&config, &folder).await
+    };
+    let (done, said) = tokio::select! {
+        done = backing_up => done,
+        () = working => unreachable!("it works for ever"),
+    };
+    assert!(done, "{said}");
+    // What comes afterwards is lost, where the store is part of the backup.
+    knowledge::add(scene.held.app(), &workspace, &scene.base, Some("Rain"), "Umbrellas are at the door.")
+        .await;
+    let (again, said) = backup(&config, &folder).await;
+    assert!(!again && said.contains("is not empty"), "{said}");
+    let (done, said) = restore(&config, &folder, &config.data).await;
+    assert!(!done && said.contains("has an installation already"), "{said}");
+    let token = scene.held.app().operator_token.clone();
+    let app = std::mem::replace(&mut scene.held.desk.app, TestApp::start().await);
+    let now = app.now().await;
+    let (config, place) = app.stop().await;
+
+    // A file that was altered is refused, and leaves nothing behind.
+    let target = beside(&config, "restored");
+    let recordings = folder.join("recordings");
+    let recording = std::fs::read_dir(&recordings).unwrap().next().unwrap().unwrap().path();
+    let sound = std::fs::read(&recording).unwrap();
+    std::fs::write(&recording, "RIFF something else").unwrap();
+    let (done, said) = restore(&config, &folder, &target).await;
+    assert!(!done && said.contains("its SHA-256 differs"), "{said}");
+    assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0);
+    std::fs::write(&recording, sound).unwrap();
+    // One that was interrupted is no installation until it is done again.
+    std::fs::write(target.join("dastak.restoring"), "").unwrap();
+    std::fs::write(target.join("dastak.db"), "half a store").unwrap();
+    let restored = Config {
+        data: target.clone(),
+        public_url: String::new(),
+        operator_token: String::new().into(),
+        ..config.clone()
+    };
+    let storage = providers::settings::Storage::Files(target.clone());
+    let restored =
+        Config { providers: dastak::config::Providers { storage, ..restored.providers.clone() }, ..restored };
+    let refused = Service::start(restored.clone()).await.err().unwrap();
+    assert!(refused.contains("was interrupted; run dastak restore again"), "{refused}");
+    let (done, said) = restore(&config, &folder, &target).await;
+    assert!(done, "{said}");
+    for line in [
+        "recordings: 1, all there",
+        "received files: 1, all there",
+        "opens the store",
+        "recordings that were not stored yet: 1",
+    ] {
+        assert!(said.contains(line), "«{line}» is told: {said}");
+    }
+    std::fs::remove_dir_all(&place).unwrap();
+
+    let app = TestApp::start_again_ports((restored, target), Arc::new(Line), |_| ()).await;
+    app.set_clock(&now).await;
+    // The recording that could not be stored is tried again.
+    app.advance(3600).await;
+    assert_eq!(app.operator_token, token, "the operator token is that of the backup");
+    scene.is_in(&app).await;
+    assert_eq!(knowledge::found(&app, &workspace.live, &scene.base, "opens").await.len(), 1);
+    let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+    assert!(log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "restoreBackup"), "{log}");
+    agents::create_active(&app, &workspace, &json!({"systemPrompt": "Work goes on."})).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// As documented for a copy of the store alone: it is put back in the same data folder, whose indexes are of the
+/// state that is lost.
+#[tokio::test]
+async fn an_index_of_a_lost_state_never_answers_on_sqlite() {
+    needs_sqlite();
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let base = knowledge::base(&app, &workspace).await;
+    knowledge::add(&app, &workspace, &base, Some("Hours"), "The shop opens at nine.").await;
+    let data = app.app().config.data.clone();
+    let copy = data.join("copy.db");
+    std::fs::write(&copy, "").unwrap();
+    store::db::backup_sqlite(&data.join("dastak.db"), &copy).unwrap();
+    knowledge::add(&app, &workspace, &base, Some("Rain"), "Umbrellas are at the door.").await;
+    assert_eq!(knowledge::found(&app, &workspace.live, &base, "umbrellas").await.len(), 1);
+    let (config, place) = app.stop().await;
+    std::fs::rename(&copy, data.join("dastak.db")).unwrap();
+    for rest in ["dastak.db-wal", "dastak.db-shm"] {
+        std::fs::remove_file(data.join(rest)).ok();
+    }
+    let app = TestApp::start_again((config, place)).await;
+    // As many changes as the lost state had, so a count of changes would not tell them apart.
+    knowledge::add(&app, &workspace, &base, Some("Fees"), "Delivery costs fifty rupees.").await;
+    assert_eq!(
+        knowledge::found(&app, &workspace.live, &base, "umbrellas").await,
+        Vec::<String>::new(),
+        "another document's text is no answer"
+    );
+    assert_eq!(
+        knowledge::found(&app, &workspace.live, &base, "delivery").await,
+        ["Delivery costs fifty rupees."]
+    );
+    assert_eq!(knowledge::found(&app, &workspace.live, &base, "opens").await.len(), 1);
+}

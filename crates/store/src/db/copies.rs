@@ -1,0 +1,56 @@
+//! Copies of the embedded store as files: what is in them, without opening them as a store.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::DbError;
+use super::sqlite::classify;
+use crate::kept_objects::{KeptNoun, KeptObject};
+
+fn open(file: &Path) -> Result<Connection, DbError> {
+    Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(classify)
+}
+
+/// How many rows each table of a copy has, by name. The copy is read whole and must be sound.
+///
+/// # Errors
+/// When it is no database, or damaged.
+pub fn tables_of_copy(file: &Path) -> Result<BTreeMap<String, i64>, DbError> {
+    let copy = open(file)?;
+    let verdict: String = copy.query_row("pragma quick_check(1)", [], |row| row.get(0)).map_err(classify)?;
+    if verdict != "ok" {
+        return Err(DbError::Internal(format!("the copy of the store is damaged: {verdict}")));
+    }
+    let names =
+        "select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'";
+    let mut names = copy.prepare(names).map_err(classify)?;
+    let names = names.query_map([], |row| row.get::<_, String>(0)).map_err(classify)?;
+    let mut tables = BTreeMap::new();
+    for name in names {
+        let name = name.map_err(classify)?;
+        let count = format!("select count(*) from \"{}\"", name.replace('"', "\"\""));
+        let rows: i64 = copy.query_row(&count, [], |row| row.get(0)).map_err(classify)?;
+        tables.insert(name, rows);
+    }
+    Ok(tables)
+}
+
+/// Tells of every object that a copy says is kept.
+///
+/// # Errors
+/// When it is no store, or damaged.
+pub fn objects_of_copy(file: &Path, mut each: impl FnMut(KeptObject)) -> Result<(), DbError> {
+    let copy = open(file)?;
+    for noun in KeptNoun::ALL {
+        let mut objects = copy.prepare(noun.page_sql()).map_err(classify)?;
+        let objects = objects.query_map(params!["", 0, i64::MAX], |row| {
+            Ok(KeptObject { noun, name: row.get(0)?, bytes: row.get(1)? })
+        });
+        for object in objects.map_err(classify)? {
+            each(object.map_err(classify)?);
+        }
+    }
+    Ok(())
+}
