@@ -573,7 +573,7 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CAMPAIGNS_WRITE)
         .live_only()
         .rate(RateClass::CampaignWrites)
-        .body(request::<NewCallingList>)
+        .arriving_body(request::<NewCallingList>)
         .answers(&[(200, Some(data::<CallingList>))])
         .errors(&[
             codes::INVALID_VARIABLES,

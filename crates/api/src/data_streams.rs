@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 
 use crate::envelope::Deleted;
 use crate::error_codes::{
-    CONFLICT, INVALID_CURSOR, MALFORMED_JSON, MAPPING_INCOMPLETE, PLAN_FEATURE_LOCKED, RATE_LIMITED,
+    CHATAPP_CAMPAIGN, CONFLICT, INVALID_CURSOR, MALFORMED_JSON, MAPPING_INCOMPLETE, PLAN_FEATURE_LOCKED, RATE_LIMITED,
     STREAM_LIMIT, STREAM_PAUSED, UNAUTHORIZED, WORKSPACE_SUSPENDED,
 };
 use crate::operation::Method::{DELETE, GET, PATCH, POST, PUT};
-use crate::operation::{Access, Operation, operation};
+use crate::operation::{Access, Operation, RateClass, operation};
 use crate::schema::{Field, answer, data, given, limit, list, may, request, text_of};
 use crate::scopes::{CAMPAIGNS_WRITE, STREAMS_READ, STREAMS_WRITE};
 
@@ -458,9 +458,10 @@ pub const OPERATIONS: &[Operation] = &[
     row(PUT, "/v1/campaigns/{id}/streams/{streamId}", "attachStream", "Let a data stream feed a campaign")
         .scopes(STREAMS_WRITE, CAMPAIGNS_WRITE)
         .live_only()
+        .rate(RateClass::CampaignWrites)
         .body(request::<NewAttachment>)
         .answers(&[(200, Some(data::<StreamAttachment>))])
-        .errors(&[MAPPING_INCOMPLETE]),
+        .errors(&[MAPPING_INCOMPLETE, CHATAPP_CAMPAIGN, CONFLICT]),
     row(
         DELETE,
         "/v1/campaigns/{id}/streams/{streamId}",

@@ -71,7 +71,7 @@ pub enum RateClass {
     Calls,
     /// `POST /v1/nudges`.
     Nudges,
-    /// Replacing the calling list of a campaign, and starting a run.
+    /// Replacing the calling list of a campaign, attaching a stream to it, and starting a run.
     CampaignWrites,
     /// Messages of customers in chat sessions.
     ChatMessages,
@@ -119,6 +119,8 @@ pub struct Operation {
     pub body_optional: bool,
     /// Whether the handler reads the body itself: its schema only describes it.
     pub body_raw: bool,
+    /// Whether the body is given to the handler as it comes: its schema describes it, and the handler reads by it.
+    pub body_arrives: bool,
     /// Whether the body is a multipart upload with the file in the field `file`.
     pub upload: bool,
     /// Statuses of success, each with the schema of its body.
@@ -151,6 +153,7 @@ pub const fn operation(
         body: None,
         body_optional: false,
         body_raw: false,
+        body_arrives: false,
         upload: false,
         answers: &[],
         content_type: None,
@@ -209,6 +212,12 @@ impl Operation {
     pub const fn raw_body(mut self, body: fn() -> Schema) -> Self {
         self.body = Some(body);
         self.body_raw = true;
+        self
+    }
+    /// Takes this JSON body, which its handler reads as it comes.
+    pub const fn arriving_body(mut self, body: fn() -> Schema) -> Self {
+        self.body = Some(body);
+        self.body_arrives = true;
         self
     }
     /// Takes a multipart upload.

@@ -5,6 +5,7 @@
 mod body;
 mod derived;
 mod document;
+mod items;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::error_codes::ErrorCode;
 pub use body::{MAX_DEPTH, MAX_VALUES, Unread, parse};
 pub use derived::{answer, counted, data, list, page, request};
 pub use document::Components;
+pub use items::{Items, Piece};
 
 /// What a JSON value must look like.
 #[derive(Debug, Clone)]

@@ -15,7 +15,9 @@ use store::Tx;
 use store::campaigns::list::{self as lists, FreshRow, ListState};
 use store::campaigns::{self, CampaignRow};
 
-use super::list::{Needed, STALE, aside, check_needed, check_replaceable, needed, put_in_force, read_rows};
+use super::list::{
+    Lacking, Needed, STALE, aside, check_needed, check_replaceable, needed, put_in_force, read_rows,
+};
 use super::{find, find_for_update};
 
 /// Most rows of a list that is imported.
@@ -92,7 +94,13 @@ pub async fn add(
         })
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
-    let (rows, bytes) = aside(move || read_rows(&reader, &wanted, piece.contacts)).await?;
+    let (rows, bytes) = aside(move || {
+        let (mut seen, mut lacking) = (HashSet::new(), Lacking::default());
+        let read = read_rows(&reader, &wanted, piece.contacts, 0, &mut seen, &mut lacking)?;
+        lacking.check()?;
+        Ok(read)
+    })
+    .await?;
     let rows = Arc::new(rows);
     app.store
         .tx_long(move |tx| {

@@ -7,6 +7,7 @@ pub mod campaign;
 pub mod dial;
 pub mod erasure;
 mod facts;
+pub mod filling;
 pub mod finish;
 pub mod import;
 pub mod list;

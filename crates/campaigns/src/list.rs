@@ -1,7 +1,6 @@
 //! Calling lists: replacing one in one moment, adding to it, reading it (docs/contract/campaigns.md#calling-list).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use api::campaigns::{CallingList, CallingListCounts, CallingListPage, CallingListRow, NewCallingListRow};
 use api::error_codes as codes;
@@ -19,8 +18,9 @@ use store::campaigns::progress::{self as counters, Delta};
 use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
 use store::{DbError, Tx, contacts, do_not_call};
 
-use super::campaign::{retire, sends_messages, totals};
-use super::{board, find, find_for_update, progress};
+use super::campaign::{retire, sends_messages};
+use super::filling::Filling;
+use super::{board, find, progress};
 
 /// A person to be put on a list.
 #[derive(Debug, Clone)]
@@ -212,17 +212,59 @@ pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Resu
     Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow), anywhere })
 }
 
-/// Rows of a request as they enter a list: each is held against its ceilings, and each that can be dialled must
-/// have what the agent needs. Returns their bytes of variables, too.
+/// What rows lack of the variables that the agent needs.
+#[derive(Debug, Default)]
+pub(crate) struct Lacking {
+    names: Vec<String>,
+    /// The first such row.
+    first: Option<usize>,
+}
+
+impl Lacking {
+    /// Whether a row lacks something.
+    pub(crate) fn any(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Refuses rows that lack something.
+    ///
+    /// # Errors
+    /// 400 `missing_required_variables`, with all names and the first row.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let Some(row) = self.first else { return Ok(()) };
+        let names = self.names.join(", ");
+        let message = format!("contacts[{row}].variables lacks what the agent's flow needs: {names}");
+        let meta = json!({"missing": self.names, "row": row});
+        Err(Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(meta))
+    }
+
+    fn note(&mut self, row: usize, variables: &Map<String, Value>, needed: &[String]) {
+        let blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        for name in needed.iter().filter(|name| variables.get(*name).is_none_or(blank)) {
+            self.first.get_or_insert(row);
+            if !self.names.contains(name) {
+                self.names.push(name.clone());
+            }
+        }
+    }
+}
+
+/// Rows of a request as they enter a list, behind `before` others whose numbers are `seen`: each is held against its
+/// ceilings, and it is noted what those that can be dialled lack. Returns their bytes of variables, too.
+///
+/// # Errors
+/// 400 `invalid_variables` names the row.
 pub(crate) fn read_rows(
     context: &Context,
     needed: &Needed,
     rows: Vec<NewCallingListRow>,
+    before: usize,
+    seen: &mut HashSet<E164>,
+    lacking: &mut Lacking,
 ) -> Result<(Vec<FreshRow>, i64), Failure> {
-    let (mut seen, mut bytes) = (HashSet::with_capacity(rows.len()), 0);
-    let (mut missing, mut first_missing) = (Vec::<&str>::new(), None);
+    let mut bytes = 0;
     let mut made = Vec::with_capacity(rows.len());
-    for (place, row) in rows.into_iter().enumerate() {
+    for (place, row) in (before..).zip(rows) {
         let row = NewRow::from(row);
         let size = check_variables(&row.variables).map_err(|why| {
             let field = format!("contacts[{place}].variables");
@@ -230,30 +272,17 @@ pub(crate) fn read_rows(
                 .with_meta(json!({"field": field}))
         })?;
         bytes += size as i64;
-        let lacking: Vec<&str> = needed
-            .names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !row.variables.contains_key(*name))
-            .collect();
-        let row = fresh(context, row, needed.anywhere, &mut seen)?;
-        if row.valid && !lacking.is_empty() {
-            first_missing.get_or_insert(place);
-            let new: Vec<&str> = lacking.into_iter().filter(|name| !missing.contains(name)).collect();
-            missing.extend(new);
+        let mut lacks = Lacking::default();
+        lacks.note(place, &row.variables, &needed.names);
+        let row = fresh(context, row, needed.anywhere, seen)?;
+        if row.valid && lacks.any() {
+            lacking.first.get_or_insert(place);
+            lacks.names.retain(|name| !lacking.names.contains(name));
+            lacking.names.append(&mut lacks.names);
         }
         made.push(row);
     }
-    match first_missing {
-        Some(place) => Err(misses(&missing, place)),
-        None => Ok((made, bytes)),
-    }
-}
-
-fn misses(names: &[&str], row: usize) -> Failure {
-    let message =
-        format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
-    Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(json!({"missing": names, "row": row}))
+    Ok((made, bytes))
 }
 
 /// Whether the list of a campaign can be replaced now.
@@ -288,7 +317,10 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
 }
 
 /// Work that takes a processor for some time: not on a thread that serves others.
-pub(crate) async fn aside<T: Send + 'static>(
+///
+/// # Errors
+/// Those of the work.
+pub async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     runtime::blocking::run(work)
@@ -296,37 +328,26 @@ pub(crate) async fn aside<T: Send + 'static>(
         .unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }
 
-/// `POST /v1/campaigns/{id}/contacts`: replaces the whole list in one moment. The old one is removed later, in
-/// batches; nothing of it is dialled any more.
+/// Replaces the whole list of a campaign in one moment. The old one is removed later, in batches; nothing of it is
+/// dialled any more.
+///
+/// # Errors
+/// Those of [`Filling`].
 pub async fn replace(
     app: &App,
     tenant: Tenant,
     id: Id<Campaign>,
     rows: Vec<NewCallingListRow>,
 ) -> Result<CallingList, Failure> {
-    let context = app.context();
-    // What can be refused is refused before the work.
-    let needed = app
-        .store
-        .read(move |tx| {
-            let row = find(tx, tenant, id)?;
-            check_replaceable(&row)?;
-            needed(tx, tenant, &row)
-        })
-        .await?;
-    let (reader, wanted) = (context.clone(), needed.clone());
-    let rows = Arc::new(aside(move || read_rows(&reader, &wanted, rows)).await?.0);
-    app.store
-        .tx_long(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
-            check_replaceable(&row)?;
-            check_needed(tx, &row, &needed)?;
-            let (list, counts) = (row.newest_list + 1, tally(&rows));
-            lists::insert_all(tx, tenant, id, list, 1, &rows)?;
-            put_in_force(tx, &row, list, list, &counts, context.now)?;
-            Ok(totals(&counts))
-        })
-        .await
+    let mut filling = Filling::begin(app, tenant, id).await?;
+    let filled = match filling.add(app, rows).await {
+        Ok(()) => filling.finish(app).await,
+        Err(failure) => Err(failure),
+    };
+    if filled.is_err() {
+        filling.give_up(app).await;
+    }
+    filled
 }
 
 /// Makes a list the one in force, in the place of the one before.

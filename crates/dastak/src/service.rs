@@ -305,9 +305,10 @@ const HOOKS: Hooks = Hooks {
     foresees: &[campaigns::foresee, boards::foresee, integrations::pushes::foresee],
     charges: &[campaigns::charge],
     erasures: &[
+        // Before the lists: who puts the people of records on a list keeps the records until they are there.
+        streams::erase,
         campaigns::erasure::erase,
         boards::erase,
-        streams::erase,
         integrations::erasure::erase,
         chats::erase,
         chats::erase_documents,
@@ -402,6 +403,7 @@ pub fn start_jobs(
         jobs::start(app, wakes, topics::CARRIER, jobs::carrier::look);
     }
     jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
+    jobs::start(app, wakes, topics::STREAMS, jobs::backfills::look);
     jobs::live_calls::start(app, wakes);
     jobs::start_in_service(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     // It looks every minute at what was quiet for five: on a shared store a commit of any node would wake it on all.

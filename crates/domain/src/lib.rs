@@ -21,6 +21,7 @@ pub mod phone;
 pub mod ports;
 pub mod scheduled_call;
 pub mod secret;
+pub mod sheet;
 pub mod storable;
 pub mod stream;
 pub mod tenant;

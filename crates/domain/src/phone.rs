@@ -2,6 +2,8 @@
 //! ([`E164`]). The rules are those of the numbering plan (docs/contract/README.md#phone-numbers); the tables
 //! are data, not code paths.
 
+pub mod columns;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -201,19 +203,20 @@ struct Digits {
 }
 
 impl Digits {
-    /// `None` when the text holds anything besides digits, separators and one leading `+`.
+    /// `None` when the text holds anything besides digits, separators and one leading `+`, or when its end may be a
+    /// fraction.
     fn read(text: &str) -> Option<Self> {
         if text.len() > MAX_TEXT_BYTES {
             return None;
         }
         let mut digits = Digits { plus: false, count: 0, kept: [0; 17] };
         if text.is_ascii() {
-            for byte in without_scheme(text).bytes() {
+            for byte in without_decimals(without_scheme(text))?.bytes() {
                 digits.take(char::from(byte))?;
             }
         } else {
             let composed: String = text.nfkc().collect();
-            for letter in without_scheme(&composed).chars() {
+            for letter in without_decimals(without_scheme(&composed))?.chars() {
                 digits.take(letter)?;
             }
         }
@@ -284,9 +287,51 @@ fn without_scheme(text: &str) -> &str {
     }
 }
 
+/// Digits behind the only dot of a text that are a group of a number, and not a fraction.
+const SHORTEST_GROUP: usize = 3;
+
+/// The text without the decimals that spreadsheets put behind a whole number (`9812345678.0`). `None` when what follows
+/// the last dot is neither that nor a group of digits: then nobody knows which number is meant.
+fn without_decimals(text: &str) -> Option<&str> {
+    let is_digit = |letter: char| digit_of(letter).is_some();
+    let Some(dot) = text.rfind(is_digit).and_then(|last| text[..last].rfind('.')) else { return Some(text) };
+    let (before, tail) = (&text[..dot], &text[dot + 1..]);
+    if !tail.chars().all(|letter| is_digit(letter) || is_separator(letter)) {
+        return Some(text);
+    }
+    let (mut count, mut nought) = (0, true);
+    for digit in tail.chars().filter_map(digit_of) {
+        count += 1;
+        nought &= digit == 0;
+    }
+    let group = |text: &str| {
+        text.rsplit('.').next().map_or(0, |group| group.chars().filter(|l| is_digit(*l)).count())
+    };
+    match before.contains('.') {
+        false if nought => Some(before),
+        false => (count >= SHORTEST_GROUP).then_some(text),
+        // A digit by itself behind longer groups.
+        true if count == 1 && group(before) > 1 => None,
+        true => Some(text),
+    }
+}
+
+/// White space, and what is invisible by definition: `Default_Ignorable_Code_Point` of Unicode.
 fn is_invisible(letter: char) -> bool {
     letter.is_whitespace()
-        || matches!(letter, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{061C}' | '\u{180E}' | '\u{FEFF}' | '\u{00AD}')
+        || matches!(
+            letter,
+            '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
+                | '\u{180B}'..='\u{180F}'
+                | '\u{200B}'..='\u{200F}'
+                | '\u{202A}'..='\u{202E}'
+                | '\u{2060}'..='\u{206F}'
+                | '\u{FE00}'..='\u{FE0F}'
+                | '\u{FFF0}'..='\u{FFF8}'
+                | '\u{1BCA0}'..='\u{1BCA3}'
+                | '\u{1D173}'..='\u{1D17A}'
+                | '\u{E0000}'..='\u{E0FFF}'
+        )
 }
 
 fn is_separator(letter: char) -> bool {
@@ -458,6 +503,62 @@ mod tests {
     }
 
     #[test]
+    fn decimals_of_a_spreadsheet_are_no_digits() {
+        for (text, expected) in [
+            ("9812345678.0", Some("+919812345678")),
+            ("9812345679.00", Some("+919812345679")),
+            ("+919812345678.0", Some("+919812345678")),
+            (" 919812345678.000 ", Some("+919812345678")),
+            ("098123 45678.0", Some("+919812345678")),
+            ("९८१२३४५६७८.०", Some("+919812345678")),
+            ("９８１２３４５６７８．０", Some("+919812345678")),
+            ("9812345678.", Some("+919812345678")),
+            // The nought would make the number of somebody else.
+            ("981234567.0", None),
+            ("98123456.00", None),
+            ("+91981234567.0", None),
+            ("+91 98123-4567.0", None),
+            ("(981234567.0)", None),
+            ("981234567.0.", None),
+            ("981234567.0 ", None),
+            ("98123.00000", None),
+            // A fraction is no group.
+            ("981234567.8", None),
+            ("98123456.78", None),
+            ("981.234.567.8", None),
+            ("0981.234.567.0", None),
+            // Dots between groups.
+            ("98123.45678", Some("+919812345678")),
+            ("+91.98123.45678", Some("+919812345678")),
+            ("98.12.34.00.00", Some("+919812340000")),
+            ("9.8.1.2.3.4.5.6.7.8", Some("+919812345678")),
+            ("011.23456000", Some("+911123456000")),
+        ] {
+            assert_eq!(read(text).ok().as_deref(), expected, "{text}");
+        }
+        assert_eq!(E164::written("+12025550100.0").map(|n| n.to_string()).as_deref(), Ok("+12025550100"));
+        assert_eq!(E164::written("+1202555010.5"), Err(PhoneError::Invalid));
+    }
+
+    #[test]
+    fn what_is_invisible_by_definition_is_dropped() {
+        for sign in [
+            0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180E, 0x180F, 0x200B, 0x200F,
+            0x202A, 0x202E, 0x2060, 0x2065, 0x206F, 0x3164, 0xFE00, 0xFE0D, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0,
+            0xFFF8, 0x1BCA0, 0x1BCA3, 0x1D173, 0x1D17A, 0xE0000, 0xE0001, 0xE007F, 0xE0100, 0xE01EF, 0xE0FFF,
+        ] {
+            let sign = char::from_u32(sign).unwrap();
+            for text in [format!("+91{sign}98123 45678"), format!("{sign}tel:+919812345678{sign}")] {
+                assert_eq!(read(&text).as_deref(), Ok("+919812345678"), "{:x}", u32::from(sign));
+            }
+        }
+        for sign in ['\u{FE10}', '\u{FFFC}', '\u{E1000}', '\u{2028}', 'e'] {
+            let same = sign == '\u{2028}';
+            assert_eq!(read(&format!("+91{sign}98123 45678")).is_ok(), same, "{:x}", u32::from(sign));
+        }
+    }
+
+    #[test]
     fn other_countries_are_named_as_such() {
         for text in ["+1 202 555 0100", "0044 20 7946 0958", "+440000000000000000000000000", "+9", "00"] {
             assert_eq!(read(text), Err(PhoneError::NotIndian), "{text}");
@@ -532,6 +633,11 @@ mod tests {
                 proptest::prop_assert_eq!(Phone::normalize(&phone.to_string()), Ok(phone));
                 proptest::prop_assert_eq!(E164::parse(&phone.to_string()).map(E164::as_u64), Ok(phone.as_u64()));
             }
+        }
+
+        #[test]
+        fn decimals_never_make_a_number_of_shorter_ones(number in 1u64..1_000_000_000, noughts in 1usize..6) {
+            proptest::prop_assert_eq!(Phone::normalize(&format!("{number}.{}", "0".repeat(noughts))), Phone::normalize(&number.to_string()));
         }
 
         #[test]

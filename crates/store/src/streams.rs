@@ -1,5 +1,7 @@
 //! Data streams, their records, and the campaigns that they feed (docs/contract/streams.md).
 
+use std::collections::HashSet;
+
 use const_format::formatcp;
 use domain::campaign::{RowState, Status as CampaignStatus};
 use domain::ids::{Campaign, DataStream, Id, Integration, StreamRecord};
@@ -372,37 +374,134 @@ pub fn records(
     )
 }
 
-/// The record from which on there are at most `most` that can be called, none of them made before `since`.
-pub fn first_of_newest(
+/// The first and last of the newest `most` records that can be called, none of them made before `since`.
+pub fn newest_callable(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     stream: Id<DataStream>,
     since: Timestamp,
     most: i64,
-) -> Result<Option<Id<StreamRecord>>, DbError> {
+) -> Result<Option<(Id<StreamRecord>, Id<StreamRecord>)>, DbError> {
     tx.one(
-        "select min(id) from (select id from stream_records where workspace = ?1 and stream = ?2 and id > ?3 \
+        "select min(id), max(id) from (select id from stream_records where workspace = ?1 and stream = ?2 and id > ?3 \
          and status = 'accepted' and payload is not null order by id desc limit ?4) as newest having count(*) > 0",
         params![tenant, stream, Id::<StreamRecord>::new(since.0, 0), most],
     )
 }
 
-/// Records of a stream that can be called, from `from` on (after it, unless `inclusive`), oldest first.
+/// Records of a stream that can be called, from the first id to the last, oldest first.
 pub fn callable(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     stream: Id<DataStream>,
-    (from, inclusive): (Id<StreamRecord>, bool),
+    (from, until): (Id<StreamRecord>, Id<StreamRecord>),
     limit: i64,
 ) -> Result<Vec<RecordRow>, DbError> {
-    let from = if inclusive { from.to_string() } else { format!("{from}~") };
     tx.all(
         formatcp!(
-            "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and status = 'accepted' \
-             and payload is not null order by id limit ?4"
+            "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and id <= ?4 and status = 'accepted' \
+             and payload is not null order by id limit ?5"
         ),
-        params![tenant, stream, from, limit],
+        params![tenant, stream, from, until, limit],
     )
+}
+
+/// Which records of a stream can still be called, from the first id to the last. They are kept from being erased until
+/// the transaction ends.
+pub fn still_callable(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    (from, until): (Id<StreamRecord>, Id<StreamRecord>),
+) -> Result<HashSet<Id<StreamRecord>>, DbError> {
+    let found: Vec<Id<StreamRecord>> = tx.all(
+        "select id from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and id <= ?4 and status = 'accepted' \
+         and payload is not null /*pg for share*/",
+        params![tenant, stream, from, until],
+    )?;
+    Ok(found.into_iter().collect())
+}
+
+row! {
+    /// Earlier records that are still to be put on the list of a campaign.
+    #[derive(Debug, Clone)]
+    pub struct BackfillRow in "stream_campaigns" {
+        /// The stream.
+        stream: Id<DataStream>,
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The first of them.
+        from: Id<StreamRecord> as "backfill_from",
+        /// The last of them.
+        until: Id<StreamRecord> as "backfill_until",
+        /// Which attachment began it.
+        run: i64 as "backfill_run",
+        /// When somebody last worked at it.
+        at: Timestamp as "backfill_at",
+    }
+}
+
+/// Notes which earlier records are to be put on the list of a campaign to which a stream was just attached. What an
+/// earlier attachment left of its own is given up.
+pub fn begin_backfill(
+    tx: &mut Tx<'_>,
+    row: &AttachmentRow,
+    range: Option<(Id<StreamRecord>, Id<StreamRecord>)>,
+    now: Timestamp,
+) -> Result<Option<BackfillRow>, DbError> {
+    let (from, until) = (range.map(|(from, _)| from), range.map(|(_, until)| until));
+    tx.later(
+        "update stream_campaigns set backfill_from = ?4, backfill_until = ?5, backfill_at = ?6, backfill_run = backfill_run + 1 \
+         where workspace = ?1 and stream = ?2 and campaign = ?3",
+        params![row.workspace, row.stream, row.campaign, from, until, now],
+    )?;
+    tx.one(
+        formatcp!(
+            "select {} from stream_campaigns where workspace = ?1 and stream = ?2 and campaign = ?3 and backfill_from is not null",
+            BackfillRow::COLUMNS
+        ),
+        params![row.workspace, row.stream, row.campaign],
+    )
+}
+
+/// Notes that a piece is done and which record is the next; `false` when somebody else went on from there, or the stream
+/// was detached or attached anew.
+pub fn go_on(
+    tx: &mut Tx<'_>,
+    row: &BackfillRow,
+    next: Option<Id<StreamRecord>>,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update stream_campaigns set backfill_from = ?6, backfill_at = ?7 \
+         where workspace = ?1 and stream = ?2 and campaign = ?3 and backfill_run = ?4 and backfill_from = ?5",
+        params![row.workspace, row.stream, row.campaign, row.run, row.from, next, now],
+    )?;
+    Ok(changed > 0)
+}
+
+/// Across workspaces: up to `limit` backfills at which nobody has worked since `before`, longest resting first.
+pub fn abandoned_backfills(
+    tx: &mut Tx<'_>,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<BackfillRow>, DbError> {
+    tx.all(
+        formatcp!(
+            "select {} from stream_campaigns where backfill_from is not null and backfill_at <= ?1 order by backfill_at limit ?2",
+            BackfillRow::COLUMNS
+        ),
+        params![before, limit],
+    )
+}
+
+/// Across workspaces: when somebody last worked at the backfill that has rested longest.
+pub fn oldest_backfill(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx
+        .one("select min(backfill_at) from stream_campaigns where backfill_from is not null", &[])?
+        .flatten())
 }
 
 row! {

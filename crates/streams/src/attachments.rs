@@ -1,34 +1,24 @@
 //! Which campaigns a stream feeds (docs/contract/streams.md#attaching).
 
 use api::data_streams::{AttachedHow, AttachedStream, FedCampaign, NewAttachment, StreamAttachment};
-use api::error_codes::{MAPPING_INCOMPLETE, NOT_FOUND};
+use api::error_codes::{CHATAPP_CAMPAIGN, MAPPING_INCOMPLETE, NOT_FOUND};
 use app::{App, Context, Failure, agents, topics};
+use campaigns::campaign::sends_messages;
 use campaigns::list::{self, NewRow};
 use domain::campaign::Status as CampaignStatus;
 use domain::conversation::is_name;
-use domain::ids::{Campaign, DataStream, Id, ListRow, StreamRecord};
-use domain::phone::Phone;
-use domain::stream::{Arrival, MAX_FIELD_NAME, read};
+use domain::ids::{Campaign, DataStream, Id, ListRow};
+use domain::stream::MAX_FIELD_NAME;
 use domain::tenant::Tenant;
-use domain::time::DAY;
+use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::campaigns::progress;
-use store::streams::{self, AttachmentRow, Feed, RecordRow, StreamRow};
+use store::campaigns::{CampaignRow, progress};
+use store::streams::{self, AttachmentRow, Feed};
 
-use crate::find_for_update;
-use crate::people::{self, Person};
+use crate::{backfill, find, find_for_update};
 
-/// Earlier records that one attachment puts on a list at most: the newest of them.
-const MAX_BACKFILL: i64 = 50_000;
-/// Earlier records that are put on a list in one step.
-const STEP: i64 = 500;
-
-fn campaign_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Campaign>,
-) -> Result<store::campaigns::CampaignRow, Failure> {
+fn campaign_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
     store::campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
@@ -106,10 +96,35 @@ fn check_mapping(mapping: &Map<String, Value>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a stream can feed a campaign: it calls, and it is not over.
+///
+/// # Errors
+/// 409 `chatapp_campaign`, 409 `conflict`.
+fn check_fed(row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
+    if sends_messages(row) {
+        return Err(Failure::new(
+            CHATAPP_CAMPAIGN,
+            "a campaign on the messaging channel is not fed by streams",
+        ));
+    }
+    match row.status {
+        CampaignStatus::Draft | CampaignStatus::Active | CampaignStatus::Paused
+            if row.settings.is_past(now) =>
+        {
+            Err(Failure::conflict("the campaign is past its end date: no stream can feed it"))
+        }
+        CampaignStatus::Draft | CampaignStatus::Active | CampaignStatus::Paused => Ok(()),
+        CampaignStatus::Completed | CampaignStatus::Archived => {
+            Err(Failure::conflict("the campaign is over: no stream can feed it"))
+        }
+    }
+}
+
 /// `PUT /v1/campaigns/{id}/streams/{streamId}`. A repeat changes how it is attached.
 ///
 /// # Errors
-/// 400 names the field, 400 `missing_required_variables` with `meta.missing`, 404.
+/// 400 names the field, 400 `missing_required_variables` with `meta.missing`, 404, 409 for a campaign that cannot be
+/// fed.
 pub async fn attach(
     app: &App,
     tenant: Tenant,
@@ -118,10 +133,19 @@ pub async fn attach(
 ) -> Result<StreamAttachment, Failure> {
     check_mapping(&body.variable_mapping)?;
     let context = app.context();
-    app.store
-        .tx_alone(move |tx| {
+    let earlier = match body.backfill_days {
+        0 => None,
+        days => {
+            app.store.read(move |tx| find(tx, tenant, stream)).await?;
+            backfill::range(app, tenant, stream, context.now.plus(-days * DAY)).await?
+        }
+    };
+    let (attached, begun) = app
+        .store
+        .tx(move |tx| {
             let source = find_for_update(tx, tenant, stream)?;
             let fed = campaign_for_update(tx, tenant, campaign)?;
+            check_fed(&fed, context.now)?;
             let agent = match fed.agent {
                 Some(agent) => store::agents::get(tx, tenant, agent)?,
                 None => None,
@@ -141,24 +165,29 @@ pub async fn attach(
             if streams::attach(tx, &attachment)? {
                 store::campaigns::count_stream(tx, tenant, campaign, 1)?;
             }
+            let begun = streams::begin_backfill(tx, &attachment, earlier, context.now)?;
+            if begun.is_some() {
+                tx.wake(topics::STREAMS);
+            }
             let feed = streams::feeds(tx, tenant, stream)?
                 .into_iter()
                 .find(|feed| feed.attachment.campaign == campaign)
                 .ok_or_else(|| Failure::internal(format!("{campaign} is not fed by {stream}")))?;
-            let backfilled = backfill(tx, &context, &source, &feed, body.backfill_days)?;
-            Ok(StreamAttachment {
-                campaign_id: campaign,
-                stream: AttachedStream {
-                    stream_id: stream,
-                    name: source.name,
-                    kind: source.kind,
-                    status: source.status,
-                    how: how(&feed.attachment),
-                },
-                backfilled,
-            })
+            let attached = AttachedStream {
+                stream_id: stream,
+                name: source.name,
+                kind: source.kind,
+                status: source.status,
+                how: how(&feed.attachment),
+            };
+            Ok::<_, Failure>((attached, begun))
         })
-        .await
+        .await?;
+    let backfilled = match begun {
+        Some(begun) => backfill::work(app, begun).await?,
+        None => 0,
+    };
+    Ok(StreamAttachment { campaign_id: campaign, stream: attached, backfilled })
 }
 
 fn covers(required: &[String], mapping: &Map<String, Value>) -> Result<(), Failure> {
@@ -169,49 +198,6 @@ fn covers(required: &[String], mapping: &Map<String, Value>) -> Result<(), Failu
     let names: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
     let message = format!("variableMapping lacks {}, which the agent needs", names.join(", "));
     Err(Failure::new(MAPPING_INCOMPLETE, message).with_meta(json!({"missing": missing})))
-}
-
-/// Puts records of the last days on the list; how many got on it.
-fn backfill(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    stream: &StreamRow,
-    feed: &Feed,
-    days: i64,
-) -> Result<i64, Failure> {
-    if days == 0 {
-        return Ok(0);
-    }
-    let (tenant, since) = (stream.workspace, context.now.plus(-days * DAY));
-    let Some(first) = streams::first_of_newest(tx, tenant, stream.id, since, MAX_BACKFILL)? else {
-        return Ok(0);
-    };
-    let (mut from, mut backfilled): ((Id<StreamRecord>, bool), i64) = ((first, true), 0);
-    loop {
-        let page = streams::callable(tx, tenant, stream.id, from, STEP)?;
-        let rows: Vec<NewRow> = page.iter().filter_map(|record| row_of(stream, feed, record)).collect();
-        let added = put_on_list(tx, context, &feed.attachment, rows)?;
-        backfilled += added.iter().flatten().count() as i64;
-        match page.last() {
-            Some(last) if page.len() as i64 == STEP => from = (last.id, false),
-            _ => return Ok(backfilled),
-        }
-    }
-}
-
-/// A stored record as a person on a list.
-fn row_of(stream: &StreamRow, feed: &Feed, record: &RecordRow) -> Option<NewRow> {
-    let fields = record.payload.clone()?;
-    let phone = Phone::normalize(record.phone.as_deref()?).ok()?;
-    let arrival = Arrival { fields, cut: false, own_id: None };
-    let reading = read(&arrival, &stream.field_map, stream.config.country());
-    let person = Person {
-        phone,
-        name: record.name.as_deref(),
-        name_fields: &reading.name_fields,
-        fields: &arrival.fields,
-    };
-    Some(people::row(&person, feed))
 }
 
 /// Puts people on the list of a campaign. One that was deleted at this moment takes nobody.

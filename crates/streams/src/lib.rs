@@ -2,6 +2,7 @@
 //! people on the calling lists of the campaigns that a stream feeds.
 
 pub mod attachments;
+pub mod backfill;
 pub mod ingest;
 mod people;
 pub mod records;

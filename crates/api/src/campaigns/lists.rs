@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::schema::{Field, choice, limit, may, offset, or, text_of};
 
-/// Values in the body of a calling list: 50,000 rows with a number, a name and a few variables each.
+/// Values of a calling list that are read at once: a piece of an import, or of the body of a list.
 const LIST_VALUES: usize = 500_000;
 
 /// The calling list in a few figures.
@@ -49,7 +49,7 @@ pub struct NewCallingListRow {
 #[allow(dead_code, reason = "only its schema is used")]
 struct RowValue(#[schemars(length(max = variables::CEILING_BYTES))] String);
 
-/// A calling list.
+/// A calling list, of up to 64 MB.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(extend("x-maxValues" = LIST_VALUES))]
 pub struct NewCallingList {

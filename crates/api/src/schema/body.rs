@@ -41,6 +41,8 @@ pub enum Unread {
 /// The body is not JSON, holds U+0000, or passes a ceiling; the first one is named.
 pub fn parse(schema: &Schema, body: &[u8]) -> Result<Value, Unread> {
     let state = State { most: schema.values, ..State::default() };
+    // RFC 8259, 8.1: a byte order mark may be passed over.
+    let body = body.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(body);
     let mut reader = serde_json::Deserializer::from_slice(body);
     let seed = Seed { schema: Some(schema), state: &state, path: &Path::Root, bound: None, depth: 0 };
     let read = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));

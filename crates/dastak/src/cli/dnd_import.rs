@@ -1,9 +1,13 @@
 //! `dastak admin import-dnd FILE.csv`: replaces the imported platform do-not-call registry with a file.
 
-use std::io::{BufRead, BufReader, IsTerminal, Read as _};
+use std::collections::VecDeque;
+use std::io::{IsTerminal, Read};
 use std::time::Instant;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use domain::phone::Phone;
+use domain::phone::columns::{Named, named, plain};
+use domain::sheet::{Row, Rows, number_of};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -19,14 +23,19 @@ const LONGEST_LINE: usize = 64 * 1024;
 /// Letters of a cell that are sent: no writing of a number has as many.
 const LONGEST_CELL: usize = 100;
 /// Lines that are shown when they hold no number.
-const SHOWN: usize = 10;
-/// Headings of the column with the number.
-const HEADINGS: &[&str] = &["phone", "phone_number", "phonenumber", "number", "mobile", "msisdn", "tn"];
+const SHOWN: usize = 100;
 
 pub fn command() -> Command {
     Command::new(NAME)
         .about("Replace the imported do-not-call registry with a CSV file, in one moment; numbers added one by one stay")
         .arg(Arg::new("FILE").required(true).help("One number a line, in the first column or in the one headed phone, number or mobile"))
+        .arg(Arg::new("phone").long("phone").value_name("HEADING").help("The column with the number, if it has an unusual heading"))
+        .arg(
+            Arg::new("skip-invalid")
+                .long("skip-invalid")
+                .action(ArgAction::SetTrue)
+                .help("Leave out lines without a valid number. Otherwise one such line stops the import, and nothing is replaced"),
+        )
 }
 
 /// What the file turned out to hold.
@@ -36,8 +45,9 @@ struct Tally {
     added: u64,
     repeated: u64,
     invalid: u64,
-    /// Numbers of the first lines without a valid number.
+    /// Numbers of the first lines without a valid number, and of the last one.
     shown: Vec<u64>,
+    last: Option<u64>,
 }
 
 /// Numbers on their way, with the lines they stand on.
@@ -49,80 +59,149 @@ struct Piece {
     bytes: usize,
 }
 
-/// The file, line by line.
-struct Lines<R> {
-    input: R,
-    /// Where the number stands, once the first line has been read.
-    column: Option<usize>,
-    lines: u64,
-    /// Bytes read.
-    read: u64,
+/// Where the numbers stand in the rows of a file.
+struct Columns {
+    /// Of a registry every number counts, so this may be more than one column.
+    places: Vec<usize>,
+    /// Cells of the first row.
+    cells: usize,
+    /// Whether the first row has headings.
+    headed: bool,
 }
 
-impl<R: BufRead> Lines<R> {
-    fn of(input: R) -> Self {
-        Self { input, column: None, lines: 0, read: 0 }
+impl Columns {
+    /// Found by the first row: by `asked`, the heading that the user named, else by usual headings, else by a number.
+    fn of(first: &Row, asked: Option<&str>) -> Option<Self> {
+        let cells = first.cells().count();
+        let places = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            first.cells().enumerate().filter(|(_, cell)| fits(cell)).map(|(place, _)| place).collect()
+        };
+        let headed =
+            |places: Vec<usize>| (!places.is_empty()).then_some(Self { places, cells, headed: true });
+        if let Some(asked) = asked {
+            return headed(places(&|cell| !plain(cell).is_empty() && plain(cell) == plain(asked)));
+        }
+        let vague = |cell: &str| matches!(named(cell), Some(Named::Vaguely(_)));
+        let numbers = headed(places(&|cell| named(cell).is_some() && !vague(cell)));
+        numbers.or_else(|| headed(places(&vague).into_iter().take(1).collect())).or_else(|| {
+            let place = first.cells().position(|cell| Phone::normalize(number_of(cell)).is_ok())?;
+            Some(Self { places: vec![place], cells, headed: false })
+        })
+    }
+
+    /// What is taken when nothing in the first row tells: the first column. A row without any digit has headings.
+    fn unknown(first: &Row) -> Self {
+        let headed = !first.cells().any(|cell| cell.chars().any(char::is_numeric));
+        Self { places: vec![0], cells: first.cells().count(), headed }
+    }
+
+    /// The numbers of a row, as long as one can be; an empty one if it has none. Beside a number a word that has no digit
+    /// is none.
+    fn numbers(&self, row: &Row) -> VecDeque<(u64, String)> {
+        let cell = |place: &usize| -> String {
+            let cell = number_of(row.cell(*place)).chars();
+            cell.filter(|letter| *letter != '\0').take(LONGEST_CELL).collect()
+        };
+        let mut cells: VecDeque<String> = self.places.iter().map(cell).collect();
+        if cells.iter().any(|cell| cell.chars().any(char::is_numeric)) {
+            cells.retain(|cell| cell.chars().any(char::is_numeric));
+        } else {
+            cells.truncate(1);
+        }
+        cells.into_iter().map(|cell| (row.line(), cell)).collect()
+    }
+}
+
+/// The numbers of a file, line by line.
+struct Numbers<R> {
+    rows: Rows<R>,
+    columns: Option<Columns>,
+    asked: Option<String>,
+    /// Numbers of the last row that are still to come.
+    rest: VecDeque<(u64, String)>,
+    /// The line of the last row.
+    lines: u64,
+}
+
+impl<R: Read> Numbers<R> {
+    fn of(input: R, asked: Option<&str>) -> Result<Self, String> {
+        let rows = Rows::of(input, LONGEST_LINE, |first| Columns::of(first, asked).is_some());
+        let rows = rows.map_err(|why| why.to_string())?;
+        Ok(Self { rows, columns: None, asked: asked.map(str::to_owned), rest: VecDeque::new(), lines: 0 })
     }
 
     /// The next cell that should hold a number, with its line; none at the end.
     fn next(&mut self) -> Result<Option<(u64, String)>, String> {
         loop {
-            let mut line = Vec::new();
-            let most = LONGEST_LINE as u64 + 1;
-            let length =
-                self.input.by_ref().take(most).read_until(b'\n', &mut line).map_err(|why| why.to_string())?;
-            if length == 0 {
-                return Ok(None);
+            if let Some(next) = self.rest.pop_front() {
+                return Ok(Some(next));
             }
-            self.lines += 1;
-            self.read += length as u64;
-            if length > LONGEST_LINE && line.last() != Some(&b'\n') {
-                return Err(format!(
-                    "line {} is longer than {LONGEST_LINE} bytes: this is no list of numbers",
-                    self.lines
-                ));
-            }
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_start_matches('\u{FEFF}').trim();
-            if line.is_empty() {
+            let Some(row) = self.rows.next().map_err(|why| why.to_string())? else { return Ok(None) };
+            self.lines = row.line();
+            if row.is_blank() {
                 continue;
             }
-            if let Some(column) = self.column {
-                return Ok(Some((self.lines, cell(line, column))));
+            if let Some(columns) = &self.columns {
+                for place in &columns.places {
+                    row.check_whole(columns.cells, *place).map_err(|why| why.to_string())?;
+                }
+                self.rest = columns.numbers(&row);
+                continue;
             }
-            let heading = heading(line);
-            self.column = Some(heading.unwrap_or(0));
-            if heading.is_none() {
-                return Ok(Some((self.lines, cell(line, 0))));
+            let columns = match (Columns::of(&row, self.asked.as_deref()), &self.asked) {
+                (Some(found), _) => found,
+                (None, Some(asked)) => return Err(format!("no column has the heading {asked}")),
+                (None, None) => Columns::unknown(&row),
+            };
+            if !columns.headed {
+                self.rest = columns.numbers(&row);
             }
+            self.columns = Some(columns);
         }
     }
 }
 
 /// Sends the file piece by piece; the registry changes only when all of it has arrived.
 pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
-    let file = matches.get_one::<String>("FILE").map_or("", String::as_str);
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let file = text("FILE").unwrap_or_default();
     let input = std::fs::File::open(file).map_err(|why| format!("{file}: {why}"))?;
     let size = input.metadata().map_or(0, |meta| meta.len());
+    let numbers = Numbers::of(input, text("phone")).map_err(|why| format!("{file}: {why}"))?;
     let started = send(client, "POST", "/operator/v1/dnd-imports", None).await?;
     let import = started["data"]["importId"].as_i64().ok_or("the service gave no import")?;
     let path = format!("/operator/v1/dnd-imports/{import}");
-    match fill(client, &path, BufReader::new(input), file, size).await {
-        Ok(tally) if tally.added > 0 => {
+    let filled = fill(client, &path, numbers, size).await.and_then(|tally| {
+        check(&tally, matches.get_flag("skip-invalid"))?;
+        Ok(tally)
+    });
+    match filled {
+        Ok(tally) => {
             send(client, "POST", &format!("{path}/finish"), None).await?;
             report(&tally, matches.get_flag("json"));
             Ok(())
         }
-        Ok(_) => {
-            send(client, "DELETE", &path, None).await?;
-            Err(format!("{file}: no valid number in it; the registry is as it was"))
-        }
         Err(why) => {
             // The import is given up; if even that fails, the next one replaces it within the hour.
             let _ = send(client, "DELETE", &path, None).await;
-            Err(format!("{why}; the registry is as it was"))
+            Err(format!("{file}: {why}; the registry is as it was"))
         }
     }
+}
+
+/// Whether what was sent may become the registry. Whoever stands on a line that cannot be read would be called.
+fn check(tally: &Tally, skip_invalid: bool) -> Result<(), String> {
+    if tally.invalid > 0 && !skip_invalid {
+        return Err(format!(
+            "lines without a valid Indian number ({}): {}. Correct them, or leave them out with --skip-invalid",
+            tally.invalid,
+            shown(tally)
+        ));
+    }
+    if tally.added == 0 {
+        return Err("no valid number in it".into());
+    }
+    Ok(())
 }
 
 async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -> Result<Value, String> {
@@ -137,20 +216,19 @@ async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -
 async fn fill(
     client: &Client,
     path: &str,
-    input: impl BufRead,
-    file: &str,
+    mut numbers: Numbers<impl Read>,
     size: u64,
 ) -> Result<Tally, String> {
-    let (mut tally, mut piece, mut lines) = (Tally::default(), Piece::default(), Lines::of(input));
+    let (mut tally, mut piece) = (Tally::default(), Piece::default());
     let begun = Instant::now();
-    while let Some((number, cell)) = lines.next().map_err(|why| format!("{file}: {why}"))? {
+    while let Some((line, cell)) = numbers.next()? {
         if !piece.has_room(&cell) {
             piece.send(client, path, &mut tally).await?;
-            progress(lines.read, size, &tally, begun);
+            progress(numbers.rows.bytes_read(), size, &tally, begun);
         }
-        piece.push(cell, number);
+        piece.push(cell, line);
     }
-    tally.lines = lines.lines;
+    tally.lines = numbers.lines;
     piece.send(client, path, &mut tally).await?;
     progress(size, size, &tally, begun);
     if std::io::stderr().is_terminal() {
@@ -159,25 +237,9 @@ async fn fill(
     Ok(tally)
 }
 
-fn cells(line: &str) -> impl Iterator<Item = &str> {
-    line.split([',', ';', '\t']).map(|cell| cell.trim().trim_matches('"').trim())
-}
-
-fn cell(line: &str, column: usize) -> String {
-    cells(line).nth(column).unwrap_or_default().chars().take(LONGEST_CELL).collect()
-}
-
 /// Size of a text as JSON, with its comma.
 fn size_of(cell: &str) -> usize {
     json!(cell).to_string().len() + 1
-}
-
-/// The column with the number, if the line is a heading.
-fn heading(line: &str) -> Option<usize> {
-    let is_heading = cells(line).all(|cell| !cell.chars().any(|letter| letter.is_ascii_digit()));
-    let known =
-        cells(line).position(|cell| HEADINGS.contains(&cell.to_lowercase().replace(' ', "_").as_str()));
-    known.or(is_heading.then_some(0))
 }
 
 impl Piece {
@@ -201,9 +263,15 @@ impl Piece {
         tally.added += answer["data"]["added"].as_u64().unwrap_or(0);
         tally.repeated += answer["data"]["repeated"].as_u64().unwrap_or(0);
         for place in answer["data"]["invalid"].as_array().into_iter().flatten().filter_map(Value::as_u64) {
+            let line = lines.get(place as usize).copied();
+            // Several numbers may stand on a line.
+            if line.is_some() && line == tally.last {
+                continue;
+            }
             tally.invalid += 1;
+            tally.last = line;
             if tally.shown.len() < SHOWN {
-                tally.shown.extend(lines.get(place as usize));
+                tally.shown.extend(line);
             }
         }
         Ok(())
@@ -221,24 +289,26 @@ fn progress(read: u64, size: u64, tally: &Tally, begun: Instant) {
     }
 }
 
+/// The lines without a valid number, as many as are shown.
+fn shown(tally: &Tally) -> String {
+    let lines = tally.shown.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    if tally.invalid > tally.shown.len() as u64 { format!("{lines}, …") } else { lines }
+}
+
 fn report(tally: &Tally, as_json: bool) {
-    let Tally { lines, added, repeated, invalid, shown } = tally;
+    let Tally { lines, added, repeated, invalid, shown: first, last: _ } = tally;
     if as_json {
         println!(
             "{}",
-            json!({"lines": lines, "numbers": added, "repeated": repeated, "invalid": invalid, "invalidLines": shown})
+            json!({"lines": lines, "numbers": added, "repeated": repeated, "invalid": invalid, "invalidLines": first})
         );
         return;
     }
     println!(
         "the registry now has these {added} numbers; {repeated} stood there twice, {invalid} lines hold no valid Indian number"
     );
-    if !shown.is_empty() {
-        println!(
-            "such lines: {}{}",
-            shown.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
-            if *invalid as usize > SHOWN { ", …" } else { "" }
-        );
+    if !first.is_empty() {
+        println!("such lines: {}", shown(tally));
     }
 }
 
@@ -247,13 +317,13 @@ fn report(tally: &Tally, as_json: bool) {
 /// # Errors
 /// The file is no list.
 pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, String)>, String> {
-    let (mut lines, mut piece, mut found) = (Lines::of(file), Piece::default(), Vec::new());
-    while let Some((number, cell)) = lines.next()? {
+    let (mut numbers, mut piece, mut found) = (Numbers::of(file, None)?, Piece::default(), Vec::new());
+    while let Some((line, cell)) = numbers.next()? {
         if !piece.has_room(&cell) {
             piece = Piece::default();
         }
-        piece.push(cell.clone(), number);
-        found.push((number, cell));
+        piece.push(cell.clone(), line);
+        found.push((line, cell));
     }
     let body = json!({"phones": piece.phones}).to_string();
     assert!(body.len() <= PIECE_BYTES + 16, "{} bytes in a request", body.len());
@@ -264,29 +334,83 @@ pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, String)>, String> {
 mod tests {
     use std::io::Read as _;
 
-    use super::{LONGEST_CELL, LONGEST_LINE, Lines, PIECE, PIECE_BYTES, Piece, cells, fuzzed, heading};
+    use super::{LONGEST_CELL, LONGEST_LINE, Numbers, PIECE, PIECE_BYTES, Piece, Tally, check, fuzzed};
 
-    #[test]
-    fn headings_and_cells() {
-        assert_eq!(heading("Name;Mobile"), Some(1));
-        assert_eq!(heading("\"Phone Number\",x"), Some(0));
-        assert_eq!(heading("numero"), Some(0));
-        assert_eq!(heading("9812345678,x"), None);
-        assert_eq!(cells("a, \"b\" ;c").collect::<Vec<_>>(), ["a", "b", "c"]);
+    fn numbers(file: &str) -> Vec<(u64, String)> {
+        fuzzed(file.as_bytes()).unwrap()
+    }
+
+    fn on(line: u64, number: &str) -> (u64, String) {
+        (line, number.to_owned())
     }
 
     #[test]
     fn numbers_are_found_with_their_lines() {
-        let file = "\u{FEFF}Name;Mobile\r\nAsha;9812345678\r\n\r\nRavi;\"98123 45679\"\nx";
-        let found = fuzzed(file.as_bytes()).unwrap();
-        assert_eq!(found, [(2, "9812345678".to_owned()), (4, "98123 45679".to_owned()), (5, String::new())]);
+        let both = [on(2, "9812345678"), on(3, "9812345679")];
+        for file in [
+            "\u{FEFF}Name;Mobile\r\nAsha;9812345678\r\nRavi;\"9812345679\"",
+            "\"Phone Number\",x\n'9812345678,1\n=\"9812345679\",2\n",
+            "name,phone\n\"Rao, Asha\",9812345678\nRavi,9812345679\n",
+            "name;phone\nAsha, R;9812345678\nRavi;9812345679\n",
+            "Subscriber|Mobile No.|City\rAsha|9812345678|Pune\rRavi|9812345679|\r",
+            "number,phone1\n1,9812345678\n2,9812345679\n",
+            "numero\n9812345678\n9812345679",
+        ] {
+            assert_eq!(numbers(file), both, "{file}");
+        }
+        // Of several columns with numbers all are read.
+        assert_eq!(
+            numbers("Name,Phone,Mobile\nA,9812345678,9812345679\nB,,9812345670\nC,9812345671,NA\nD,-,-\n"),
+            [on(2, "9812345678"), on(2, "9812345679"), on(3, "9812345670"), on(4, "9812345671"), on(5, "-")]
+        );
+        // Without headings the column is the one with a number.
+        assert_eq!(
+            numbers("Rao, Asha;9812345678\nRavi;x\n\n;;\n;1"),
+            [on(1, "9812345678"), on(2, "x"), on(5, "1")]
+        );
+        assert_eq!(numbers("sep=|\nphone|x\n1,2|\n"), [on(3, "1,2")]);
+        assert_eq!(numbers("x"), []);
+        assert_eq!(numbers("name,phone\nAsha\nRao, Asha,9812345678"), [on(2, ""), on(3, "Asha")]);
+        let file = "Nr,Abonnent\n1,9812345678\n";
+        let mut asked = Numbers::of(file.as_bytes(), Some("abonnent")).unwrap();
+        assert_eq!(asked.next(), Ok(Some(on(2, "9812345678"))));
+        let mut unknown = Numbers::of(file.as_bytes(), Some("mobil")).unwrap();
+        assert_eq!(unknown.next(), Err("no column has the heading mobil".into()));
+    }
+
+    #[test]
+    fn quotes_that_would_swallow_people_are_named() {
+        for (file, why) in [
+            ("name,phone\n\"Asha,9812345678\nRavi,9812345679\n", "line 2 opens a quote that is never closed"),
+            ("name,phone\n\"Asha,9812345678\nRavi\",9812345679\n", "line 3, a row, is within it"),
+            ("phone\n\"9812345678\n9812345679\"\n", "line 3, a row, is within it"),
+        ] {
+            let refused = fuzzed(file.as_bytes()).unwrap_err();
+            assert!(refused.contains(why), "{file}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_number_stops_the_import() {
+        let tally = |added, invalid: u64| Tally {
+            added,
+            invalid,
+            shown: (2..).take(invalid.min(100) as usize).collect(),
+            ..Tally::default()
+        };
+        assert_eq!(check(&tally(5, 0), false), Ok(()));
+        assert_eq!(check(&tally(5, 2), true), Ok(()));
+        let refused = check(&tally(5, 2), false).unwrap_err();
+        assert!(refused.contains("(2): 2, 3. "), "{refused}");
+        assert!(check(&tally(5, 101), false).unwrap_err().contains("100, 101, …. "));
+        assert!(check(&tally(0, 2), true).is_err() && check(&tally(0, 0), false).is_err());
     }
 
     #[test]
     fn requests_stay_below_what_the_service_takes_and_a_file_without_lines_is_refused() {
-        let mut lines = Lines::of(std::io::BufReader::new(std::io::repeat(b'9').take(1 << 40)));
-        assert!(lines.next().unwrap_err().starts_with("line 1 is longer than 65536 bytes"));
-        assert!(lines.read <= LONGEST_LINE as u64 + 1);
+        let mut numbers = Numbers::of(std::io::repeat(b'9').take(1 << 40), None).unwrap();
+        assert!(numbers.next().unwrap_err().starts_with("line 1 is longer than 65536 bytes"));
+        assert!(numbers.rows.bytes_read() <= 3 * LONGEST_LINE as u64);
         // A cell of control characters is six times as long in JSON.
         let cell = "\u{1}".repeat(LONGEST_CELL);
         let mut piece = Piece::default();
@@ -295,6 +419,6 @@ mod tests {
         }
         assert!(piece.phones.len() < PIECE);
         assert!(serde_json::to_string(&piece.phones).unwrap().len() <= PIECE_BYTES + 2);
-        assert_eq!(super::cell(&"9".repeat(1000), 0).len(), LONGEST_CELL);
+        assert_eq!(super::tests::numbers(&format!("phone\n{}", "9".repeat(1000)))[0].1.len(), LONGEST_CELL);
     }
 }

@@ -1,16 +1,15 @@
 //! `dastak admin import-list CAMPAIGN FILE.csv`: replaces the calling list of a campaign with a file, however
 //! large. The file is sent in pieces into a staged list, which takes effect in one moment.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read};
-use std::rc::Rc;
+use std::io::{IsTerminal, Read};
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command};
 use domain::campaign::list::{MAX_NAME, MAX_PHONE};
 use domain::conversation::is_name;
+use domain::phone::columns::named;
+use domain::sheet::{self, number_of};
 use providers::http::encoded;
 use serde_json::{Map, Value, json};
 
@@ -18,41 +17,18 @@ use super::client::Client;
 
 /// The subcommand's name.
 pub const NAME: &str = "import-list";
-/// Rows sent at a time.
-const PIECE: usize = 10_000;
+/// Rows sent at a time: each time is one transaction, for which others wait.
+const PIECE: usize = 2_000;
 /// Values sent at a time: a request has up to 500,000.
 const PIECE_VALUES: usize = 400_000;
 /// Bytes of JSON sent at a time: a request has up to 5 MB.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of one row of the file. A larger one is a quote that is never closed.
+/// Bytes of one row of the file.
 const LONGEST_ROW: usize = 1024 * 1024;
 /// Characters of the headings that an error shows.
 const SHOWN: usize = 500;
-/// What is wrong with a file in another encoding.
-const NOT_UTF8: &str = "is not UTF-8 text: save the file as CSV UTF-8";
 /// How often a piece is sent whose answer was lost.
 const TRIES: usize = 3;
-/// Headings of the column with the number.
-const PHONES: &[&str] = &[
-    "phone",
-    "phone_number",
-    "phonenumber",
-    "phone_no",
-    "number",
-    "mobile",
-    "mobile_number",
-    "mobilenumber",
-    "mobile_no",
-    "mobilephone",
-    "msisdn",
-    "tn",
-    "tel",
-    "telephone",
-    "contact_number",
-    "contact_no",
-    "contact",
-    "cell",
-];
 /// Headings of the column with the name.
 const NAMES: &[&str] = &[
     "name",
@@ -137,14 +113,6 @@ fn listed(headings: &[String]) -> String {
     }
 }
 
-/// A cell as text.
-///
-/// # Errors
-/// It is written in another encoding: read as this one, names would be wrong.
-fn text_of(cell: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(cell).map_err(|_| NOT_UTF8.to_owned())
-}
-
 /// Which column holds what.
 ///
 /// # Errors
@@ -163,7 +131,11 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
             None => Ok(usual.iter().find_map(|usual| known.iter().position(|heading| heading == usual))),
         }
     };
-    let phone = chosen(phone, PHONES)?.ok_or_else(|| {
+    let phone = match phone {
+        Some(_) => chosen(phone, &[])?,
+        None => column_with_number(headings.iter().map(String::as_str)),
+    };
+    let phone = phone.ok_or_else(|| {
         format!(
             "no column has a heading such as phone or mobile; name it with --phone. There are: {}",
             listed(headings)
@@ -192,23 +164,19 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
     Ok(columns)
 }
 
-/// The sign between cells: the one of `,`, `;` and tab that the headings have most of.
-fn separator(line: &str) -> u8 {
-    let count = |sign: char| line.matches(sign).count();
-    [(',', b','), (';', b';'), ('\t', b'\t')]
-        .into_iter()
-        .rev()
-        .max_by_key(|(sign, _)| count(*sign))
-        .map_or(b',', |(_, byte)| byte)
+/// The column whose heading says best that a number is there.
+fn column_with_number<'a>(headings: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let known = headings.enumerate().filter_map(|(place, heading)| Some((named(heading)?, place)));
+    known.min().map(|(_, place)| place)
 }
 
 /// A row as the service takes it.
-fn row(columns: &[Column], cells: &csv::ByteRecord) -> Result<Value, String> {
+fn row(columns: &[Column], cells: &sheet::Row) -> Value {
     let (mut phone, mut name, mut first, mut last) =
         (String::new(), String::new(), String::new(), String::new());
     let mut variables = Map::new();
-    for (column, cell) in columns.iter().zip(cells) {
-        let text = text_of(cell)?.trim().replace('\0', "");
+    for (column, cell) in columns.iter().zip(cells.cells()) {
+        let text = cell.trim().replace('\0', "");
         match column {
             Column::Phone => phone = text,
             Column::Name => name = text,
@@ -224,76 +192,21 @@ fn row(columns: &[Column], cells: &csv::ByteRecord) -> Result<Value, String> {
     if name.is_empty() {
         name = format!("{first} {last}").trim().to_owned();
     }
-    // Spreadsheets write long numbers so when a column is too narrow; the sign in front forces text.
-    let phone: String = phone.trim_start_matches('\'').chars().take(MAX_PHONE).collect();
+    let phone: String = number_of(&phone).chars().take(MAX_PHONE).collect();
     let name: String = name.chars().take(MAX_NAME).collect();
     let name = if name.is_empty() { Value::Null } else { name.into() };
-    Ok(json!({"phone": phone, "name": name, "variables": variables}))
-}
-
-/// What is known of the bytes that were read.
-#[derive(Default)]
-struct Seen {
-    bytes: u64,
-    line: u64,
-    /// The next byte begins a line.
-    begins: bool,
-    /// Quotes.
-    quotes: u64,
-    /// Where lines that are not empty begin, with their numbers and the quotes before them, after the last row that
-    /// was asked for.
-    starts: VecDeque<(u64, u64, u64)>,
-}
-
-impl Seen {
-    fn take(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if self.begins && !b"\r\n".contains(byte) {
-                self.starts.push_back((self.bytes, self.line, self.quotes));
-                self.begins = false;
-            }
-            self.bytes += 1;
-            self.quotes += u64::from(*byte == b'"');
-            if *byte == b'\n' {
-                self.line += 1;
-                self.begins = true;
-            }
-        }
-    }
-
-    /// The line of a row that begins at this byte, or after the empty lines there, and how many quotes come before it.
-    fn line_at(&mut self, byte: u64) -> (u64, u64) {
-        while self.starts.front().is_some_and(|(start, ..)| *start < byte) {
-            self.starts.pop_front();
-        }
-        self.starts.front().map_or((self.line, self.quotes), |(_, line, quotes)| (*line, *quotes))
-    }
-}
-
-/// A file that is watched while it is read.
-struct Watched<R> {
-    inner: R,
-    seen: Rc<RefCell<Seen>>,
-}
-
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.inner.read(into)?;
-        self.seen.borrow_mut().take(&into[..count]);
-        Ok(count)
-    }
+    json!({"phone": phone, "name": name, "variables": variables})
 }
 
 /// Rows of a file, piece by piece.
 struct Rows<R> {
-    csv: csv::Reader<BufReader<Watched<R>>>,
-    seen: Rc<RefCell<Seen>>,
+    sheet: sheet::Rows<R>,
     columns: Vec<Column>,
+    /// Where the number stands.
+    phone: usize,
     /// The row that the last piece had no room for, with its line.
     over: Option<(u64, Value)>,
     lines: u64,
-    /// Quotes before the last row, if it has more than one line.
-    open: Option<u64>,
 }
 
 /// Rows on their way, with the lines they stand on.
@@ -327,29 +240,16 @@ impl Piece {
 impl<R: Read> Rows<R> {
     /// Reads the headings.
     fn of(input: R, phone: Option<&str>, name: Option<&str>) -> Result<Self, String> {
-        let seen = Rc::new(RefCell::new(Seen { line: 1, begins: true, ..Seen::default() }));
-        let mut input = BufReader::with_capacity(64 * 1024, Watched { inner: input, seen: seen.clone() });
-        let beginning = input.fill_buf().map_err(|why| why.to_string())?;
-        if beginning.starts_with(b"\xFF\xFE") || beginning.starts_with(b"\xFE\xFF") {
-            return Err(format!("the file {NOT_UTF8}"));
-        }
-        let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let separator = separator(&String::from_utf8_lossy(first));
-        let mut csv = csv::ReaderBuilder::new()
-            .delimiter(separator)
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(input);
-        let mut headings = csv::ByteRecord::new();
-        if !csv.read_byte_record(&mut headings).map_err(|why| why.to_string())? {
-            return Err("the file is empty".into());
-        }
-        let heading = |cell: &[u8]| {
-            text_of(cell).map(|text| text.trim_start_matches('\u{FEFF}').trim_matches('"').to_owned())
+        let known = |first: &sheet::Row| match phone {
+            Some(asked) => first.cells().any(|heading| plain(heading) == plain(asked)),
+            None => column_with_number(first.cells()).is_some(),
         };
-        let headings: Result<Vec<String>, String> = headings.iter().map(heading).collect();
-        let headings = headings.map_err(|why| format!("line 1 {why}"))?;
-        Ok(Self { csv, seen, columns: columns(&headings, phone, name)?, over: None, lines: 1, open: None })
+        let mut sheet = sheet::Rows::of(input, LONGEST_ROW, known).map_err(|why| why.to_string())?;
+        let first = sheet.next().map_err(|why| why.to_string())?.ok_or("the file is empty")?;
+        let headings: Vec<String> = first.cells().map(|heading| heading.replace('\0', "")).collect();
+        let columns = columns(&headings, phone, name)?;
+        let phone = columns.iter().position(|column| *column == Column::Phone).unwrap_or_default();
+        Ok(Self { sheet, columns, phone, over: None, lines: first.line() })
     }
 
     /// The next rows; none at the end.
@@ -358,40 +258,19 @@ impl<R: Read> Rows<R> {
         if let Some((line, row)) = self.over.take() {
             piece.push(line, row);
         }
-        let mut cells = csv::ByteRecord::new();
-        loop {
-            if !self.csv.read_byte_record(&mut cells).map_err(|why| why.to_string())? {
-                self.check_closed()?;
-                break;
-            }
-            let (line, quotes) =
-                self.seen.borrow_mut().line_at(cells.position().map_or(0, csv::Position::byte));
+        while let Some(cells) = self.sheet.next().map_err(|why| why.to_string())? {
+            let line = cells.line();
             self.lines = line;
-            self.open = cells.as_slice().contains(&b'\n').then_some(quotes);
-            if cells.as_slice().len() > LONGEST_ROW {
-                return Err(format!(
-                    "line {line} is longer than {LONGEST_ROW} bytes: is a quote not closed there?"
-                ));
-            }
-            if cells.iter().all(|cell| cell.iter().all(u8::is_ascii_whitespace)) {
+            if cells.is_blank() {
                 continue;
             }
-            let row = row(&self.columns, &cells).map_err(|why| format!("line {line} {why}"))?;
-            self.over = piece.push(line, row);
+            cells.check_whole(self.columns.len(), self.phone).map_err(|why| why.to_string())?;
+            self.over = piece.push(line, row(&self.columns, &cells));
             if self.over.is_some() {
                 break;
             }
         }
         Ok(piece)
-    }
-
-    /// A quote that is opened in the last row and never closed has made one cell of everything behind it.
-    fn check_closed(&self) -> Result<(), String> {
-        let quotes = self.open.map_or(0, |before| self.seen.borrow().quotes - before);
-        if quotes % 2 == 1 {
-            return Err(format!("line {} opens a quote that is never closed", self.lines));
-        }
-        Ok(())
     }
 }
 
@@ -413,12 +292,7 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     let import = started["data"]["importId"].as_i64().ok_or("the service gave no import")?;
     let path = format!("{imports}/{import}");
     let as_json = matches.get_flag("json");
-    let bar = Bar {
-        size,
-        seen: rows.seen.clone(),
-        begun: Instant::now(),
-        quiet: as_json && !std::io::stderr().is_terminal(),
-    };
+    let bar = Bar { size, begun: Instant::now(), quiet: as_json && !std::io::stderr().is_terminal() };
     let sent = match fill(client, &path, &mut rows, &bar).await {
         Ok(tally) if tally.valid > 0 => {
             send(client, "POST", &format!("{path}/finish"), None).await.map(|_| tally)
@@ -456,12 +330,12 @@ async fn fill<R: Read>(client: &Client, path: &str, rows: &mut Rows<R>, bar: &Ba
         let piece = rows.piece()?;
         if piece.rows.is_empty() {
             tally.lines = rows.lines;
-            bar.draw(&tally, true);
+            bar.draw(&tally, bar.size);
             return Ok(tally);
         }
         let (total, valid) = send_piece(client, path, tally.total, &piece).await?;
         tally = Tally { lines: 0, total, valid };
-        bar.draw(&tally, false);
+        bar.draw(&tally, rows.sheet.bytes_read());
     }
 }
 
@@ -502,21 +376,17 @@ fn line_of(message: &str, piece: &Piece) -> String {
 /// How far it is, on standard error.
 struct Bar {
     size: u64,
-    seen: Rc<RefCell<Seen>>,
     begun: Instant,
     quiet: bool,
 }
 
 impl Bar {
-    fn draw(&self, tally: &Tally, done: bool) {
+    fn draw(&self, tally: &Tally, read: u64) {
         if self.quiet {
             return;
         }
-        let percent = if done {
-            100
-        } else {
-            (self.seen.borrow().bytes * 100).checked_div(self.size).unwrap_or(100).min(100)
-        };
+        let done = read >= self.size;
+        let percent = (read * 100).checked_div(self.size).unwrap_or(100).min(100);
         let rate = tally.total as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
         let line = format!("{percent:3} %  {} rows  {rate:.0} a second", tally.total);
         if std::io::stderr().is_terminal() {
@@ -616,7 +486,6 @@ mod tests {
                 (6, json!({"phone": "x", "name": "Ravi", "variables": {}})),
             ]
         );
-        assert_eq!((separator("a;b,c;d"), separator("a\tb"), separator("phone")), (b';', b'\t', b','));
         assert!(fuzzed(b"").is_err());
         assert_eq!(fuzzed(b"phone\n").unwrap(), []);
     }
@@ -625,29 +494,63 @@ mod tests {
     fn another_encoding_is_named() {
         let refused = |file: &[u8]| fuzzed(file).unwrap_err();
         assert_eq!(
-            refused(b"phone,name\n9812345678,Asha\n9812345679,Jos\xE9\n"),
+            refused(b"phone,name\r9812345678,Asha\r9812345679,Jos\xE9\r"),
             "line 3 is not UTF-8 text: save the file as CSV UTF-8"
         );
-        assert_eq!(
-            refused(b"\xFF\xFEp\0h\0o\0n\0e\0\n\0"),
-            "the file is not UTF-8 text: save the file as CSV UTF-8"
-        );
         assert!(refused(b"phone,\xE9t\xE9\n").starts_with("line 1 is not UTF-8"));
-        let long = refused("x".repeat(3_000_000).as_bytes());
+        let long = refused("x".repeat(500_000).as_bytes());
         assert!(long.contains("--phone") && long.len() < 1_000, "{}", long.len());
+        assert!(refused("x".repeat(3_000_000).as_bytes()).starts_with("line 1 is longer"));
+        let utf16: Vec<u8> =
+            "\u{FEFF}phone\tname\r\n9812345678\tआशा\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let row = json!({"phone": "9812345678", "name": "आशा", "variables": {}});
+        assert_eq!(fuzzed(&utf16), Ok(vec![(2, row)]));
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_is_found() {
+    fn quotes_that_would_swallow_people_are_named() {
         let file = format!("phone\n\"{}", "9".repeat(LONGEST_ROW + 1));
         assert!(fuzzed(file.as_bytes()).unwrap_err().starts_with("line 2 is longer"));
-        let swallowed =
-            "phone,name\n9812345670,\"Asha\"\n9812345671,\"Ravi\n9812345672,Meera\n9812345673,Arjun\n";
-        assert_eq!(fuzzed(swallowed.as_bytes()).unwrap_err(), "line 3 opens a quote that is never closed");
+        for (bad, why) in [
+            (
+                "phone,name\n9812345670,\"Asha\"\n9812345671,\"Ravi\n9812345672,Meera\n9812345673,Arjun\n",
+                "line 3 opens a quote that is never closed",
+            ),
+            (
+                "name,phone,note\nAsha,9812345670,\"never\nRavi,9812345671,ok\nMeera,9812345672,\"fine\"\n",
+                "line 2 opens a quote that is not closed there: the next one stands amid line 4",
+            ),
+            (
+                "name,phone,item\nAsha,9812345670,\"pipe\nRavi,9812345671,5\"\nMeera,9812345672,tap\n",
+                "line 2 opens a quote that is not closed there: line 3, a row, is within it",
+            ),
+        ] {
+            assert_eq!(fuzzed(bad.as_bytes()).unwrap_err(), why);
+        }
         for good in ["phone,name\n1,\"a\nb\"\n", "phone,name\n1,5\" pipe\n", "phone,name\n1,\"a\nb\"\n2,c\n"]
         {
             assert!(fuzzed(good.as_bytes()).is_ok(), "{good}");
         }
+    }
+
+    #[test]
+    fn the_separator_and_headings_are_found() {
+        let row = json!({"phone": "9812345678", "name": "Asha", "variables": {}});
+        for file in [
+            "sep=;\r\nphone;name\r\n9812345678;Asha\r\n",
+            "\"Customer\nName\";Mobile\r\nAsha;'9812345678\r\n",
+            "\"Customer\r\nName\"|Mobile No\rAsha|=\"9812345678\"",
+        ] {
+            assert_eq!(
+                fuzzed(file.as_bytes()).unwrap().pop().map(|(_, row)| row),
+                Some(row.clone()),
+                "{file}"
+            );
+        }
+        let file = "Name;\"Due (Rs, incl. GST, fees)\";lead.phone\nAsha;500;9812345678\n";
+        let due =
+            json!({"phone": "9812345678", "name": "Asha", "variables": {"due_rs_incl_gst_fees": "500"}});
+        assert_eq!(fuzzed(file.as_bytes()), Ok(vec![(2, due)]));
     }
 
     #[test]

@@ -8,13 +8,20 @@ use api::operations::{Access, Operation};
 use api::schema::{MAX_VALUES, Schema};
 use bytes::Bytes;
 use http_body_util::BodyExt;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
+use super::handler::Outcome;
 use crate::app::limits::shares::{Client, Share};
 use crate::app::{App, Failure};
 
 /// Largest body of a request (docs/contract/README.md#limits).
 const BODY_LIMIT: usize = 5 * 1024 * 1024;
+/// Largest body that is read as it comes, how long it may take, and what it takes of the bounds meanwhile: all that is in
+/// memory of it at a time.
+const ARRIVING_LIMIT: usize = 64 * 1024 * 1024;
+const ARRIVING_TIME: Duration = Duration::from_secs(300);
+const ARRIVING_HELD: usize = 5 * 1024 * 1024;
 /// Largest upload of a file.
 const UPLOAD_LIMIT: usize = 26 * 1024 * 1024;
 /// Largest body of somebody without a key, and where none is expected.
@@ -105,6 +112,38 @@ fn all_full() -> Failure {
     }
 }
 
+fn too_large(limit: usize) -> Failure {
+    let size = if limit < 1024 * 1024 {
+        format!("{} KB", limit / 1024)
+    } else {
+        format!("{} MB", limit / 1024 / 1024)
+    };
+    Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {size}"))
+}
+
+/// Where the pieces of a body go that a handler reads as it comes.
+pub struct Pieces(mpsc::Sender<Result<Bytes, Failure>>);
+
+/// A body that a handler reads as it comes.
+pub struct Arriving(mpsc::Receiver<Result<Bytes, Failure>>);
+
+/// Both ends of a body that is read as it comes.
+pub fn arriving() -> (Pieces, Arriving) {
+    let (give, take) = mpsc::channel(1);
+    (Pieces(give), Arriving(take))
+}
+
+impl Arriving {
+    /// The next bytes; empty at the end.
+    ///
+    /// # Errors
+    /// The body is too large, too slow, or its sender is gone.
+    pub async fn next(&mut self) -> Result<Bytes, Failure> {
+        let ended = || Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early"));
+        self.0.recv().await.unwrap_or_else(ended)
+    }
+}
+
 impl<B> Incoming<B>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
@@ -164,14 +203,7 @@ where
         if !self.unread() {
             return Ok((Bytes::new(), None));
         }
-        let too_large = || {
-            let size = if limit < 1024 * 1024 {
-                format!("{} KB", limit / 1024)
-            } else {
-                format!("{} MB", limit / 1024 / 1024)
-            };
-            Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {size}"))
-        };
+        let too_large = || too_large(limit);
         let declared =
             self.body.size_hint().exact().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         if declared.is_some_and(|length| length > limit) {
@@ -199,6 +231,41 @@ where
             piece = self.piece(until).await?;
         }
         Ok((whole.into(), Some(held)))
+    }
+
+    /// Gives the pieces to a handler that reads them as they come, until it answers.
+    pub async fn pass_on(
+        &mut self,
+        app: &App,
+        client: Client,
+        pieces: Pieces,
+        running: impl Future<Output = Outcome>,
+    ) -> Outcome {
+        if self.body.size_hint().lower() > ARRIVING_LIMIT as u64 {
+            return Err(too_large(ARRIVING_LIMIT));
+        }
+        let _held = Held::take(app, client, ARRIVING_HELD, app.config.limits.bodies_per_client)?;
+        let giving = self.give(&pieces);
+        let mut running = std::pin::pin!(running);
+        tokio::select! {
+            outcome = &mut running => return outcome,
+            () = giving => {}
+        }
+        running.await
+    }
+
+    /// Sends piece by piece, and at last an empty one or what is wrong.
+    async fn give(&mut self, pieces: &Pieces) {
+        let (until, mut size) = (Instant::now() + ARRIVING_TIME, 0);
+        loop {
+            let piece = if self.unread() { self.piece(until).await } else { Ok(Bytes::new()) };
+            size += piece.as_ref().map_or(0, Bytes::len);
+            let piece = if size > ARRIVING_LIMIT { Err(too_large(ARRIVING_LIMIT)) } else { piece };
+            let last = piece.as_ref().map_or(true, Bytes::is_empty);
+            if pieces.0.send(piece).await.is_err() || last {
+                return;
+            }
+        }
     }
 
     /// Passes over what is left of a small body that nobody reads, so that its connection can be used again;

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use streams::ingest::Entrance;
 
-use super::body::Held;
+use super::body::{Arriving, Held};
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
 use crate::app::operator_log::Trace;
@@ -76,6 +76,8 @@ pub struct Request {
     pub body: Value,
     /// Body as it came, for uploads.
     pub raw: Bytes,
+    /// Body that is read as it comes, where the row of the table says so.
+    pub arriving: Option<Arriving>,
     /// Headers.
     pub headers: HeaderMap,
     /// Address of the client, seen through trusted proxies.

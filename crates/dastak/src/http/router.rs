@@ -19,7 +19,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use streams::ingest::Entrance;
 
-use super::body::Incoming;
+use super::body::{Incoming, arriving};
 use super::handler::{Body, Handler, Outcome, Reply, Request};
 use crate::app::access::Caller;
 use crate::app::idempotency::Once;
@@ -210,7 +210,9 @@ impl Router {
             (Access::Operator, None) => Client::Operator,
             (_, None) => Client::Stranger,
         };
-        let (raw, mut held) = if operation.access == Access::Public && operation.body.is_none() {
+        let (pieces, arriving) = operation.body_arrives.then(arriving).unzip();
+        let nothing_to_read = operation.access == Access::Public && operation.body.is_none();
+        let (raw, mut held) = if nothing_to_read || pieces.is_some() {
             (Bytes::new(), None)
         } else {
             body.read(app, operation, sender).await?
@@ -221,15 +223,16 @@ impl Router {
             held.weigh(app, schema)?;
         }
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
-        let body = parse_body(route, &raw)?;
+        let parsed = parse_body(route, &raw)?;
         let is_head = head.method == http::Method::HEAD;
         let request = Request {
             operation,
             id: id.to_owned(),
             path,
             query,
-            body,
+            body: parsed,
             raw,
+            arriving,
             headers: head.headers,
             client,
             once,
@@ -238,7 +241,11 @@ impl Router {
             is_head,
             held,
         };
-        run(app, route, caller, request).await
+        let running = run(app, route, caller, request);
+        match pieces {
+            Some(pieces) => body.pass_on(app, sender, pieces, running).await,
+            None => running.await,
+        }
     }
 }
 
@@ -403,21 +410,27 @@ pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> 
 }
 
 fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
-    let Some(schema) = route.body.as_ref().filter(|_| !route.operation.body_raw) else {
+    let read_by_handler = route.operation.body_raw || route.operation.body_arrives;
+    let Some(schema) = route.body.as_ref().filter(|_| !read_by_handler) else {
         return Ok(Value::Null);
     };
     let mut body = if raw.is_empty() && route.operation.body_optional {
         json!({})
     } else {
-        schema::parse(schema, raw).map_err(|why| match why {
-            Unread::Malformed(why) => {
-                Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}"))
-            }
-            Unread::Misfit(misfit) => refused(misfit),
-        })?
+        schema::parse(schema, raw).map_err(unread)?
     };
     schema.check(&mut body).map_err(refused)?;
     Ok(body)
+}
+
+/// What a client is told about a body that cannot be read.
+pub(crate) fn unread(why: Unread) -> Failure {
+    match why {
+        Unread::Malformed(why) => {
+            Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}"))
+        }
+        Unread::Misfit(misfit) => refused(misfit),
+    }
 }
 
 /// What a client is told about a body that does not fit.

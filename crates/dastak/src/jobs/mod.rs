@@ -2,6 +2,7 @@
 //! the next thing is due or a commit wakes it.
 
 pub mod after_calls;
+pub mod backfills;
 pub mod boards;
 pub mod call_hours;
 pub mod calling_lists;

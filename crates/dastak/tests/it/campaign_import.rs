@@ -31,7 +31,7 @@ async fn import(desk: &Desk, campaign: &str, csv: &str, more: &[&str]) -> (bool,
 
 /// The first lines of names in six scripts.
 const NAMES: [&str; 6] = ["Asha Rao", "आशा राव", "আশা রাও", "ஆஷா ராவ்", "ఆశా రావు", "ಆಶಾ ರಾವ್"];
-/// Three pieces: the command sends up to 10,000 rows at once.
+/// Eleven pieces: the command sends up to 2,000 rows at once.
 const ROWS: usize = 21_000;
 const VARIABLES: usize = 40;
 
@@ -109,7 +109,7 @@ async fn a_refused_file_changes_nothing() {
     assert!(done && shown.as_str().unwrap().contains("1 rows: 1 can be dialled, 0 cannot"), "{shown} {told}");
     for (csv, more, why) in [
         ("phone,amount\n9812345679,5\n\n9812345670,\n", &[][..], "amount (line 4)"),
-        ("telephone number,amount\n9812345679,5\n", &[], "--phone"),
+        ("ruf,amount\n9812345679,5\n", &[], "--phone"),
         ("phone,amount\n9812345679,5\n", &["--name", "who"], "who"),
         ("phone,amount\nx,5\n", &[], "no number"),
         ("phone,amount\n", &[], "no rows"),
@@ -136,4 +136,66 @@ async fn a_refused_file_changes_nothing() {
     );
     let (done, _, told) = import(&desk, "/cmp_01k9v5x2m8e6fs4v0q3n7w1y34", good, &[]).await;
     assert!(!done && told.contains("campaign not found"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_read_as_programs_write_them() {
+    let desk = Desk::with_prompt("Say hello.").await;
+    let path = desk.campaign(json!({})).await;
+    let floats = "name,phone\nAsha,9812340001.0\nRavi,981234567.0\nMeera,\nZoya,9812340002.0\n";
+    let (done, shown, told) = import(&desk, &path, floats, &["--json"]).await;
+    assert!(done, "{told}");
+    assert_eq!(shown, json!({"lines": 5, "total": 4, "valid": 2, "invalid": 2}));
+    let page = desk.get(&format!("{path}/contacts")).await;
+    let rows: Vec<_> = page["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["phone"].as_str(), row["invalidReason"].as_str()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (Some("+919812340001"), None),
+            (Some("981234567.0"), Some("invalid_phone")),
+            (Some(""), Some("invalid_phone")),
+            (Some("+919812340002"), None)
+        ]
+    );
+    for (csv, line) in [
+        (
+            "name,phone,note\r\nAsha,9812340001,\"never closed\r\nRavi,9812340002,ok\r\nMeera,9812340003,\"fine\"\r\n",
+            "line 2 opens",
+        ),
+        (
+            "name,phone\r\nKiran,9812340004\r\n\"Asha,9812340001\r\nRavi,9812340002\r\n\"Zoya\",9812340003\r\n",
+            "line 3 opens",
+        ),
+        (
+            "name,phone,item\nAsha,9812340001,\"pipe\nRavi,9812340002,5\" pipe\nMeera,9812340003,tap\n",
+            "line 2 opens",
+        ),
+        (
+            "name,phone,item\nAsha,9812340001,\"pipe\nRavi,9812340002,5\"\nMeera,9812340003,tap\n",
+            "line 2 opens",
+        ),
+    ] {
+        let (done, _, told) = import(&desk, &path, csv, &[]).await;
+        assert!(
+            !done && told.contains(line) && told.contains("the calling list is as it was"),
+            "{csv}: {told}"
+        );
+    }
+    assert_eq!(desk.get(&format!("{path}/contacts")).await["total"], 4);
+    for csv in [
+        "sep=;\r\nphone;name\r\n9812340001;Asha, R\r\n",
+        "Name;\"Due (Rs, incl. GST, fees)\";Mobile\r\n\"Asha, R\";500;9812340001\r\n",
+        "\"Customer\nName\";Mobile No;City\r\nAsha, R;9812340001;Pune\r\n",
+        "\"Customer\nName\"\tphone1\nAsha, R\t'9812340001\n",
+    ] {
+        let (done, _, told) = import(&desk, &path, csv, &[]).await;
+        assert!(done, "{csv}: {told}");
+        let row = desk.get(&format!("{path}/contacts")).await["data"][0].clone();
+        assert_eq!((&row["phone"], &row["name"]), (&json!("+919812340001"), &json!("Asha, R")), "{csv}");
+    }
 }

@@ -570,10 +570,19 @@ async fn an_import_keeps_the_rules_of_a_list() {
 async fn a_list_of_fifty_thousand_is_taken_in_one_request() {
     let desk = Desk::open().await;
     let path = desk.campaign(json!({})).await;
+    let variables = |n: usize| {
+        (0..10)
+            .map(|v| (format!("v{v}"), json!(format!("value {v} of {n}"))))
+            .collect::<serde_json::Map<_, _>>()
+    };
     let rows: Vec<Value> = (0..50_000)
-        .map(|n| json!({"phone": number(n), "name": format!("Person {n}"), "variables": {"due": format!("{n}")}}))
+        .map(|n| json!({"phone": number(n), "name": format!("Person {n}"), "variables": variables(n)}))
         .collect();
-    let made = desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let body = json!({"contacts": rows});
+    assert!(body.to_string().len() > 12 << 20, "more than other bodies may have");
+    let made = desk.post(&format!("{path}/contacts"), &body).await.expect(200);
+    let taken = &desk.app.app().shares.bodies;
+    assert_eq!(taken.taken(&()), 0);
     assert_eq!(made["data"], json!({"total": 50_000, "valid": 50_000, "invalid": 0}));
     let page = desk.get(&format!("{path}/contacts?limit=1&offset=49999")).await;
     assert_eq!((&page["data"][0]["name"], &page["nextOffset"]), (&json!("Person 49999"), &Value::Null));
@@ -594,6 +603,114 @@ async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
     let expected: Vec<String> =
         (0..200).map(|n| format!("+91{}", start[3..].parse::<u64>().unwrap() + n)).collect();
     assert_eq!(phones(&page), expected, "rows of one list alone");
+}
+
+/// How many lists are not in force, and how many rows there are in all.
+async fn stored(desk: &Desk) -> (i64, i64) {
+    let read = |tx: &mut store::Tx<'_>| {
+        let lists = tx.one("select cast(count(*) as bigint) from campaign_lists", &[])?.unwrap_or(0);
+        let rows = tx.one("select cast(count(*) as bigint) from campaign_rows", &[])?.unwrap_or(0);
+        Ok::<(i64, i64), store::DbError>((lists, rows))
+    };
+    desk.app.app().store.read(read).await.unwrap()
+}
+
+/// Waits until what is stored is as it should be.
+async fn until(desk: &Desk, holds: impl Fn((i64, i64)) -> bool) {
+    let wait = async {
+        while !holds(stored(desk).await) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), wait).await.expect("within a minute");
+}
+
+/// Waits until nothing but the list in force is left.
+async fn until_swept(desk: &Desk, rows: i64) {
+    until(desk, |found| found == (0, rows)).await;
+}
+
+#[tokio::test]
+async fn a_list_that_is_wrong_far_behind_changes_nothing() {
+    let desk = Desk::with_prompt("Remind {{amount}}.").await;
+    let path = desk.with_list(json!([{"phone": number(1), "variables": {"amount": "5"}}])).await;
+    let list = |wrong: Value| {
+        let mut rows: Vec<Value> =
+            (0..5_000).map(|n| json!({"phone": number(n), "variables": {"amount": "7"}})).collect();
+        rows[4_321] = wrong;
+        json!({"contacts": rows})
+    };
+    for (wrong, code, named) in [
+        (json!({"phone": 5}), "invalid_request", "contacts[4321].phone"),
+        (
+            json!({"phone": "1", "variables": {"amount": 5}}),
+            "invalid_variables",
+            "contacts[4321].variables.amount",
+        ),
+        (json!({"phone": "9812300000"}), "missing_required_variables", "contacts[4321]"),
+        (
+            json!({"phone": "9812300000", "variables": {"amount": " "}}),
+            "missing_required_variables",
+            "contacts[4321]",
+        ),
+    ] {
+        let refused = desk.post(&format!("{path}/contacts"), &list(wrong)).await.refused(400, code);
+        assert!(refused["error"].as_str().unwrap().starts_with(named), "{refused}");
+        assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+        until_swept(&desk, 1).await;
+    }
+}
+
+/// A client that goes away in the middle of its list leaves the one before, and nothing else.
+#[tokio::test]
+async fn a_list_that_ends_early_changes_nothing() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let rows: Vec<String> = (0..6_000).map(|n| format!("{{\"phone\":\"{}\"}}", number(n))).collect();
+    let body = format!("{{\"contacts\":[{}", rows.join(","));
+    let address = desk.app.url.strip_prefix("http://").unwrap().to_owned();
+    let send = async |length: usize, body: &str| {
+        let mut socket = tokio::net::TcpStream::connect(&address).await.unwrap();
+        let head = format!(
+            "POST {path}/contacts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {length}\r\n\r\n",
+            desk.workspace.live
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        socket.write_all(body.as_bytes()).await.unwrap();
+        socket
+    };
+    let socket = send(body.len() + 100, &body).await;
+    // Rows of it are there, beside the list in force.
+    until(&desk, |(_, rows)| rows >= 4_001).await;
+    drop(socket);
+    until_swept(&desk, 1).await;
+    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+    // More than a list may have is refused by its head.
+    let mut socket = send(65 << 20, "").await;
+    let mut answer = vec![0; 12];
+    socket.read_exact(&mut answer).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 413");
+    assert_eq!(stored(&desk).await, (0, 1));
+}
+
+/// A list whose request ended with its node is removed.
+#[tokio::test]
+async fn a_list_that_nobody_fills_any_more_is_removed() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let id = path.rsplit('/').next().unwrap().parse().unwrap();
+    let tenant = desk.workspace.id.parse().unwrap();
+    let mut filling = campaigns::filling::Filling::begin(desk.app.app(), tenant, id).await.unwrap();
+    let rows = api::campaigns::NewCallingListRow { phone: number(2), name: None, variables: None };
+    filling.add(desk.app.app(), vec![rows.clone()]).await.unwrap();
+    assert_eq!(stored(&desk).await, (1, 2));
+    desk.app.advance(3_602).await;
+    until_swept(&desk, 1).await;
+    let late = filling.add(desk.app.app(), vec![rows]).await.unwrap_err();
+    assert_eq!(late.error.code, "conflict");
+    assert!(filling.finish(desk.app.app()).await.is_err());
+    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
 }
 
 /// The door through which streams and boards put people on a list.

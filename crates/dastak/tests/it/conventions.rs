@@ -180,3 +180,27 @@ async fn the_manual_clock_moves_only_forward() {
     let real = TestApp::start_with(|config| config.manual_clock = false).await;
     real.send("GET", "/dev/clock", None, &[], Bytes::new()).await.refused(404, "not_found");
 }
+
+/// A nought behind a dot is no digit, in whatever place a number is written.
+#[tokio::test]
+async fn decimals_make_no_number() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let key = &workspace.live;
+    for wrong in ["981234567.0", "98123456.00", "981234567.8"] {
+        app.post(key, "/v1/contacts", &json!({"externalRef": "a", "phone": wrong}))
+            .await
+            .refused(400, "invalid_request");
+        let listed = app.post(key, "/v1/dnc", &json!({"phones": [wrong]})).await.json;
+        assert_ne!(listed["data"]["added"], 1, "{listed}");
+    }
+    assert_eq!(app.get(key, "/v1/dnc").await.expect(200)["total"], 0);
+    for (at, written) in
+        ["9812345678.0", "+919812345679.00", "+91\u{FE0D}98123 45670"].into_iter().enumerate()
+    {
+        let body = json!({"externalRef": format!("b{at}"), "phone": written});
+        let made = app.post(key, "/v1/contacts", &body).await.expect(201);
+        let phones = ["+919812345678", "+919812345679", "+919812345670"];
+        assert_eq!(made["data"]["phone"], phones[at]);
+    }
+}

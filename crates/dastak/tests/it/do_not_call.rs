@@ -278,8 +278,13 @@ async fn nothing_that_a_client_can_do_unblocks() {
 }
 
 /// Runs `dastak admin import-dnd` against a service.
-async fn import(app: &TestApp, csv: &str) -> (bool, Value, String) {
-    let file = std::env::temp_dir().join(format!("dastak-dnd-{}-{}.csv", std::process::id(), csv.len()));
+async fn import(
+    app: &TestApp,
+    csv: impl AsRef<[u8]>,
+    more: &'static [&'static str],
+) -> (bool, Value, String) {
+    let name = format!("dastak-dnd-{}-{}.csv", std::process::id(), app.url.rsplit(':').next().unwrap());
+    let file = std::env::temp_dir().join(name);
     std::fs::write(&file, csv).unwrap();
     let (url, token, path) = (app.url.clone(), app.operator_token.clone(), file.clone());
     let run = tokio::task::spawn_blocking(move || {
@@ -287,6 +292,7 @@ async fn import(app: &TestApp, csv: &str) -> (bool, Value, String) {
         command
             .args(["admin", "import-dnd"])
             .arg(&path)
+            .args(more)
             .args(["--url", &url, "--token", &token, "--json"])
             .output()
             .unwrap()
@@ -310,8 +316,10 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     let app = TestApp::start().await;
     app.operator("POST", "/dnd", &json!({"phones": ["9800000001"]})).await.expect(200);
     let rows: String = (0..60_000).map(|n| format!("x{n};98{:08}\r\n", 10_000_000 + n)).collect();
-    let (done, shown, told) =
-        import(&app, &format!("\u{FEFF}Name;Mobile\r\n{rows}bad;12\r\ntwice;9810000000\r\n")).await;
+    let file = format!("\u{FEFF}Name;Mobile\r\n{rows}bad;12\r\ntwice;9810000000\r\n");
+    let (done, _, told) = import(&app, &file, &[]).await;
+    assert!(!done && told.contains("60002") && !is_listed(&app, "+919810000000").await, "{told}");
+    let (done, shown, told) = import(&app, &file, &["--skip-invalid"]).await;
     assert!(done, "{told}");
     assert_eq!(
         shown,
@@ -324,7 +332,7 @@ async fn an_import_replaces_the_registry_in_one_moment() {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
     }
     // The next import replaces it, except for numbers that were added by hand.
-    let (done, shown, told) = import(&app, "9820000000\n").await;
+    let (done, shown, told) = import(&app, "9820000000\n", &[]).await;
     assert!(done && shown["numbers"] == 1, "{told}");
     for (phone, listed) in [("+919810000000", false), ("+919820000000", true), ("+919800000001", true)] {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
@@ -336,7 +344,7 @@ async fn an_import_replaces_the_registry_in_one_moment() {
         .await
         .unwrap();
     assert_eq!(kept, Some(2), "what was replaced is dropped");
-    let (done, _, told) = import(&app, "phone\nnobody\n").await;
+    let (done, _, told) = import(&app, "phone\nnobody\n", &[]).await;
     assert!(
         !done && told.contains("the registry is as it was") && is_listed(&app, "+919820000000").await,
         "{told}"
@@ -369,4 +377,75 @@ async fn one_import_at_a_time_and_a_stale_one_gives_way() {
         .await
         .refused(404, "not_found");
     app.operator("POST", "/dnd-imports/one/finish", &Value::Null).await.refused(404, "not_found");
+}
+
+/// Whoever stands in the file is on the registry afterwards, however the file was written.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registry_is_taken_whole_however_it_was_exported() {
+    let app = TestApp::start().await;
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for file in [
+        b"phone\n9812340001.0\n9812340002.0\n".to_vec(),
+        b"phone\n'9812340001\n=\"9812340002\"\n".to_vec(),
+        b"name,phone\n\"Rao, Asha\",9812340001\n\"Iyer\nRavi\",9812340002\n".to_vec(),
+        b"name;phone\nAsha, R;9812340001\nRavi;9812340002\n".to_vec(),
+        b"sep=|\rName|Mobile No\rA|9812340001\rB|9812340002\r".to_vec(),
+        "phone1\tname\r\n+91\u{FE0D}98123 40001\tA\r\n98123\u{200B}40002\tB\r\n".as_bytes().to_vec(),
+        utf16("\u{FEFF}Phone\tName\r\n9812340001\tआशा\r\n9812340002\tरवि\r\n"),
+        b"Name,Phone,Mobile\nA,9812340001,\nA,,9812340002\n".to_vec(),
+        b"Asha,9812340001\nRavi,9812340002\n".to_vec(),
+    ] {
+        let (done, _, told) = import(&app, "9898989898", &[]).await;
+        assert!(done && !is_listed(&app, "+919812340001").await, "{told}");
+        let shown = String::from_utf8_lossy(&file).into_owned();
+        let (done, result, told) = import(&app, file, &[]).await;
+        assert!(done, "{shown}: {told}");
+        assert_eq!((&result["numbers"], &result["invalid"]), (&json!(2), &json!(0)), "{shown}");
+        for phone in ["+919812340001", "+919812340002"] {
+            assert!(is_listed(&app, phone).await, "{shown}");
+        }
+    }
+}
+
+/// A line that cannot be read stops the import: nothing is replaced, and the line is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registry_that_cannot_be_read_replaces_nothing() {
+    let app = TestApp::start().await;
+    let (done, _, told) = import(&app, "9812340001\n9812340002\n", &[]).await;
+    assert!(done, "{told}");
+    for (file, named) in [
+        ("phone\n9812340001.0\n9812340002.0\n981234000.0\n", ": 4. "),
+        ("phone\n9812340003\n\n98123\n+1 202 555 0100\n", ": 4, 5. "),
+        ("name,phone\nAsha,9812340003\nRao, Ravi,9812340004\n", ": 3. "),
+        ("name,phone\n\"Asha,9812340003\nRavi,9812340004\n", "line 2 opens a quote that is never closed"),
+        ("name,phone\n\"Asha,9812340003\nRavi\",9812340004\n", "line 2 opens a quote"),
+        ("phone,name\r9812340003,Asha\r9812340004,\u{FFFD}", "line 3 is not UTF-8"),
+    ] {
+        // The last one in another encoding.
+        let bytes: Vec<u8> = match file.strip_suffix('\u{FFFD}') {
+            Some(start) => [start.as_bytes(), b"Ren\xE9\r"].concat(),
+            None => file.as_bytes().to_vec(),
+        };
+        let (done, _, told) = import(&app, bytes, &[]).await;
+        assert!(
+            !done && told.contains(named) && told.contains("the registry is as it was"),
+            "{file}: {told}"
+        );
+        for (phone, listed) in [("+919812340001", true), ("+919812340002", true), ("+919812340003", false)] {
+            assert_eq!(is_listed(&app, phone).await, listed, "{file}");
+        }
+    }
+    let file = "phone\n9812340003\n981234000.0\n";
+    let (done, shown, told) = import(&app, file, &["--skip-invalid"]).await;
+    assert!(
+        done && is_listed(&app, "+919812340003").await && !is_listed(&app, "+919812340001").await,
+        "{told}"
+    );
+    assert_eq!(shown, json!({"lines": 3, "numbers": 1, "repeated": 0, "invalid": 1, "invalidLines": [3]}));
+    let (done, _, told) =
+        import(&app, "Nr,Abonnent\n9812340005,9812340006\n", &["--phone", "abonnent"]).await;
+    assert!(
+        done && is_listed(&app, "+919812340006").await && !is_listed(&app, "+919812340005").await,
+        "{told}"
+    );
 }

@@ -288,9 +288,93 @@ async fn only_campaigns_that_are_not_over_get_people() {
     }
     let detail = desk.get(&path(&made)).await["data"]["campaigns"].clone();
     assert_eq!(detail.as_array().unwrap().len(), 5, "a deleted campaign is fed no more");
-    // Attaching to one that is over adds nobody, either.
-    let attached = attach(&desk, &archived, &made, &json!({"backfillDays": 90})).await;
-    assert_eq!(attached["backfilled"], 0);
+    // What cannot be fed is not attached to, either.
+    for campaign in [&archived, &past] {
+        let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
+        desk.put(&to, &json!({"backfillDays": 90})).await.refused(409, "conflict");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_is_attached_to_what_it_can_feed() {
+    let desk = Desk::open().await;
+    let made = webhook(&desk.app, &desk.workspace).await;
+    let (messages, completed) = (desk.campaign(json!({})).await, desk.campaign(json!({})).await);
+    let tomorrow =
+        domain::time::Timestamp::parse(&desk.app.now().await).unwrap().plus(domain::time::DAY).to_string();
+    desk.put(&completed, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
+    desk.post(&format!("{completed}/contacts"), &json!({"contacts": [{"phone": "9812345670"}]}))
+        .await
+        .expect(200);
+    desk.status(&completed, "active").await.expect(200);
+    desk.status(&completed, "completed").await.expect(200);
+    let channel = id(&messages).to_owned();
+    let change = move |tx: &mut store::Tx<'_>| {
+        tx.exec("update campaigns set channel = 'chatapp' where id = ?1", &[channel.as_str().into()])
+    };
+    assert_eq!(desk.app.app().store.tx(change).await.unwrap(), 1);
+    for (campaign, code) in [(&messages, "chatapp_campaign"), (&completed, "conflict")] {
+        let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
+        desk.put(&to, &json!({})).await.refused(409, code);
+    }
+    assert_eq!(desk.get(&path(&made)).await["data"]["campaigns"], json!([]));
+}
+
+/// A node that dies between two pieces of a backfill leaves it to whoever looks next.
+#[tokio::test]
+async fn a_backfill_that_was_left_is_finished() {
+    let desk = Desk::open().await;
+    let made = webhook(&desk.app, &desk.workspace).await;
+    let people: Vec<Value> =
+        (0..30).map(|at| json!({"phone": format!("98123456{at:02}"), "city": "Pune"})).collect();
+    let sent = send(&desk.app, &made, &json!(people)).await.expect(202)["data"].clone();
+    let record = |at: usize| sent["results"][at]["recordId"].as_str().unwrap().to_owned();
+    let campaign = desk.campaign(json!({})).await;
+    attach(&desk, &campaign, &made, &json!({"variableMapping": {"town": "city"}})).await;
+    // As the store is after a piece that ended before the tenth record.
+    let (from, until) = (record(10), record(24));
+    let now = domain::time::Timestamp::parse(&desk.app.now().await).unwrap().0;
+    let (stream, fed) = (made["id"].as_str().unwrap().to_owned(), id(&campaign).to_owned());
+    let left = move |tx: &mut store::Tx<'_>| {
+        tx.wake(dastak::app::topics::STREAMS);
+        tx.exec(
+            "update stream_campaigns set backfill_from = ?3, backfill_until = ?4, backfill_at = ?5 where stream = ?1 and campaign = ?2",
+            &[stream.as_str().into(), fed.as_str().into(), from.as_str().into(), until.as_str().into(), now.into()],
+        )
+    };
+    assert_eq!(desk.app.app().store.tx(left).await.unwrap(), 1);
+    desk.app.advance(30).await;
+    assert_eq!(rows(&desk, &campaign).await.len(), 0, "whoever began it may still be at work");
+    desk.app.advance(31).await;
+    let listed = rows(&desk, &campaign).await;
+    let phones: Vec<&str> = listed.iter().map(|row| row["phone"].as_str().unwrap()).collect();
+    let expected: Vec<String> = (10..25).map(|at| format!("+9198123456{at:02}")).collect();
+    assert_eq!(phones, expected);
+    assert_eq!(listed[0]["variables"], json!({"town": "Pune"}));
+    let open = |tx: &mut store::Tx<'_>| {
+        tx.one::<i64>(
+            "select cast(count(*) as bigint) from stream_campaigns where backfill_from is not null",
+            &[],
+        )
+    };
+    assert_eq!(desk.app.app().store.read(open).await.unwrap(), Some(0));
+}
+
+#[tokio::test]
+async fn a_backfill_is_of_many_pieces() {
+    let desk = Desk::open().await;
+    let made = webhook(&desk.app, &desk.workspace).await;
+    for hundred in 0..9 {
+        let many: Vec<Value> =
+            (0..500).map(|number| json!({"phone": format!("97{:08}", hundred * 500 + number)})).collect();
+        send(&desk.app, &made, &json!(many)).await.expect(202);
+    }
+    let campaign = desk.campaign(json!({})).await;
+    let attached = attach(&desk, &campaign, &made, &json!({"backfillDays": 1})).await;
+    assert_eq!(attached["backfilled"], 4_500);
+    let last = desk.get(&format!("{campaign}/contacts?limit=1&offset=4499")).await;
+    assert_eq!((&last["total"], &last["data"][0]["phone"]), (&json!(4_500), &json!("+919700004499")));
+    assert_eq!(attach(&desk, &campaign, &made, &json!({"backfillDays": 1})).await["backfilled"], 0);
 }
 
 #[tokio::test]

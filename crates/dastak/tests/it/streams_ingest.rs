@@ -534,3 +534,40 @@ async fn the_same_records_at_the_same_moment_are_stored_once() {
     }
     assert_eq!((accepted, duplicate, records(&app, &workspace, &made).await.len()), (100, 700, 100));
 }
+
+#[tokio::test]
+async fn numbers_as_programs_write_them() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let to = format!("/ingest/streams/{}", made["id"].as_str().unwrap());
+    let marked = Bytes::from("\u{FEFF}{\"phone\": \"9812340001\"}");
+    let answer = app.send("POST", &to, made["token"].as_str(), &[], marked).await.expect(202);
+    assert_eq!(answer["data"]["accepted"], 1);
+    let records = json!([
+        {"phone": "981234567.0"},
+        {"phone": 981_234_567.0},
+        {"phone": "9812340002.0"},
+        {"phone": 9_812_340_003.0},
+        {"lead": {"phone": "+91\u{FE0D}98123 40004"}},
+        {"Mobile No": "9812340005"},
+        {"phone1": "9812340006", "phone2": "9812340007"},
+        {"owner": {"phone": "9812340008"}},
+    ]);
+    let answer = send(&app, &made, &records).await.expect(202);
+    let reason = |at: usize| answer["data"]["results"][at]["reason"].clone();
+    assert_eq!((reason(0), reason(7)), (json!("invalid_phone"), json!("no_phone")));
+    // Of the two that are written as one number the first is told of.
+    assert_eq!(
+        statuses(&answer),
+        ["invalid", "invalid", "accepted", "accepted", "accepted", "accepted", "accepted", "invalid"]
+    );
+    let phones: Vec<Value> = records_phones(&app, &workspace, &made).await;
+    for phone in ["+919812340002", "+919812340003", "+919812340004", "+919812340005", "+919812340006"] {
+        assert!(phones.contains(&json!(phone)), "{phone}: {phones:?}");
+    }
+}
+
+async fn records_phones(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
+    records(app, workspace, stream).await.into_iter().map(|record| record["phone"].clone()).collect()
+}

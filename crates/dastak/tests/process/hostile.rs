@@ -154,6 +154,34 @@ async fn the_worst_body_costs_less_than_ten_times_its_size() {
     println!("{told:#?}");
 }
 
+/// A calling list of almost 64 MB is read as it comes.
+#[tokio::test]
+async fn a_long_list_is_never_in_memory() {
+    let folder = Folder::new();
+    let node = node(&folder).await;
+    let (_, key) = node.client.workspace().await;
+    let made = node.client.send("POST", "/v1/campaigns", &key, &[], &json!({"name": "January"})).await;
+    let (_, _, made) = made.expect("an answer");
+    let path = format!("/v1/campaigns/{}/contacts", made["data"]["id"].as_str().expect("an id"));
+    let list = |rows: usize| {
+        let note = "x".repeat(1_900);
+        let row = |n: usize| {
+            format!("{{\"phone\":\"98{:08}\",\"variables\":{{\"note\":\"{note}\"}}}}", 10_000_000 + n)
+        };
+        let rows: Vec<String> = (0..rows).map(row).collect();
+        format!("{{\"contacts\":[{}]}}", rows.join(",")).into_bytes()
+    };
+    // What the store keeps of what it wrote is no cost of a body.
+    assert_eq!(post(&node, "POST", &path, &key, &list(15_000)).await, 200);
+    let body = list(30_000);
+    assert!(body.len() > 55 * MB && body.len() < 64 * MB);
+    let before = start(&node);
+    assert_eq!(post(&node, "POST", &path, &key, &body).await, 200);
+    let cost = memory(&node, "VmHWM").saturating_sub(before);
+    println!("a list of {} MB: {} MB", body.len() / MB, cost / MB);
+    assert!(cost < 32 * MB, "{} MB", cost / MB);
+}
+
 #[tokio::test]
 async fn strangers_hold_no_memory() {
     let folder = Folder::new();

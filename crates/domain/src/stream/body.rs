@@ -26,6 +26,8 @@ pub enum BodyError {
 /// The body is not JSON, holds something else than objects, or too many of them.
 pub fn parse(body: &[u8]) -> Result<Vec<Arrival>, BodyError> {
     let misfit = RefCell::new(None);
+    // RFC 8259, 8.1: a byte order mark may be passed over.
+    let body = body.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(body);
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = reader_of(&mut reader, Top { misfit: &misfit }).and_then(|read| reader.end().map(|()| read));
     read.map_err(|why| match misfit.take() {
@@ -433,6 +435,8 @@ mod tests {
         assert_eq!(parsed(&json!([])), Vec::<Value>::new());
         assert_eq!(parsed(&json!({"records": []})), Vec::<Value>::new());
         assert_eq!(parsed(&json!({})), [json!({})]);
+        assert_eq!(parse("\u{FEFF}{\"phone\": \"1\"}".as_bytes()), parse(br#"{"phone": "1"}"#));
+        assert!(parse("{\u{FEFF}}".as_bytes()).is_err() && parse("\u{FEFF}".as_bytes()).is_err());
         // Any other thing of this name is a field.
         assert_eq!(
             parsed(&json!({"records": "many", "phone": "1"})),

@@ -5,10 +5,9 @@ use serde_json::{Map, Value};
 
 use super::fields::{Arrival, OwnId, text_of};
 use super::{MAX_EXTERNAL_ID, MAX_NAME, Reason};
+use crate::phone::columns::{Named, is_of_person, named, plain};
 use crate::phone::{Phone, PhoneError};
 
-/// Names of fields that hold a number, without case and separators.
-const PHONES: [&str; 5] = ["phone", "mobile", "phonenumber", "mobilephone", "mobilenumber"];
 /// Names of fields that hold a whole name.
 const NAMES: [&str; 2] = ["name", "fullname"];
 /// Names of fields whose values together are the name.
@@ -51,11 +50,7 @@ pub struct Reading {
 /// Reads a record. Local numbers are those of `country`, a code of two capital letters.
 pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
     let fields = &arrival.fields;
-    let written = mapped(fields, map.phone.as_deref()).or_else(|| {
-        let field =
-            fields.keys().find(|name| PHONES.contains(&&*plain(name)) && filled(fields, name).is_some());
-        field.and_then(|name| filled(fields, name))
-    });
+    let written = mapped(fields, map.phone.as_deref()).or_else(|| filled(fields, field_with_number(fields)?));
     let phone = match &written {
         None if arrival.cut => Err(Reason::TooManyFields),
         None => Err(Reason::NoPhone),
@@ -87,9 +82,17 @@ pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
     }
 }
 
-/// A name of a field without case and separators.
-fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// The field with a value that has the person's number by its name; of several that say so equally well the first.
+fn field_with_number(fields: &Map<String, Value>) -> Option<&str> {
+    let rank = |name: &String| match named(name)? {
+        Named::Plainly(_) => Some(0),
+        Named::Numbered(which, _) => Some(1 + i32::from(which)),
+        Named::OfPerson(_) => Some(i32::MAX),
+        Named::Vaguely(_) => None,
+    };
+    let ranked = fields.keys().filter_map(|name| Some((rank(name)?, name)));
+    let filled = ranked.filter(|(_, name)| filled(fields, name).is_some());
+    filled.min_by_key(|(rank, _)| *rank).map(|(_, name)| name.as_str())
 }
 
 /// A field's text without what is invisible at its ends; `None` when nothing is left.
@@ -138,7 +141,11 @@ fn read_name(fields: &Map<String, Value>, map: &FieldMap) -> (Option<String>, Ve
         return (Some(name), vec![field.clone()]);
     }
     let named = |wanted: &str| {
-        let field = fields.keys().find(|name| plain(name) == wanted && filled(fields, name).is_some())?;
+        let first = |fits: &dyn Fn(&str) -> bool| {
+            fields.keys().find(|name| fits(name) && filled(fields, name).is_some())
+        };
+        let field =
+            first(&|name| plain(name) == wanted).or_else(|| first(&|name| is_of_person(name, wanted)))?;
         Some((field.clone(), filled(fields, field)?))
     };
     if let Some((field, name)) = NAMES.iter().find_map(|wanted| named(wanted)) {
@@ -170,6 +177,15 @@ mod tests {
             (json!({"mobilephone": 9812345678_i64}), json!({}), ok),
             (json!({"MobilePhone": "9812345678"}), json!({}), ok),
             (json!({"Phone Number": "9812345678"}), json!({}), ok),
+            (json!({"Mobile No": "9812345678"}), json!({}), ok),
+            (json!({"phone1": "9812345678"}), json!({}), ok),
+            (json!({"phone2": "9812345679", "phone1": "9812345678"}), json!({}), ok),
+            (json!({"phone_2": "9812345679", "mobile": "9812345678"}), json!({}), ok),
+            (json!({"lead": {"phone": "9812345678"}}), json!({}), ok),
+            (json!({"data": {"customer": {"Mobile No.": "9812345678"}}}), json!({}), ok),
+            (json!({"lead": {"phone": "9812345679"}, "phone1": "9812345678"}), json!({}), ok),
+            (json!({"lead": {"owner": {"phone": "9812345678"}}}), json!({}), Err(Reason::NoPhone)),
+            (json!({"number": "9812345678", "contact": "9812345678"}), json!({}), Err(Reason::NoPhone)),
             // The first of them, as the record has it.
             (json!({"mobile": "9812345678", "phone": "9812345679"}), json!({}), ok),
             (json!({"phone": "", "mobile": "9812345678"}), json!({}), ok),
@@ -185,6 +201,11 @@ mod tests {
             (json!({"phone": "  "}), json!({}), Err(Reason::NoPhone)),
             (json!({"phone": "12345", "mobile": "9812345678"}), json!({}), Err(Reason::InvalidPhone)),
             (json!({"phone": "call me"}), json!({}), Err(Reason::InvalidPhone)),
+            // As text it is what it is as a number.
+            (json!({"phone": "981234567.0"}), json!({}), Err(Reason::InvalidPhone)),
+            (json!({"phone": 981_234_567.0}), json!({}), Err(Reason::InvalidPhone)),
+            (json!({"phone": "9812345678.0"}), json!({}), ok),
+            (json!({"phone": 9_812_345_678.0}), json!({}), ok),
             (json!({"phone": ["9812345678"]}), json!({}), Err(Reason::InvalidPhone)),
             (json!({"phone": "+1 202 555 0100"}), json!({}), Err(Reason::NotIndian)),
             (json!({"phone": "0012025550100"}), json!({}), Err(Reason::NotIndian)),
@@ -234,6 +255,14 @@ mod tests {
                 Some("Asha"),
             ),
             (json!({"name": "Asha"}), json!({"name": "customer"}), Some("Asha")),
+            (json!({"lead": {"name": "Asha"}}), json!({}), Some("Asha")),
+            (
+                json!({"customer_first_name": "Asha", "customer_last_name": "Rao"}),
+                json!({}),
+                Some("Asha Rao"),
+            ),
+            (json!({"lead": {"name": "x"}, "name": "Asha"}), json!({}), Some("Asha")),
+            (json!({"company": {"name": "Rao & Co"}, "form": {"name": "Callback"}}), json!({}), None),
             (json!({"name": "a\u{0}b"}), json!({}), Some("a b")),
             (json!({"city": "Pune"}), json!({}), None),
         ] {

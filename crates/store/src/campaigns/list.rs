@@ -315,7 +315,7 @@ pub fn grow(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
     )
 }
 
-/// So many rows of a staged list cannot be dialled any more.
+/// So many rows of a list that is staged or filled cannot be dialled any more.
 pub fn lose_valid(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -324,8 +324,66 @@ pub fn lose_valid(
     by: i64,
 ) -> Result<(), DbError> {
     tx.later(
-        "update campaign_lists set valid = valid - cast(?4 as bigint) where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 1",
+        "update campaign_lists set valid = valid - cast(?4 as bigint) where workspace = ?1 and campaign = ?2 and list = ?3 and staged > 0",
         params![tenant, campaign, list, by],
+    )
+}
+
+/// Begins a list that a request fills, beside the one in force and apart from a staged one. The caller holds the campaign.
+pub fn begin_filling(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "insert into campaign_lists (campaign, list, workspace, staged, length, valid, bytes, touched_at) values (?2, ?3, ?1, 2, 0, 0, 0, ?4)",
+        params![tenant, campaign, list, now],
+    )
+}
+
+/// Notes that a list which a request fills has grown, by so many rows, rows that can be dialled, and bytes; `false` when it
+/// was given up.
+pub fn fill(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    (rows, valid, bytes): (i64, i64, i64),
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update campaign_lists set length = length + cast(?4 as bigint), valid = valid + cast(?5 as bigint), bytes = bytes + cast(?6 as bigint), \
+         touched_at = ?7 where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2",
+        params![tenant, campaign, list, rows, valid, bytes, now],
+    )?;
+    Ok(changed > 0)
+}
+
+/// Rows of a list that a request fills, and those that can be dialled; none when it was given up.
+pub fn filled(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+) -> Result<Option<(i64, i64)>, DbError> {
+    tx.one(
+        "select length, valid from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2 /*pg for update*/",
+        params![tenant, campaign, list],
+    )
+}
+
+/// A list that a request fills is given up: its rows are about to be removed.
+pub fn give_up_filling(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2",
+        params![tenant, campaign, list],
     )
 }
 
@@ -348,7 +406,7 @@ pub fn unstage(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, list: i6
 /// Across workspaces: gives up staged lists that have not grown since `stale`, and removes up to `limit` rows of
 /// old lists. Returns whether more may be left.
 pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbError> {
-    tx.later("update campaign_lists set staged = 0 where staged = 1 and touched_at < ?1", params![stale])?;
+    tx.later("update campaign_lists set staged = 0 where staged > 0 and touched_at < ?1", params![stale])?;
     let old: Option<(Id<Campaign>, i64)> = tx.one(
         "select campaign, list from campaign_lists where staged = 0 order by touched_at limit 1 /*pg for update skip locked*/",
         &[],
@@ -368,7 +426,7 @@ pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbEr
 
 /// Across workspaces: when the staged list that has rested longest grew last.
 pub fn oldest_staged(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(touched_at) from campaign_lists where staged = 1", &[])?.flatten())
+    Ok(tx.one("select min(touched_at) from campaign_lists where staged > 0", &[])?.flatten())
 }
 
 /// Rows of a person in any list of the workspace, locked until the transaction ends. It looks into each list: an

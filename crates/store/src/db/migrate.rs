@@ -85,6 +85,7 @@ migrations! {
     43 "line_wakes" => online,
     44 "claims" => online,
     9006 "identities" => online,
+    9002 "backfills" => online,
 }
 
 /// Number of the newest step this program knows.

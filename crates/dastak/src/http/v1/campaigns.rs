@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use api::campaigns::{CampaignStatusChange, NewCallingList, RunStarted};
+use api::campaigns::{CampaignStatusChange, NewCallingList, NewCallingListRow, RunStarted};
 use api::envelope::Deleted;
 use api::error_codes::TEST_MODE_READ_ONLY;
+use api::schema::{self, Items, Piece};
+use campaigns::filling::Filling;
+use campaigns::list::aside;
 use campaigns::{campaign, list, preflight, run, runs, summary};
 use channel::campaigns as messaging;
 use domain::campaign::RunStatus;
+use domain::campaign::list::MAX_ROWS;
 use domain::tenant::Mode;
 
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
+use crate::http::body::Arriving;
 use crate::http::handler::{Outcome, Reply, Request};
+use crate::http::router::unread;
 
 pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
     Reply::data(200, &messaging::list(&app, &caller).await?)
@@ -61,11 +67,45 @@ pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
 
 pub async fn set_contacts(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    let body: NewCallingList = request.body()?;
     messaging::guard(&app, &caller, id, true).await?;
-    // The body as it came is not needed any more; it may be large.
-    request.raw.clear();
-    Reply::data(200, &list::replace(&app, caller.tenant(), id, body.contacts).await?)
+    let body = request.arriving.take().ok_or_else(|| Failure::internal("a list that does not arrive"))?;
+    let mut filling = Filling::begin(&app, caller.tenant(), id).await?;
+    let filled = match fill(&app, &mut filling, body).await {
+        Ok(()) => filling.finish(&app).await,
+        Err(failure) => Err(failure),
+    };
+    if filled.is_err() {
+        filling.give_up(&app).await;
+    }
+    Reply::data(200, &filled?)
+}
+
+/// Puts the rows of a body on a list as they come.
+async fn fill(app: &App, filling: &mut Filling, mut body: Arriving) -> Result<(), Failure> {
+    let mut items = Items::of(schema::request::<NewCallingList>(), "contacts", MAX_ROWS);
+    loop {
+        let bytes = body.next().await?;
+        if bytes.is_empty() {
+            items.finish().map_err(unread)?;
+            return Ok(());
+        }
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (piece, left) = items.take(rest).map_err(unread)?;
+            rest = left;
+            let Some(piece) = piece else { continue };
+            let rows = aside(move || rows_of(piece)).await?;
+            filling.add(app, rows).await?;
+        }
+    }
+}
+
+fn rows_of(piece: Piece) -> Result<Vec<NewCallingListRow>, Failure> {
+    let body = piece.read().map_err(unread)?;
+    let list: NewCallingList = serde_json::from_value(body).map_err(|why| {
+        Failure::internal(format!("setCampaignContacts: body schema and type differ: {why}"))
+    })?;
+    Ok(list.contacts)
 }
 
 pub async fn contacts(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

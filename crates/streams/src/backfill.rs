@@ -1,0 +1,155 @@
+//! Earlier records of a stream on the list of a campaign (docs/contract/streams.md#attaching). They are put there in
+//! pieces, so that nobody waits for all of them. How far it is stands in the store: what a node leaves unfinished
+//! another one finishes.
+
+use app::{App, Context, Failure};
+use campaigns::list::{NewRow, aside};
+use domain::ids::{DataStream, Id, StreamRecord};
+use domain::phone::Phone;
+use domain::stream::{Arrival, read};
+use domain::tenant::Tenant;
+use domain::time::{MINUTE, Timestamp};
+use store::Tx;
+use store::streams::{self, BackfillRow, Feed, RecordRow, StreamRow};
+
+use crate::attachments::put_on_list;
+use crate::people::{self, Person};
+
+/// Earlier records that one attachment puts on a list at most: the newest of them.
+pub(crate) const MAX: i64 = 50_000;
+/// Records that one transaction puts on a list.
+const PIECE: usize = 2_000;
+/// How long a backfill rests before another node takes it for given up.
+const LEASE: i64 = MINUTE;
+
+/// Backfills that one look goes on with.
+const BATCH: i64 = 100;
+
+/// What became of a piece.
+enum Piece {
+    /// So many people got on the list, and more records are to follow.
+    More(i64, BackfillRow),
+    /// The same, and nothing follows.
+    Last(i64),
+    /// The stream was changed meanwhile: the same piece is to be read again.
+    Again(BackfillRow),
+}
+
+/// Puts the records of a backfill on the list, piece by piece; how many people got on it. It ends early when the
+/// stream is detached or attached anew meanwhile.
+///
+/// # Errors
+/// Those of the store; the backfill goes on later.
+pub(crate) async fn work(app: &App, begun: BackfillRow) -> Result<i64, Failure> {
+    let (mut next, mut sum) = (begun, 0);
+    loop {
+        match piece(app, next).await? {
+            Piece::More(added, rest) => (sum, next) = (sum + added, rest),
+            Piece::Last(added) => return Ok(sum + added),
+            Piece::Again(same) => next = same,
+        }
+    }
+}
+
+async fn piece(app: &App, at: BackfillRow) -> Result<Piece, Failure> {
+    let (context, wanted) = (app.context(), at.clone());
+    let found = app.store.read_long(move |tx| look(tx, &wanted)).await?;
+    let Some((stream, feed, mut page)) = found else { return Ok(Piece::Last(0)) };
+    let next = (page.len() > PIECE).then(|| page.pop()).flatten().map(|record| record.id);
+    let (from, rest) = (at.clone(), BackfillRow { from: next.unwrap_or(at.from), ..at });
+    let version = stream.version;
+    let (feed, rows) = aside(move || {
+        let row = |record: &RecordRow| Some((record.id, row_of(&stream, &feed, record)?));
+        let rows: Vec<(Id<StreamRecord>, NewRow)> = page.iter().filter_map(row).collect();
+        Ok((feed, rows))
+    })
+    .await?;
+    app.store
+        .tx_alone(move |tx| {
+            let Some(stream) = streams::get_for_records(tx, from.workspace, from.stream)? else {
+                return Ok(Piece::Last(0));
+            };
+            if stream.version != version {
+                return Ok(Piece::Again(from.clone()));
+            }
+            if !streams::go_on(tx, &from, next, context.now)? {
+                return Ok(Piece::Last(0));
+            }
+            let added = put(tx, &context, &feed, &rows)?;
+            Ok(if next.is_some() { Piece::More(added, rest.clone()) } else { Piece::Last(added) })
+        })
+        .await
+}
+
+/// The stream, how it feeds the campaign, and the next records; none if it does not any more.
+fn look(tx: &mut Tx<'_>, at: &BackfillRow) -> Result<Option<(StreamRow, Feed, Vec<RecordRow>)>, Failure> {
+    let Some(stream) = streams::get(tx, at.workspace, at.stream)? else { return Ok(None) };
+    let feeds = streams::feeds(tx, at.workspace, at.stream)?;
+    let Some(feed) = feeds.into_iter().find(|feed| feed.attachment.campaign == at.campaign) else {
+        return Ok(None);
+    };
+    let page = streams::callable(tx, at.workspace, at.stream, (at.from, at.until), PIECE as i64 + 1)?;
+    Ok(Some((stream, feed, page)))
+}
+
+/// Puts people on the list, without those who were erased since their records were read.
+fn put(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    feed: &Feed,
+    rows: &[(Id<StreamRecord>, NewRow)],
+) -> Result<i64, Failure> {
+    let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else { return Ok(0) };
+    let attachment = &feed.attachment;
+    let known = streams::still_callable(tx, attachment.workspace, attachment.stream, (*first, *last))?;
+    let people = rows.iter().filter(|(record, _)| known.contains(record)).map(|(_, row)| row.clone());
+    let added = put_on_list(tx, context, attachment, people.collect())?;
+    Ok(added.iter().flatten().count() as i64)
+}
+
+/// A stored record as a person on a list.
+fn row_of(stream: &StreamRow, feed: &Feed, record: &RecordRow) -> Option<NewRow> {
+    let fields = record.payload.clone()?;
+    let phone = Phone::normalize(record.phone.as_deref()?).ok()?;
+    let arrival = Arrival { fields, cut: false, own_id: None };
+    let reading = read(&arrival, &stream.field_map, stream.config.country());
+    let person = Person {
+        phone,
+        name: record.name.as_deref(),
+        name_fields: &reading.name_fields,
+        fields: &arrival.fields,
+    };
+    Some(people::row(&person, feed))
+}
+
+/// Finishes backfills at which nobody has worked for a minute. Returns when to look again.
+///
+/// # Errors
+/// Those of the store.
+pub async fn finish_abandoned(app: &App) -> Result<Option<Timestamp>, Failure> {
+    let due = app.clock.now().plus(-LEASE);
+    let mut again = None;
+    for row in app.store.read(move |tx| streams::abandoned_backfills(tx, due, BATCH)).await? {
+        if app.clock.stopping() {
+            return Ok(None);
+        }
+        // One that cannot go on keeps nobody else waiting.
+        if let Err(failure) = work(app, row).await {
+            failure.warn("earlier records of a stream could not be put on a list");
+            again = Some(app.clock.now().plus(LEASE));
+        }
+    }
+    let oldest =
+        app.store.read(streams::oldest_backfill).await?.map(|at| at.plus(LEASE).max(due.plus(LEASE + 1)));
+    Ok(oldest.into_iter().chain(again).max())
+}
+
+/// The first and last record of a stream that a backfill of the records since then would put on a list.
+pub(crate) async fn range(
+    app: &App,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    since: Timestamp,
+) -> Result<Option<(Id<StreamRecord>, Id<StreamRecord>)>, Failure> {
+    Ok(app.store.read_long(move |tx| streams::newest_callable(tx, tenant, stream, since, MAX)).await?)
+}
