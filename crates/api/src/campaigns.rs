@@ -93,11 +93,11 @@ pub struct SettingsChange {
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, extend("x-nullable" = true))]
     pub end_at: Option<Option<Timestamp>>,
-    /// `HH:MM`: no dial earlier in the day.
+    /// `HH:MM`: no dial earlier in the day. Later than `dailyTo`: the window goes on through midnight.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
     pub daily_from: Option<Option<String>>,
-    /// `HH:MM`, up to `24:00`: no dial at this time of day or later; after `dailyFrom`.
+    /// `HH:MM`, up to `24:00`: no dial at this time of day or later; another time than `dailyFrom`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
     pub daily_to: Option<Option<String>>,
@@ -264,7 +264,7 @@ pub struct NewCampaign {
     /// What its conversations are about.
     #[schemars(extend("default" = "collections"))]
     pub workflow_type: WorkflowType,
-    /// A published, outbound call agent; fixed once the campaign is created.
+    /// A published, outbound call agent; fixed once the campaign has one.
     #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
     pub agent_id: Option<String>,
     /// Your reference of the registered template that it follows.
@@ -281,7 +281,7 @@ pub struct CampaignChange {
     /// Its name.
     #[schemars(length(max = MAX_NAME))]
     pub name: Option<String>,
-    /// The agent that it has: another one is refused.
+    /// The agent that it has: another one is refused. A draft without an agent takes one.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub agent_id: Option<Option<String>>,
@@ -353,7 +353,7 @@ pub struct Campaign {
 pub struct RunStarted {
     /// Its id.
     pub run_id: Id<ids::CampaignRun>,
-    /// It has not begun yet.
+    /// `queued`: it has not begun yet. `running`: a session was under way, which is this one.
     pub status: RunStatus,
 }
 
@@ -548,6 +548,9 @@ pub const OPERATIONS: &[Operation] = &[
             codes::CHATAPP_NOT_CONNECTED,
             codes::TEMPLATE_NOT_FOUND,
             codes::PHONE_NUMBER_REQUIRED,
+            codes::AGENT_NOT_PUBLISHED,
+            codes::AGENT_NOT_CALL,
+            codes::AGENT_NOT_OUTBOUND,
         ]),
     row(POST, "/v1/campaigns/{id}/status", "setCampaignStatus", "Publish, pause, complete or archive a campaign")
         .scope(CAMPAIGNS_WRITE)

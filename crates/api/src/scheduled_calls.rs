@@ -45,8 +45,7 @@ pub struct ScheduledCall {
     pub attempts: u8,
     /// The call; null until it is placed.
     pub call_id: Option<Id<ids::Call>>,
-    /// Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`, and `rate_limited` while it
-    /// waits for the next minute.
+    /// Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`.
     pub reason: Option<&'static str>,
     /// The number to call.
     pub to_number: String,

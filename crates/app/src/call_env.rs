@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network, Progress};
-use domain::ids::{Campaign, Id};
+use domain::ids::{Call, Campaign, Id};
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
@@ -81,6 +81,10 @@ pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
 /// its first or a second leg, with the amount in minor units.
 pub type ChargeHook = fn(&mut Tx<'_>, Tenant, Id<Campaign>, i64) -> Result<(), Failure>;
 
+/// What hears that a person on a calling list is called no more although no call said so: fewer attempts are asked for, or
+/// the campaign is over. It is called with the last call to the person, in the transaction that settles the row.
+pub type GivenUpHook = fn(&mut Tx<'_>, &Env, Tenant, Id<Call>) -> Result<(), Failure>;
+
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
@@ -101,6 +105,8 @@ pub struct Env {
     pub foresees: &'static [Foreseer],
     /// What keeps account of charges.
     pub charges: &'static [ChargeHook],
+    /// What hears of people who are given up without a call.
+    pub given_up: &'static [GivenUpHook],
     /// Lines that the one transaction of this environment has reserved.
     pub lines: Arc<ReservedLines>,
     /// Calls of this node of which it does not know whether they are stored.

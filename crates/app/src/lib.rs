@@ -130,6 +130,8 @@ pub struct Hooks {
     pub foresees: &'static [call_env::Foreseer],
     /// What keeps account of what calls cost.
     pub charges: &'static [call_env::ChargeHook],
+    /// What hears of people on calling lists who are given up without a call.
+    pub given_up: &'static [call_env::GivenUpHook],
     /// What rooms above hold about a person, erased in this order.
     pub erasures: &'static [erasure::ErasureHook],
     /// Where a person may stand after a conversation, for the language model.
@@ -255,6 +257,7 @@ impl App {
             followers: self.hooks.call_facts,
             foresees: self.hooks.foresees,
             charges: self.hooks.charges,
+            given_up: self.hooks.given_up,
             lines: Arc::default(),
             undialled: self.kept.of(undialled::Undialled::default),
         }

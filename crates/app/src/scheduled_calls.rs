@@ -315,13 +315,9 @@ impl DueRow for Due {
 }
 
 /// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
-/// the way; `None` also when it is not due any more or another node has it. `minute_free` is whether the
-/// workspace may place another call in this minute.
-pub async fn try_due(
-    app: &App,
-    Due { tenant, id }: Due,
-    minute_free: bool,
-) -> Result<Option<CallRow>, Failure> {
+/// the way; `None` also when it is not due any more or another node has it. Lines pace it, not the calls a minute that
+/// the client may place.
+pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
@@ -333,7 +329,7 @@ pub async fn try_due(
                 Some(key) => known.key_is_valid(tx, tenant, key, now)?,
                 None => true,
             };
-            let facts = DueFacts { key_revoked: !key_ok, minute_free, ..due_facts(&prepared, now) };
+            let facts = DueFacts { key_revoked: !key_ok, ..due_facts(&prepared, now) };
             let decided = step(&row.state, Event::Due(facts), now);
             if decided.outcome != EventOutcome::Applied {
                 return Err(Failure::internal(format!(
@@ -354,7 +350,6 @@ pub async fn try_due(
             let mut checks = Checks::new();
             checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
             timelines::add_dial(&mut checks, &prepared, refusal);
-            checks.add(format_args!(r#"{{"check":"calls_per_minute","ok":{minute_free}}}"#));
             let checks =
                 serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
             scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
@@ -392,6 +387,7 @@ fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
         opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
+        on_call: prepared.on_call,
         carrier_rests: prepared.carrier_rests,
         ..DueFacts::CLEAR
     }

@@ -87,6 +87,9 @@ pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option
         checks.add(format_args!(
             r#"{{"check":"lines","ok":{free},"inUse":{used},"limit":{limit},"platformFull":{platform}}}"#
         ));
+        if prepared.on_call {
+            checks.add(format_args!(r#"{{"check":"number_free","ok":false}}"#));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use app::{Context, Failure};
 use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
 use domain::call::{Direction, Fact, Progress, Stage};
 use domain::chat::EndCause;
-use domain::ids::{Contact, Id};
+use domain::ids::{Call, Contact, Id};
 use domain::ports::{Choice, Chosen};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
@@ -65,6 +65,17 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
         }
         Stage::Ringing | Stage::InProgress | Stage::Ended | Stage::Blocked => {}
     }
+}
+
+/// Called when nobody will call a person of a campaign again although the last call did not say so: the card is sorted as
+/// after that call.
+///
+/// # Errors
+/// Those of the store.
+pub fn given_up(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
+    let Some(call) = calls::find(tx, tenant, call)? else { return Ok(()) };
+    let Some((owner, contact)) = on_board(&call) else { return Ok(()) };
+    after_call(tx, env, &call, owner, contact, Step::Ended)
 }
 
 /// Called when the analysis of a call is over, whether it found something or not.

@@ -22,7 +22,7 @@ use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
 use store::{Tx, numbers};
 
-use super::{find, find_for_update, finish, run};
+use super::{find, find_for_update, finish, retries, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -222,15 +222,20 @@ pub async fn update(
     id: Id<Campaign>,
     body: CampaignChange,
 ) -> Result<CampaignView, Failure> {
-    let context = app.context();
+    let env = app.call_env();
+    let context = env.context.clone();
     app.store
         .tx(move |tx| {
             let mut row = find_for_update(tx, tenant, id)?;
             if body.chatapp.is_some() {
                 return Err(unexpected());
             }
+            let retries = (row.settings.retry_count, row.settings.cooldown_minutes);
             change(tx, &context, &mut row, &body)?;
             save(tx, &row)?;
+            if retries != (row.settings.retry_count, row.settings.cooldown_minutes) {
+                retries::changed(tx, &env, &row)?;
+            }
             if row.status == Status::Active {
                 // Its hours, its ceiling or its numbers may be others now.
                 look_again(tx, &context, &row)?;
@@ -253,9 +258,12 @@ pub fn change(
     if let Some(asked) = &body.agent_id
         && *asked != row.agent.map(|agent| agent.to_string())
     {
-        let message =
-            "the agent of a campaign is fixed once the campaign is created; create another campaign";
-        return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
+        let first = asked.as_ref().filter(|_| row.agent.is_none() && row.status == Status::Draft);
+        let Some(agent) = first else {
+            let message = "the agent of a campaign is fixed once the campaign has one or is published; create another campaign";
+            return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
+        };
+        row.agent = Some(usable(tx, row.workspace, agent, &row.channel)?);
     }
     if let Some(change) = &body.settings {
         apply(tx, row.workspace, &mut row.settings, change)?;
@@ -392,7 +400,8 @@ pub async fn set_status(
     id: Id<Campaign>,
     to: Status,
 ) -> Result<CampaignView, Failure> {
-    let context = app.context();
+    let env = app.call_env();
+    let context = env.context.clone();
     app.store
         .tx(move |tx| {
             let mut row = find_for_update(tx, tenant, id)?;
@@ -409,7 +418,7 @@ pub async fn set_status(
             row.updated_at = context.now;
             match moved {
                 Move::Publish => look_again(tx, &context, &row)?,
-                Move::Complete => finish::on_request(tx, &context, &mut row)?,
+                Move::Complete => finish::on_request(tx, &env, &mut row)?,
                 Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
                     progress::rest(tx, tenant, id)?;
                 }
@@ -428,7 +437,7 @@ fn can_talk(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<(), Fa
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
-            "the campaign has no agent: create another one with a published agent",
+            "the campaign has no agent: give it a published one while it is a draft",
         )
     };
     let agent = find_agent(tx, tenant, row.agent.ok_or_else(none)?)?;

@@ -14,7 +14,7 @@ use app::nudges::{Allowance, Breaker};
 use app::{App, Failure, access};
 use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Action, DueFacts, Ending, Event, Retries, Row, step};
-use domain::campaign::{HeldReason, RowState, Schedule, Status, Tally, Window};
+use domain::campaign::{HeldReason, RowFailure, RowState, Schedule, Status, Tally, Window};
 use domain::compliance::{Gate, Purpose, Verdict};
 use domain::ids::{Campaign, Id};
 use domain::phone::Phone;
@@ -31,6 +31,7 @@ use store::campaigns::progress::{self, Delta, ProgressRow};
 use store::campaigns::runs::Work;
 
 use crate::callers::{Callers, Choice};
+use crate::retries;
 use crate::run::{self, Stop};
 
 /// Rows that one round looks at.
@@ -64,6 +65,10 @@ struct Turn {
     rows: VecDeque<Box<EntryRow>>,
     /// Whether more of its rows may be due.
     more_due: bool,
+    /// Rows that were tried are still to be held against changed retry settings.
+    retuning: bool,
+    /// Somebody of it is in a call, and is called when that is over.
+    on_call: bool,
     /// Why it dials no more in this round.
     stop: Option<Stop>,
     /// Rows were held because the hours of the pack are over.
@@ -191,6 +196,8 @@ impl DialRound {
                     until: None,
                     rows: VecDeque::new(),
                     more_due: false,
+                    retuning: false,
+                    on_call: false,
                     stop: None,
                     window_closed: false,
                     callers: None,
@@ -207,6 +214,12 @@ impl DialRound {
     /// Asks what concerns the campaign as a whole, and takes its share of rows.
     fn begin(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, share: i64) -> Result<(), Failure> {
         let (now, tenant) = (self.env.context.now, turn.campaign.workspace);
+        if turn.progress.retune_after.is_some() {
+            turn.retune(tx, &self.env)?;
+            if turn.retuning {
+                return Ok(());
+            }
+        }
         turn.stop = self.stopped(tx, turn)?;
         if turn.stop.is_some() {
             return Ok(());
@@ -222,7 +235,9 @@ impl DialRound {
         let limit = share.min(free);
         let rows = due::to_look_at(tx, tenant, campaign, list, now, limit)?;
         turn.more_due = rows.len() as i64 >= limit;
-        let numbers = rows.iter().filter(|row| rules(row).waits()).filter_map(|row| number(row)).collect();
+        let numbers: Vec<calls::Number> =
+            rows.iter().filter(|row| rules(row).waits()).filter_map(|row| number(row)).collect();
+        self.known.listen(tx, tenant, &numbers, now)?;
         self.known.meet(tx, tenant, numbers, now)?;
         turn.rows = rows.into();
         Ok(())
@@ -314,8 +329,8 @@ impl DialRound {
             turn.stop = Some(stop);
             return Ok(());
         }
-        let facts = self.facts(tx, turn, &row, &prepared, &choice, unfit.is_some())?;
-        if facts.block.is_none() && facts.callers_rest_until.is_none() && !facts.unfit {
+        let facts = self.facts(tx, turn, &row, &prepared, &choice, unfit.as_ref().map(|(why, _)| *why))?;
+        if facts.lets_dial() && turn.retries().allow(row.attempts) {
             turn.stop = self.without_means(tx, turn, &prepared)?;
             if turn.stop.is_some() {
                 return Ok(());
@@ -325,12 +340,17 @@ impl DialRound {
         let Some(decided) = step(&rules(&row), Event::Due(facts), turn.retries(), now) else {
             return Err(Failure::internal(format!("{} was due and is not", row.id)));
         };
-        turn.unfit.extend(unfit);
+        turn.unfit.extend(unfit.map(|(_, told)| told));
+        turn.on_call |= facts.on_call;
         match decided.action {
             Action::Store => {
-                turn.work.attempted += i64::from(facts.unfit);
-                turn.work.rejected += i64::from(facts.unfit);
+                let given_up = row.call.filter(|_| decided.next.look_at.is_none());
+                turn.work.attempted += i64::from(facts.unfit.is_some());
+                turn.work.rejected += i64::from(facts.unfit.is_some());
                 turn.store(tx, row, decided.next)?;
+                if let Some(call) = given_up {
+                    retries::tell(tx, &self.env, tenant, call)?;
+                }
             }
             Action::Place => self.place(tx, turn, row, decided.next, &prepared)?,
             Action::Block(gate) => self.block(tx, turn, row, decided.next, &prepared, gate)?,
@@ -348,7 +368,7 @@ impl DialRound {
         row: &EntryRow,
         prepared: &Prepared,
         choice: &Choice,
-        unfit: bool,
+        unfit: Option<RowFailure>,
     ) -> Result<DueFacts, Failure> {
         let (now, hours) = (self.env.context.now, prepared.pack.as_ref().map(|pack| &pack.hours));
         let block = prepared.block();
@@ -365,7 +385,7 @@ impl DialRound {
             _ => None,
         };
         let opening = hours.and_then(|hours| hours.next_opening(now));
-        Ok(DueFacts { unfit, block, opening, cap_ends, callers_rest_until })
+        Ok(DueFacts { unfit, block, opening, cap_ends, callers_rest_until, on_call: prepared.on_call })
     }
 
     /// What a dial needs and does not get: money, a line, a carrier that takes calls.
@@ -449,7 +469,7 @@ impl DialRound {
     fn close(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, facts: DueFacts) -> Result<(), Failure> {
         turn.window_closed = true;
         let (now, retries) = (self.env.context.now, turn.retries());
-        let closed = DueFacts { unfit: false, block: Some(Gate::CallingWindow), ..facts };
+        let closed = DueFacts { unfit: None, block: Some(Gate::CallingWindow), ..facts };
         let (mut together, mut until) = (Vec::new(), None);
         for row in std::mem::take(&mut turn.rows) {
             let before = rules(&row);
@@ -492,7 +512,7 @@ impl DialRound {
 
 impl Turn {
     fn retries(&self) -> Retries {
-        retries(&self.campaign)
+        retries_of(&self.campaign)
     }
 
     /// Calls at once that its own ceiling still allows.
@@ -513,6 +533,19 @@ impl Turn {
         self.campaign.streams <= 0 && row::is_exhausted(&self.tally())
     }
 
+    /// Holds the next rows that were tried against the retry settings as they are now.
+    fn retune(&mut self, tx: &mut Tx<'_>, env: &Env) -> Result<(), Failure> {
+        let mut counted = retries::Counted::default();
+        let left = retries::piece(tx, env, &self.campaign, &self.progress, &mut counted)?;
+        self.retuning = left.is_some();
+        self.delta.rows.add(&counted.rows);
+        for (reason, by) in counted.held {
+            *self.held.entry(reason).or_default() += by;
+        }
+        self.moves.add_all(counted.moves);
+        Ok(())
+    }
+
     fn count(&mut self, before: &Row, next: &Row) {
         self.delta.rows.add(&Tally::moved(before.standing, next.standing));
         count_held(&mut self.held, before, next);
@@ -525,8 +558,11 @@ impl Turn {
     }
 }
 
-/// How often a campaign repeats an attempt.
-pub(crate) fn retries(campaign: &CampaignRow) -> Retries {
+/// How often a campaign repeats an attempt; one that is over repeats none.
+pub(crate) fn retries_of(campaign: &CampaignRow) -> Retries {
+    if matches!(campaign.status, Status::Completed | Status::Archived) {
+        return Retries::NONE;
+    }
     let settings = &campaign.settings;
     Retries { count: settings.retry_count, cooldown_minutes: settings.cooldown_minutes }
 }
@@ -538,6 +574,8 @@ pub(crate) fn rules(row: &EntryRow) -> Row {
         dial_status: row.dial_status.as_deref().and_then(CallStatus::parse),
         held_reason: row.held_reason,
         attempts: row.attempts,
+        refusals: row.refusals,
+        failure: row.failure,
         last_attempt_at: row.last_attempt_at,
         look_at: row.look_at,
         erased: row.phone.is_none(),
@@ -551,6 +589,8 @@ pub(crate) fn with(row: EntryRow, next: &Row) -> EntryRow {
         dial_status: next.dial_status.map(|status| status.as_str().to_owned()),
         held_reason: next.held_reason,
         attempts: next.attempts,
+        refusals: next.refusals,
+        failure: next.failure,
         last_attempt_at: next.last_attempt_at,
         look_at: next.look_at,
         ..row
@@ -595,6 +635,10 @@ fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool,
     if let (Some(callers), Some(schedule)) = (&turn.callers, &turn.schedule) {
         callers.store(tx, tenant, campaign, schedule.day(now))?;
     }
+    if turn.retuning {
+        due::serve(tx, &turn.progress, turn.progress.run, false, due::NextLook::At(Some(now)))?;
+        return Ok(true);
+    }
     if turn.stop.is_none() && turn.is_exhausted() {
         turn.stop = Some(Stop::ListComplete);
     }
@@ -604,6 +648,7 @@ fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool,
         stop: turn.stop.as_ref(),
         window_closed: turn.window_closed,
         idle: tally.in_progress <= 0 && !turn.more_due,
+        on_call: turn.on_call,
         unfit: &turn.unfit,
     };
     let runs = run::after_turn(tx, env, mails, &mut turn.campaign, turn.progress.run, &outcome)?;
@@ -612,7 +657,9 @@ fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool,
     let (again, waits) = (runs.again, turn.stop == Some(Stop::Lines));
     let next = match &turn.stop {
         None => due::NextLook::NextRow(latest),
-        Some(Stop::Inactive | Stop::EndDate | Stop::ListComplete) => due::NextLook::At(None),
+        // Those of its people who were tried are given up, first here and then in looks of their own.
+        Some(Stop::EndDate) => due::NextLook::At(runs.again.then_some(now)),
+        Some(Stop::Inactive | Stop::ListComplete) => due::NextLook::At(None),
         // The session ends in a look of its own.
         Some(_) if again => at(now),
         Some(Stop::OutsideSchedule(opens)) => due::NextLook::At(*opens),
@@ -658,14 +705,20 @@ fn order(turn: &Turn, row: &EntryRow, choice: &Choice) -> Order {
 }
 
 /// What the row lacks, so that no call of it can ever be placed.
-fn unfit(prepared: &Prepared) -> Option<String> {
+fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
     match &prepared.check {
         Some(Refused::MissingVariables(names)) => {
-            Some(format!("missing_required_variables: {}", names.join(", ")))
+            let why = RowFailure::MissingVariables;
+            Some((why, format!("{why}: {}", names.join(", "))))
         }
-        Some(Refused::InvalidVariables(name)) => Some(format!("invalid_variables: {name}")),
+        Some(Refused::InvalidVariables(name)) => {
+            let why = RowFailure::InvalidVariables;
+            Some((why, format!("{why}: {name}")))
+        }
         Some(_) => None,
-        None => prepared.to.is_none().then(|| "invalid_number".to_owned()),
+        None => {
+            prepared.to.is_none().then(|| (RowFailure::InvalidNumber, RowFailure::InvalidNumber.to_string()))
+        }
     }
 }
 

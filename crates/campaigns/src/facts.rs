@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use app::calls::Env;
 use app::{Failure, topics};
-use domain::call::{Fact, Progress};
+use domain::call::{Fact, Progress, Status};
 use domain::campaign::Tally;
-use domain::campaign::row::{Ending, Event, Retries, step};
+use domain::campaign::row::{Ending, Event, Retries, Row, step};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
+use domain::time::SECOND;
+use domain::wallet::talk_seconds;
 use store::Tx;
 use store::calls::CallRow;
 use store::campaigns::blocks::Moves;
@@ -16,7 +18,7 @@ use store::campaigns::list::EntryRow;
 use store::campaigns::progress::{Calls, Delta};
 use store::campaigns::{self, due, runs};
 
-use crate::dial::{count_held, retries, rules, store_counts, with};
+use crate::dial::{count_held, retries_of, rules, store_counts, with};
 
 /// Called for every fact that was applied to a call, in its transaction. A row hears of the facts of its current
 /// call only.
@@ -26,24 +28,13 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     let Some(mut row) = due::row_of_call(tx, tenant, call.id)? else { return Ok(()) };
     let status = call.progress.status;
     let (event, retries) = match (fact, Ending::of(&call.progress)) {
-        (Fact::NotPlaced, _) => (Event::NotPlaced, Retries { count: 0, cooldown_minutes: 0 }),
-        (_, None) => (Event::Lives(status), Retries { count: 0, cooldown_minutes: 0 }),
-        (_, Some(ending)) => {
-            let settings = campaigns::get(tx, tenant, campaign)?;
-            // Of a deleted campaign nobody is called again.
-            let retries = settings.as_ref().map_or(Retries { count: 0, cooldown_minutes: 0 }, retries);
-            (Event::Over(ending, status), retries)
-        }
+        (Fact::NotPlaced, _) => (Event::NotPlaced, retries_now(tx, tenant, campaign)?),
+        (_, None) => (Event::Lives(status), Retries::NONE),
+        (_, Some(ending)) => (Event::Over(ending, status), retries_now(tx, tenant, campaign)?),
     };
     let before = rules(&row);
     let Some(decided) = step(&before, event, retries, now) else { return Ok(()) };
-    let calls = match event {
-        Event::Over(Ending::Answered, _) => {
-            Calls { answered: 1, talk_ms: call.progress.talk_ms.unwrap_or(0), ..Calls::default() }
-        }
-        Event::NotPlaced => Calls { dialled: -1, ..Calls::default() },
-        Event::Over(..) | Event::Lives(_) | Event::Due(_) | Event::CallMissing => Calls::default(),
-    };
+    let calls = counted(call, event, &before);
     if event == Event::NotPlaced {
         if call.provider_call.is_none() {
             // Its record is gone.
@@ -71,11 +62,32 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     Ok(())
 }
 
+/// How often a campaign repeats an attempt. Of a deleted one nobody is called again.
+fn retries_now(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Retries, Failure> {
+    Ok(campaigns::get(tx, tenant, campaign)?.as_ref().map_or(Retries::NONE, retries_of))
+}
+
+/// What an event adds to the figures of the campaign, which are those of `GET /v1/analytics/calls`.
+fn counted(call: &CallRow, event: Event, before: &Row) -> Calls {
+    // A machine answers, too.
+    let answers = call.progress.answered_at.is_some() && before.dial_status != Some(Status::InProgress);
+    let answered = i64::from(answers);
+    match event {
+        Event::Lives(_) => Calls { answered, ..Calls::default() },
+        Event::Over(..) => {
+            let talk_ms = talk_seconds(call.progress.talk_ms.unwrap_or(0)).saturating_mul(SECOND);
+            Calls { answered, talk_ms, ..Calls::default() }
+        }
+        Event::NotPlaced => Calls { dialled: -1, ..Calls::default() },
+        Event::Due(_) | Event::CallMissing => Calls::default(),
+    }
+}
+
 /// Reads what [`call_fact`] will want.
 pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let Some(campaign) = call.campaign else { return };
     let _ = due::row_of_call(tx, call.workspace, call.id);
-    if fact != Fact::NotPlaced && Ending::of(after).is_some() {
+    if fact == Fact::NotPlaced || Ending::of(after).is_some() {
         let _ = campaigns::get(tx, call.workspace, campaign);
     }
 }

@@ -1,5 +1,6 @@
 //! The end of a campaign (docs/contract/campaigns.md#the-end).
 
+use app::calls::Env;
 use app::events::{self, NewEvent};
 use app::{Context, Failure};
 use domain::campaign::Status;
@@ -9,8 +10,8 @@ use serde_json::{Map, Value, json};
 use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 
-use crate::campaign;
 use crate::mail::{self, About};
+use crate::{campaign, retries};
 
 /// Why a campaign is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +56,11 @@ pub(crate) fn complete(
 }
 
 /// Completes a campaign that its owner ends; the caller saves it.
-pub(crate) fn on_request(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    campaign: &mut CampaignRow,
-) -> Result<(), Failure> {
+pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow) -> Result<(), Failure> {
+    let context = &env.context;
     campaign.completed_at = Some(context.now);
     progress::rest(tx, campaign.workspace, campaign.id)?;
+    retries::changed(tx, env, campaign)?;
     tell(tx, context, campaign, "requested", Map::new())
 }
 

@@ -16,7 +16,8 @@ use store::campaigns::list::{self as lists, FreshRow, ListState};
 use store::campaigns::{self, CampaignRow};
 
 use super::list::{
-    Lacking, Needed, STALE, aside, check_needed, check_replaceable, needed, put_in_force, read_rows,
+    Lacking, Needed, STALE, aside, check_needed, check_quiet, check_replaceable, needed, put_in_force,
+    read_rows,
 };
 use super::{find, find_for_update};
 
@@ -172,6 +173,7 @@ pub async fn finish(
             let row = find_for_update(tx, tenant, id)?;
             let state = staged(tx, &row, import)?;
             check_replaceable(&row)?;
+            check_quiet(tx, &row)?;
             same_flow(tx, &row, &state)?;
             if state.length == 0 {
                 return Err(Failure::conflict("the import has no rows"));

@@ -13,6 +13,7 @@ pub mod import;
 pub mod list;
 pub mod mail;
 pub mod preflight;
+mod retries;
 pub mod run;
 pub mod runs;
 pub mod summary;

@@ -6,6 +6,7 @@ use api::campaigns::{CallingList, CallingListCounts, CallingListPage, CallingLis
 use api::error_codes as codes;
 use app::agents::required_variables;
 use app::{App, Context, Failure, topics};
+use domain::call::variables::has_value;
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
 use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
 use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
@@ -239,8 +240,7 @@ impl Lacking {
     }
 
     fn note(&mut self, row: usize, variables: &Map<String, Value>, needed: &[String]) {
-        let blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
-        for name in needed.iter().filter(|name| variables.get(*name).is_none_or(blank)) {
+        for name in needed.iter().filter(|name| !has_value(variables.get(*name))) {
             self.first.get_or_insert(row);
             if !self.names.contains(name) {
                 self.names.push(name.clone());
@@ -283,6 +283,18 @@ pub(crate) fn read_rows(
         made.push(row);
     }
     Ok((made, bytes))
+}
+
+/// Whether calls to people of the list in force are placed or go on. The campaign is held: nobody begins another one.
+///
+/// # Errors
+/// 409 `conflict`.
+pub(crate) fn check_quiet(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
+    if sends_messages(row) || row.list == 0 || progress(tx, row.workspace, row.id)?.rows.in_progress <= 0 {
+        return Ok(());
+    }
+    let message = "people on the list are being called: replace it when their calls are over";
+    Err(Failure::conflict(message))
 }
 
 /// Whether the list of a campaign can be replaced now.
@@ -518,6 +530,7 @@ fn view(row: EntryRow, blocked: &HashSet<String>, columns: &HashMap<Id<Contact>,
         attempts: row.attempts,
         last_attempt_at: row.last_attempt_at,
         held_reason: row.held_reason,
+        failure_reason: row.failure,
         valid: row.valid,
         invalid_reason: row.invalid_reason,
     }

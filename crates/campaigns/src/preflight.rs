@@ -13,6 +13,7 @@ use app::agents::{check_outbound, flow_readiness, required_variables};
 use app::calls::{Env, OwnNumber, meet_all, own_number, pack};
 use app::{App, Failure, analytics};
 use domain::analytics::Query;
+use domain::call::variables::has_value;
 use domain::campaign::forecast::{ASSUMED, ENOUGH_CALLS, Habit, Work, forecast, hours};
 use domain::campaign::list::read_phone;
 use domain::campaign::{RowState, Schedule, Status, Window};
@@ -22,7 +23,6 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use domain::window::NudgeWindow;
-use serde_json::Value;
 use store::Tx;
 use store::agents::AgentRow;
 use store::campaigns::CampaignRow;
@@ -259,9 +259,10 @@ fn people_of_list(
             let met = meet_all(tx, env, pack, (tenant, Mode::Live), Purpose::Call, &phones)?;
             for ((row, _), met) in people.iter().zip(met) {
                 let saved = |name: &String| met.saved.as_ref().and_then(|saved| saved.get(name));
-                let there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
-                let misses =
-                    list.required.iter().any(|name| !there(row.variables.get(name)) && !there(saved(name)));
+                let misses = list
+                    .required
+                    .iter()
+                    .any(|name| !has_value(row.variables.get(name).or_else(|| saved(name))));
                 report.person(&met.said, true, misses, || row.id.to_string());
             }
         }
@@ -299,9 +300,7 @@ fn look_at_nudges(
         let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
         let met = meet_all(tx, env, pack, (tenant, mode), Purpose::Nudge, &phones)?;
         for ((place, _), met) in people.iter().zip(met) {
-            let there = |name: &String| {
-                met.saved.as_ref().and_then(|saved| saved.get(name)).is_some_and(|value| !value.is_null())
-            };
+            let there = |name: &String| has_value(met.saved.as_ref().and_then(|saved| saved.get(name)));
             // Values come with each nudge; those that no nudge brings have to be saved.
             let misses = required.iter().any(|name| !there(name));
             if misses {

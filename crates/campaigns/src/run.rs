@@ -91,6 +91,8 @@ pub(crate) struct Outcome<'a> {
     pub window_closed: bool,
     /// No row is due and no call is under way.
     pub idle: bool,
+    /// Somebody is in a call, and is called when that is over.
+    pub on_call: bool,
     /// What was wrong with single rows.
     pub unfit: &'a BTreeSet<String>,
 }
@@ -145,14 +147,27 @@ pub(crate) fn after_turn(
             let told = asked.filter(|_| !dialled).or(current);
             finish::complete(tx, context, mails, campaign, told, reason)?;
             end_all(tx, tenant, campaign.id, context.now)?;
-            return Ok(After { run: None, again: false });
+            if campaign.settings.email_notifications.is_empty()
+                && let Some(run) = current
+            {
+                // No mail has anything to say in it.
+                runs::fold(tx, tenant, campaign.id, run)?;
+            }
+            let tried_are_left = *stop == Stop::EndDate && campaign.list > 0;
+            if tried_are_left {
+                progress::retune(tx, tenant, campaign.id, Some(0))?;
+            }
+            return Ok(After { run: None, again: tried_are_left });
         }
         Some(_) | None => {}
     }
     // Why nothing was dialled, as far as there is a reason.
     let hours = Stop::OutsideSchedule(None);
     let why = outcome.stop.or(Some(&hours).filter(|_| outcome.window_closed && !dialled));
-    if !dialled && let Some(asked) = asked {
+    if !dialled
+        && !(outcome.on_call && outcome.stop.is_none())
+        && let Some(asked) = asked
+    {
         let (status, reason) = match why.and_then(Stop::skipped_reason) {
             Some(reason) => (RunStatus::Skipped, Some(reason)),
             None => (RunStatus::Completed, None),
@@ -164,10 +179,11 @@ pub(crate) fn after_turn(
         // It goes on as soon as a line is free.
         Some(Stop::Lines) => false,
         Some(_) => true,
-        None => outcome.idle,
+        None => outcome.idle && !outcome.on_call,
     };
     if session_over && let Some(run) = current.take() {
         runs::end(tx, tenant, run, RunStatus::Completed, None, None, context.now)?;
+        runs::fold(tx, tenant, campaign.id, run)?;
     }
     if dialled {
         let recorded_later = outcome.stop.is_some_and(|stop| *stop != Stop::Lines);
@@ -232,6 +248,7 @@ fn begin(
             attempted: 0,
             placed: 0,
             rejected: 0,
+            refused: 0,
             skipped_reason: None,
             error: None,
             created_at: context.now,
@@ -257,8 +274,15 @@ pub fn end_all(
 }
 
 /// `POST /v1/campaigns/{id}/run`: a session begins at once. One that has been asked for and has not begun is
-/// answered again.
-pub async fn start(app: &Arc<App>, tenant: Tenant, id: Id<Campaign>) -> Result<Id<CampaignRun>, Failure> {
+/// answered again, and so is one that is under way.
+///
+/// # Errors
+/// 403 `workspace_suspended`, 404, and 409 for a campaign that is not active or sends messages.
+pub async fn start(
+    app: &Arc<App>,
+    tenant: Tenant,
+    id: Id<Campaign>,
+) -> Result<(Id<CampaignRun>, RunStatus), Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {
@@ -268,8 +292,18 @@ pub async fn start(app: &Arc<App>, tenant: Tenant, id: Id<Campaign>) -> Result<I
                 return Err(Failure::plain(codes::WORKSPACE_SUSPENDED));
             }
             crate::campaign::need_voice(&campaign)?;
-            if campaign.status != Status::Active {
-                return Err(Failure::conflict("the campaign must be published before it can run"));
+            let not_active = match campaign.status {
+                Status::Active => None,
+                Status::Draft => Some("the campaign must be published before it can run"),
+                Status::Paused => Some("the campaign is paused: publish it again before it can run"),
+                Status::Completed => Some("the campaign is completed; create a new one"),
+                Status::Archived => Some("the campaign is archived; create a new one"),
+            };
+            if let Some(why) = not_active {
+                return Err(Failure::conflict(why));
+            }
+            if let Some(run) = crate::progress(tx, tenant, id)?.run {
+                return Ok((run, RunStatus::Running));
             }
             let run = match runs::queued(tx, tenant, id)? {
                 Some(run) => run,
@@ -277,7 +311,7 @@ pub async fn start(app: &Arc<App>, tenant: Tenant, id: Id<Campaign>) -> Result<I
             };
             progress::look_at(tx, tenant, id, context.now)?;
             tx.wake(topics::DIALLER);
-            Ok(run)
+            Ok((run, RunStatus::Queued))
         })
         .await
 }

@@ -5,6 +5,7 @@ use api::campaigns::{CampaignLifecycle, CampaignProgress, CampaignSummary};
 use app::{App, Failure};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
+use domain::time::SECOND;
 use store::campaigns::progress::{self as counters, Calls};
 
 use super::campaign::need_voice;
@@ -51,11 +52,16 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Campaign
 }
 
 fn connect_rate(calls: &Calls) -> Option<f64> {
-    (calls.dialled > 0).then(|| calls.answered as f64 / calls.dialled as f64)
+    (calls.dialled > 0).then(|| four_places(calls.answered as f64 / calls.dialled as f64))
 }
 
 fn avg_call_seconds(calls: &Calls) -> Option<f64> {
-    (calls.answered > 0).then(|| (calls.talk_ms as f64 / calls.answered as f64 / 100.0).round() / 10.0)
+    (calls.answered > 0).then(|| four_places(calls.talk_ms as f64 / SECOND as f64 / calls.answered as f64))
+}
+
+/// As the figures over calls have them.
+fn four_places(figure: f64) -> f64 {
+    (figure * 10_000.0).round() / 10_000.0
 }
 
 /// Rounded to whole minor units.
@@ -73,8 +79,9 @@ mod tests {
         assert_eq!((connect_rate(&calls(0, 0, 0)), avg_call_seconds(&calls(3, 0, 0))), (None, None));
         assert_eq!(
             (connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))),
-            (Some(0.25), Some(10.2))
+            (Some(0.25), Some(7.625))
         );
+        assert_eq!(connect_rate(&calls(7, 4, 0)), Some(0.5714));
         assert_eq!((cost_per_outcome(500, 0), cost_per_outcome(500, 3)), (None, Some(167)));
     }
 }

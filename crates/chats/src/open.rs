@@ -7,6 +7,7 @@ use api::error_codes as codes;
 use app::decision_log;
 use app::{App, Failure, access, published_flows};
 use domain::agent::{Channel as AgentChannel, Status};
+use domain::call::variables::has_value;
 use domain::chat::{Channel, State, TurnKind};
 use domain::conversation::NodeKind;
 use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
@@ -160,7 +161,7 @@ pub fn check_runs(
 ) -> Result<(), Failure> {
     let cannot = |message: &str, meta: Value| Failure::new(codes::BRAIN_UNAVAILABLE, message).with_meta(meta);
     let mut missing = published_flows::required_variables(tx, tenant, agent)?;
-    missing.retain(|name| variables.get(name).is_none_or(Value::is_null));
+    missing.retain(|name| !has_value(variables.get(name)));
     if !missing.is_empty() {
         return Err(cannot(
             "the agent's flow needs variables that the chat does not bring",

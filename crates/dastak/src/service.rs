@@ -304,6 +304,7 @@ const HOOKS: Hooks = Hooks {
     ],
     foresees: &[campaigns::foresee, boards::foresee, integrations::pushes::foresee],
     charges: &[campaigns::charge],
+    given_up: &[boards::given_up],
     erasures: &[
         // Before the lists: who puts the people of records on a list keeps the records until they are there.
         streams::erase,

@@ -50,6 +50,7 @@ closed_sets::wire! {
     crate::campaign::RowState = "CallingListState", "Where a row of a calling list is.";
     crate::campaign::InvalidReason = "InvalidReason", "Why a row is never dialled.";
     crate::campaign::HeldReason = "HeldReason", "Why a row waits.";
+    crate::campaign::RowFailure = "RowFailure", "Why a row was given up without a call.";
     crate::channel::Direction = "MessageDirection", "Whether a message goes to the customer or comes from them.";
     crate::channel::MessageStatus = "MessageStatus", "Where a message is. A status never moves backwards.";
     crate::channel::Source = "MessageSource", "Who sent a message.";

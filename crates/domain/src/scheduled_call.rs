@@ -2,8 +2,7 @@
 //! placed, failed or cancelled. Once `placed`, the call has its own states.
 //!
 //! A try is counted each time it comes due inside the calling hours. A move to the next opening does not
-//! count, nor a move to the next minute when the workspace has used up its calls for this one, because
-//! nothing was tried. Low balance, no free line and a provider's refusal count, and the third try that ends
+//! count, nor a wait for the end of a call with the same number, because nothing was tried. Low balance, no free line and a provider's refusal count, and the third try that ends
 //! so fails the call.
 
 use std::fmt;
@@ -24,6 +23,9 @@ pub const MAX_TRIES: u8 = 3;
 
 /// Time between two tries, in milliseconds.
 pub const RETRY_AFTER: i64 = 15 * MINUTE;
+
+/// How long it waits for the end of a call with the same number before it is looked at again, in milliseconds.
+pub const ON_CALL_RECHECK: i64 = crate::nudge::LINES_RECHECK;
 
 /// Where a scheduled call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,7 +69,7 @@ pub enum Reason {
     InsufficientBalance,
     /// Too many calls in progress.
     ConcurrencyFull,
-    /// The workspace has used up its calls for this minute.
+    /// The workspace had used up its calls of a minute: a word of rows that were held before lines alone paced them.
     RateLimited,
     /// The provider refused before any ring.
     ProviderError,
@@ -220,10 +222,10 @@ pub struct DueFacts {
     pub balance_ok: bool,
     /// The workspace and the platform have a line free.
     pub line_free: bool,
+    /// The number is in a live call of the workspace.
+    pub on_call: bool,
     /// The carrier may not be asked now, which is no fault of the call's.
     pub carrier_rests: bool,
-    /// The workspace may place another call in this minute.
-    pub minute_free: bool,
 }
 
 impl DueFacts {
@@ -237,8 +239,8 @@ impl DueFacts {
         opening: None,
         balance_ok: true,
         line_free: true,
+        on_call: false,
         carrier_rests: false,
-        minute_free: true,
     };
 }
 
@@ -372,13 +374,13 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
     if !facts.line_free {
         return again(&call, Reason::ConcurrencyFull, now);
     }
+    if facts.on_call {
+        // Nothing was tried, so this is not counted: the call that goes on may last longer than all tries together.
+        return hold(waiting, Reason::ConcurrencyFull, now.plus(ON_CALL_RECHECK));
+    }
     if facts.carrier_rests {
         // Nothing was tried, so this is not counted.
         return hold(waiting, Reason::ProviderError, now.plus(MINUTE));
-    }
-    if !facts.minute_free {
-        // Nothing was tried, so this is not counted; the next minute is soon.
-        return hold(waiting, Reason::RateLimited, Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE));
     }
     let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
     Transition { next, action: Some(Action::Place), outcome: EventOutcome::Applied }

@@ -115,13 +115,13 @@ impl CallingHours {
     /// The first moment at or after `from` at which a call may start; `None` when there is none in the next
     /// 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
-        self.first_open(from, Some).map(|(opening, _)| opening)
+        self.first_open(from, |_, span| Some(span)).map(|(opening, _)| opening)
     }
 
     /// The first moment at or after `from` at which a call may start, and when calls may no longer start after
     /// it; `None` when there is none in the next 400 days.
     pub fn next_window(&self, from: Timestamp) -> Option<(Timestamp, Timestamp)> {
-        self.first_open(from, Some)
+        self.first_open(from, |_, span| Some(span))
     }
 
     fn span_at(&self, now: Timestamp) -> Option<Span> {
@@ -146,11 +146,11 @@ impl CallingHours {
     fn first_open(
         &self,
         from: Timestamp,
-        narrow: impl Fn(Span) -> Option<Span>,
+        narrow: impl Fn(i64, Span) -> Option<Span>,
     ) -> Option<(Timestamp, Timestamp)> {
         let (first_day, ms) = india(from);
         for day in first_day..=first_day.saturating_add(SEARCH_DAYS) {
-            for span in self.spans(day).iter().filter_map(|span| narrow(*span)) {
+            for span in self.spans(day).iter().filter_map(|span| narrow(day, *span)) {
                 let (open, close) = (i64::from(span.from) * MINUTE, i64::from(span.to) * MINUTE);
                 if day > first_day || ms < close {
                     let opening = if day > first_day { open } else { open.max(ms) };
@@ -191,7 +191,7 @@ impl Release {
 /// (docs/contract/nudges.md#calling-window).
 ///
 /// No nudge is dialled between 20:55 and 09:00, unless the pack's own hours start earlier in the morning. So
-/// hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of 06:00-22:00 at 06:00,
+/// hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, hours of 00:00-08:00 at 00:00, and hours of 06:00-22:00 at 06:00,
 /// except for nudges held by the cutoff itself: these wait until 09:00.
 #[derive(Debug, Clone, Copy)]
 pub struct NudgeWindow<'a> {
@@ -206,9 +206,10 @@ impl<'a> NudgeWindow<'a> {
 
     /// Whether a nudge's dial may start at this moment.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        let (_, ms) = india(now);
+        let (day, ms) = india(now);
         let minute = (ms / MINUTE) as u16;
-        self.hours.span_at(now).and_then(by_day).is_some_and(|span| (span.from..span.to).contains(&minute))
+        let span = self.hours.span_at(now).and_then(|span| self.by_day(day, span));
+        span.is_some_and(|span| (span.from..span.to).contains(&minute))
     }
 
     /// The first moment at or after `from` at which a nudge may be dialled; `None` when there is none in the
@@ -229,15 +230,17 @@ impl<'a> NudgeWindow<'a> {
         let (day, ms) = india(from);
         let cut_off = ms >= i64::from(NUDGE_CUTOFF) * MINUTE && self.hours.is_open(from);
         let from = if cut_off { moment(day.saturating_add(1), i64::from(MORNING) * MINUTE) } else { from };
-        self.hours.first_open(from, by_day).map(|(opening, closing)| Release { opening, closing })
+        let found = self.hours.first_open(from, |day, span| self.by_day(day, span));
+        found.map(|(opening, closing)| Release { opening, closing })
     }
-}
 
-/// What the cutoff leaves of a span: nothing from 20:55 on, and nothing before 09:00 of a window that is open
-/// across midnight.
-fn by_day(span: Span) -> Option<Span> {
-    let from = if span.from == 0 { MORNING } else { span.from };
-    Span::new(from, span.to.min(NUDGE_CUTOFF))
+    /// What the cutoff leaves of a span of this day: nothing from 20:55 on, and nothing before 09:00 of a window that is
+    /// open across midnight.
+    fn by_day(&self, day: i64, span: Span) -> Option<Span> {
+        let before = self.hours.spans(day.saturating_sub(1));
+        let across = span.from == 0 && before.last().is_some_and(|before| before.to == DAY_MINUTES);
+        Span::new(if across { MORNING } else { span.from }, span.to.min(NUDGE_CUTOFF))
+    }
 }
 
 /// The day in India, counted from 1970-01-01, and the milliseconds since its midnight.
@@ -335,6 +338,8 @@ mod tests {
             ((0, 24), "2026-11-23T00:30", "2026-11-23T09:00"),
             ((6, 22), "2026-11-23T21:30", "2026-11-24T09:00"),
             ((6, 22), "2026-11-23T22:30", "2026-11-24T06:00"),
+            ((0, 8), "2026-11-23T12:00", "2026-11-24T00:00"),
+            ((0, 8), "2026-11-23T03:00", "2026-11-23T03:00"),
         ] {
             let hours = self::hours(hours.0, hours.1);
             assert_eq!(

@@ -361,6 +361,9 @@ pub(crate) fn forget_found(tx: &mut Tx<'_>, id: Id<Call>) {
     tx.forget_held(&found_key(id));
 }
 
+/// No call lasts so long, milliseconds: older ones are not looked at.
+pub(crate) const LONGEST_CALL: i64 = 7 * DAY;
+
 /// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
 /// its keyed hash for second legs; numbers without any are left out.
 pub fn dials_to(
@@ -384,6 +387,65 @@ pub fn dials_to(
          ) dials where at > ?3 group by dialled"
     );
     tx.all(&sql, &params)
+}
+
+/// Which of these numbers, or of their keyed hashes, are in a live call of the workspace: called, calling, or brought
+/// into a call. Calls of test keys ring nowhere.
+pub fn on_the_line(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    numbers: &[impl AsRef<str>],
+    hashes: &[impl AsRef<str>],
+    now: Timestamp,
+) -> Result<Vec<String>, DbError> {
+    let mut params = vec![tenant.into(), now.plus(-LONGEST_CALL).into()];
+    let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
+    let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
+    let sql = format!(
+        "select to_number from calls where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null \
+         and started_at > ?2 and phase is null \
+         union select from_number from calls where workspace = ?1 and from_number in {list} and direction = 'inbound' and mode = 'live' \
+         and started_at > ?2 and phase is null \
+         union select to_hash from call_legs where workspace = ?1 and to_hash in {hashes} and block_reason is null \
+         and started_at > ?2 and mode = 'live' and ended_at is null"
+    );
+    tx.all(&sql, &params)
+}
+
+/// How these calls, which are over, ended.
+pub fn ends(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    calls: &[Id<Call>],
+) -> Result<Vec<(Id<Call>, Progress)>, DbError> {
+    if calls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, calls.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select {} from calls where workspace = ?1 and id in {list} and phase is not null",
+        EndRow::COLUMNS
+    );
+    let found: Vec<EndRow> = tx.all(&sql, &params)?;
+    Ok(found.into_iter().map(|row| (row.id, row.progress)).collect())
+}
+
+row! {
+    /// How a call ended.
+    struct EndRow {
+        /// Its id.
+        id: Id<Call>,
+        /// How far it has got.
+        progress: Progress = |_| {
+            status: Status,
+            answered_at: Option<Timestamp>,
+            ended_at: Option<Timestamp>,
+            talk_ms: Option<i64>,
+            end_cause: Option<String>,
+            opted_out: bool,
+        } => Progress { status, answered_at, ended_at, talk_ms, end_cause, opted_out },
+    }
 }
 
 /// When a number was dialled last, given with its keyed hash: live dials after a moment, newest first.

@@ -32,11 +32,3 @@ pub fn drop_older(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i6
         params![tenant, class, window_start],
     )
 }
-
-/// Gives a place back, because what it was taken for did not happen. One statement.
-pub fn give_back(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
-    tx.later(
-        "update rate_windows set used = used - 1 where workspace = ?1 and class = ?2 and window_start = ?3 and used > 0",
-        params![tenant, class, window_start],
-    )
-}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::call::variables;
 use domain::campaign::list::{MAX_NAME as MAX_ROW_NAME, MAX_PHONE, MAX_ROWS};
-use domain::campaign::{HeldReason, InvalidReason, RowState};
+use domain::campaign::{HeldReason, InvalidReason, RowFailure, RowState};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -83,6 +83,8 @@ pub struct CallingListRow {
     pub last_attempt_at: Option<Timestamp>,
     /// Why it waits.
     pub held_reason: Option<HeldReason>,
+    /// Why it was given up without a call.
+    pub failure_reason: Option<RowFailure>,
     /// Whether it can be dialled at all.
     pub valid: bool,
     /// Why it cannot.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::error_codes as codes;
+use domain::call::variables::has_value;
 use domain::compliance::Pack;
 use domain::conversation::{Flow, one_step};
 use domain::tenant::Tenant;
@@ -41,14 +42,15 @@ pub(crate) fn flow_refusal(
     unready(tx, tenant, agent)
 }
 
-/// Those of `required` that neither the call nor the contact has.
+/// Those of `required` that neither the call nor the contact has. What the call brings stands before what is saved, also when
+/// it is blank.
 pub(super) fn missing(
     required: &[String],
     given: &Map<String, Value>,
     saved: &Map<String, Value>,
 ) -> Vec<String> {
     let there = |name: &String| {
-        [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()))
+        has_value(given.get(name).filter(|value| !value.is_null()).or_else(|| saved.get(name)))
     };
     required.iter().filter(|name| !there(name)).cloned().collect()
 }

@@ -126,7 +126,8 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     // The number of a person who was erased meanwhile has no script: the call is given up at once.
     let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));
     let next = steps.get(usize::try_from(row.script_step).ok()?);
-    Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
+    let dialled_at = row.dialled_at.unwrap_or(row.started_at);
+    Some(next.map_or(dialled_at, |next| dialled_at.plus(next.after_ms)))
 }
 
 /// What a conversation of a network that is a table leaves behind: the agent's published flow played with set

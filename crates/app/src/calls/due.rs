@@ -162,7 +162,7 @@ fn coming<'c>(env: &Env, call: &'c CallRow, patient: Option<Timestamp>) -> Vec<C
     let later = |place: i64| {
         let steps = script(call.network?, Phone::normalize(&call.to_number).ok()?);
         let step = steps.get(usize::try_from(place).ok()?)?;
-        let due = call.started_at.plus(step.after_ms);
+        let due = call.dialled_at.unwrap_or(call.started_at).plus(step.after_ms);
         (due <= env.context.now).then_some((step.fact, due))
     };
     while let Some((after, _)) = step(&progress, fact, when) {

@@ -3,7 +3,7 @@
 //! that their money and their own lines stand still; what others may change meanwhile (an agent unpublished,
 //! a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use domain::analytics::hour_of;
@@ -68,6 +68,9 @@ pub struct Known {
     /// People whose numbers were looked up together. Each is used once: after that the transaction may have
     /// called them.
     people: HashMap<(Tenant, Phone), Person>,
+    /// Whether numbers that were looked up are in a live call, and those that this transaction calls.
+    on_call: HashMap<(Tenant, Phone), bool>,
+    called: HashSet<(Tenant, String)>,
     judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
     /// Whether no two calls are for one person.
     different_people: bool,
@@ -135,6 +138,46 @@ impl Known {
         let people = gates::read_people(tx, tenant, numbers, now)?;
         self.people.extend(people.into_iter().map(|(phone, person)| ((tenant, phone), person)));
         Ok(())
+    }
+
+    /// Looks up which of these numbers are in a live call. The workspace is held, so that nobody else calls them before
+    /// this transaction ends but who does not ask ([`Known::is_on_call`]).
+    pub fn listen(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        numbers: &[Number],
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<String> = numbers.iter().map(|(phone, _)| phone.to_string()).collect();
+        let hashes: Vec<&str> = numbers.iter().map(|(_, hash)| hash.as_str()).collect();
+        let found: HashSet<String> =
+            calls::on_the_line(tx, tenant, &texts, &hashes, now)?.into_iter().collect();
+        for ((phone, hash), text) in numbers.iter().zip(&texts) {
+            self.on_call.insert((tenant, *phone), found.contains(text) || found.contains(hash));
+        }
+        Ok(())
+    }
+
+    /// Whether a number is in a live call of the workspace, one that this transaction places included.
+    pub(super) fn is_on_call(
+        &mut self,
+        tx: &mut Tx<'_>,
+        env: &Env,
+        tenant: Tenant,
+        phone: Phone,
+    ) -> Result<bool, Failure> {
+        if self.called.contains(&(tenant, phone.to_string())) {
+            return Ok(true);
+        }
+        if !self.on_call.contains_key(&(tenant, phone)) {
+            let number = (phone, env.context.keyring.hash_phone(&phone));
+            self.listen(tx, tenant, &[number], env.context.now)?;
+        }
+        Ok(self.on_call.get(&(tenant, phone)).copied().unwrap_or(false))
     }
 
     /// A contact that [`Known::meet`] looked up.
@@ -280,6 +323,7 @@ impl Known {
     /// A live call was placed in this transaction: it has a line and holds its price.
     pub(super) fn placed(&mut self, call: &CallRow) {
         let tenant = call.workspace;
+        self.called.insert((tenant, call.to_number.clone()));
         if let Some(workspace) = self.workspaces.get_mut(&(tenant, Mode::Live)) {
             workspace.held += call.price;
             workspace.placed += 1;

@@ -258,8 +258,8 @@ fn settle(
     match outcome {
         Ok(provider_call) => {
             row.provider_call = Some(provider_call.clone());
-            // A network that is a table keeps to the call's own time, however late this is.
-            let at = if row.network.is_some() { row.started_at } else { now };
+            // A network that is a table keeps to the time of its dial, however late this is.
+            let at = row.dialled_at.filter(|_| row.network.is_some()).unwrap_or(now);
             let (row, bill) = apply_owing(tx, env, row, Fact::Ringing, at, None)?;
             bills.extend(bill);
             Ok(Ok(row))
@@ -340,8 +340,8 @@ pub fn place_intent(
         Some((carrier, to)) => carrier.network(to),
         None => None,
     };
-    // A network that is a table keeps to the call's own time.
-    call.dialled_at = call.network.map(|_| call.started_at);
+    // A network that is a table keeps to this time. The moment in the id never goes back, also when the clock does.
+    call.dialled_at = call.network.map(|_| env.context.now);
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     let call = write(tx, known, env, prepared, call, None)?;

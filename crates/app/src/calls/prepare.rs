@@ -131,6 +131,9 @@ pub struct Prepared {
     pub lines_full: Option<Refused>,
     /// Calls of the workspace on the line.
     pub lines_in_use: i64,
+    /// Whether the number is in a live call of the workspace. Asked of what waits until that is over: rows of campaigns,
+    /// nudges and scheduled calls that are due. What a client asks for is placed.
+    pub on_call: bool,
     /// Whether there is a carrier.
     pub carrier_ok: bool,
     /// Whether the carrier is a real one that may not be asked now.
@@ -235,6 +238,11 @@ pub fn prepare(
         }
         _ => None,
     };
+    let waits = order.campaign.is_some() || order.nudge.is_some() || order.scheduled_call.is_some();
+    let on_call = match to.filter(|_| waits && mode == Mode::Live) {
+        Some(to) => known.is_on_call(tx, env, tenant, to)?,
+        None => false,
+    };
     let (lines_in_use, lines_full) = known.lines(tx, env, &workspace, mode)?;
     Ok(Prepared {
         balance_ok: mode == Mode::Test || available >= workspace.cost_per_minute,
@@ -256,6 +264,7 @@ pub fn prepare(
         judgement,
         lines_full,
         lines_in_use,
+        on_call,
     })
 }
 

@@ -142,15 +142,6 @@ impl Windows {
         *used
     }
 
-    fn give_back(&self, tenant: Tenant, class: &'static str, window: i64) {
-        let mut windows = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, used)) =
-            windows.get_mut(&(tenant, class.into())).filter(|(start, _)| *start == window)
-        {
-            *used -= 1;
-        }
-    }
-
     /// What this node has of a window of a shared store.
     fn reserved(&self, name: &Name, window: i64) -> Arc<Reserved> {
         let mut windows = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,47 +269,4 @@ fn too_many(limit: i64, window: i64, now: Timestamp) -> Failure {
     let wait = ((window + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
     let message = format!("more than {limit} requests a minute; wait {wait} s");
     Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }
-}
-
-/// A place among the calls that a workspace may place in this minute, taken for a call that no request asks
-/// for now.
-#[derive(Debug, Clone, Copy)]
-pub struct Place {
-    tenant: Tenant,
-    window: i64,
-}
-
-/// Takes a place in the limit that `POST /v1/calls` counts toward; `None` when the minute has none left.
-pub async fn take_call(
-    app: &App,
-    tenant: Tenant,
-    limit: i64,
-    now: Timestamp,
-) -> Result<Option<Place>, Failure> {
-    let place = Place { tenant, window: now.0.div_euclid(MINUTE) * MINUTE };
-    let class = names(RateClass::Calls).0;
-    if count(app, tenant, class.into(), place.window, limit).await? <= limit {
-        return Ok(Some(place));
-    }
-    if !app.store.shared() {
-        // What was refused is counted there.
-        app.rates.give_back(tenant, class, place.window);
-    }
-    Ok(None)
-}
-
-/// Gives a place back: no call was placed.
-pub async fn give_back(app: &App, place: Place) -> Result<(), Failure> {
-    let (Place { tenant, window }, class) = (place, names(RateClass::Calls).0);
-    if app.store.shared() {
-        app.store.tx_single(move |tx| store::rate_windows::give_back(tx, tenant, class, window)).await?;
-        let reserved = app.rates.reserved(&(tenant, class.into()), window);
-        let mut places = reserved.places();
-        if places.window == window {
-            (places.used, places.full) = ((places.used - 1).max(places.left), None);
-        }
-    } else {
-        app.rates.give_back(tenant, class, window);
-    }
-    Ok(())
 }

@@ -115,12 +115,10 @@ impl DueRound {
             }
         }
         if queue.mode == Mode::Live {
-            self.known.meet(
-                tx,
-                queue.workspace,
-                rows.iter().filter(|row| row.state.is_pending()).filter_map(|row| number(row)).collect(),
-                now,
-            )?;
+            let numbers: Vec<calls::Number> =
+                rows.iter().filter(|row| row.state.is_pending()).filter_map(|row| number(row)).collect();
+            self.known.listen(tx, queue.workspace, &numbers, now)?;
+            self.known.meet(tx, queue.workspace, numbers, now)?;
         }
         Ok(QueueShare { queue, free, rows: rows.into(), changes: Changes::none() })
     }
@@ -328,6 +326,7 @@ fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool) -> 
         opening: release,
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
+        on_call: prepared.on_call,
     };
     let mut checks = Checks::new();
     checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));

@@ -50,7 +50,7 @@ fn view(row: &NudgeRow) -> NudgeView {
         agent_id: row.agent,
         status: state.status,
         result: state.result,
-        status_reason: state.status_reason.map(|reason| reason.as_str().into_owned()),
+        status_reason: state.status_reason.map(|reason| reason.told().as_str().into_owned()),
         block_reason: state.block_reason.map(|gate| gate.as_str()),
         to_number: row.to_number.clone().unwrap_or_else(|| ERASED.to_owned()),
         from_number: row.from_number.clone(),
@@ -251,7 +251,7 @@ fn note(
         reason: state
             .block_reason
             .map(|gate| gate.as_str().to_owned())
-            .or_else(|| state.status_reason.map(|reason| reason.as_str().into_owned())),
+            .or_else(|| state.status_reason.map(|reason| reason.told().as_str().into_owned())),
         until: state.next_attempt_at,
         call: row
             .call
@@ -264,7 +264,12 @@ fn note(
             && state.status_reason.is_some_and(StatusReason::waits_for_resources)
     };
     match before {
-        Some(before) if held(before) && held(state) && before.status_reason == state.status_reason => {
+        Some(before)
+            if held(before)
+                && held(state)
+                && before.status_reason.map(StatusReason::told)
+                    == state.status_reason.map(StatusReason::told) =>
+        {
             changes.write(tx)?;
             nudges::last_again(tx, row.workspace, row.id, &entry)?;
         }
@@ -322,13 +327,8 @@ fn emit(
         if notice == Notice::Finished
             && let (Value::Object(data), Value::Object(fields)) = (&mut data, &attempt)
         {
-            // `callId` stays what it is on the nudge: null when it finished without another dial.
-            data.extend(
-                fields
-                    .iter()
-                    .filter(|(name, _)| *name != "callId")
-                    .map(|(name, value)| (name.clone(), value.clone())),
-            );
+            // With `callId`, also where the nudge itself shows none because it finished without another dial.
+            data.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
         data["attempt"] = attempt;
     }

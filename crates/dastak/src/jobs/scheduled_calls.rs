@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use domain::time::Timestamp;
-use store::calls::CallRow;
-use store::workspaces;
 
-use crate::app::limits::rates;
 use crate::app::scheduled_calls::Due;
-use crate::app::{App, Failure, access, calls, scheduled_calls};
+use crate::app::{App, calls, scheduled_calls};
 
 /// Transactions at once; on the embedded store they share commits.
 const AT_ONCE: usize = 32;
@@ -20,7 +17,7 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
 
 /// Tries one; returns whether it was looked at.
 async fn attempt(app: Arc<App>, due: Due) -> bool {
-    match try_within_limit(&app, due).await {
+    match scheduled_calls::try_due(&app, due).await {
         Ok(Some(call)) => {
             let dialler = app.clone();
             app.clock.spawn(async move {
@@ -40,19 +37,4 @@ async fn attempt(app: Arc<App>, due: Due) -> bool {
             false
         }
     }
-}
-
-/// Tries it with a place among the calls of this minute, which goes back when no call came of it.
-async fn try_within_limit(app: &Arc<App>, due: Due) -> Result<Option<CallRow>, Failure> {
-    let tenant = due.tenant;
-    let Some(workspace) = app.store.read(move |tx| workspaces::get(tx, tenant)).await? else {
-        return Err(Failure::not_found("workspace"));
-    };
-    let place =
-        rates::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now()).await?;
-    let tried = scheduled_calls::try_due(app, due, place.is_some()).await;
-    if let Some(place) = place.filter(|_| !matches!(tried, Ok(Some(_)))) {
-        rates::give_back(app, place).await?;
-    }
-    tried
 }

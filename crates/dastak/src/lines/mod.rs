@@ -28,13 +28,14 @@ mod figures;
 mod inbound;
 mod passages;
 mod probe;
+mod room;
 mod sandbox;
 mod services;
 mod session;
 mod shares;
 mod transfer;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -58,11 +59,10 @@ use voice::{Command, Recordings, Speech};
 
 pub use figures::{LineFigures, ProviderFigures};
 pub use probe::probe;
+use room::Room;
 
 /// For how long a call counts as held after its node said so, milliseconds.
 pub const LEASE: i64 = 45 * SECOND;
-/// For how long a line of the sandbox is reserved for a call that is being written down.
-const RESERVED: Duration = Duration::from_secs(2);
 /// Time that goodbyes get after the grace of a shutdown is over.
 const LAST_FACTS: Duration = Duration::from_secs(3);
 
@@ -76,8 +76,8 @@ pub struct Lines {
     pub(crate) speech: Speech,
     recordings: Recordings,
     held: Mutex<HashMap<Id<Call>, Held>>,
-    /// Reserved lines of the sandbox, each until when.
-    reserved: Mutex<VecDeque<Instant>>,
+    /// Reserved lines of the sandbox.
+    room: Mutex<Room>,
     app: OnceLock<Weak<App>>,
     shares: OnceLock<Arc<shares::Shares>>,
     /// Dials that wait for the carrier's answer.
@@ -143,7 +143,7 @@ impl Lines {
             speech,
             recordings: Recordings::start().map_err(|why| why.to_string())?,
             held: Mutex::new(HashMap::new()),
-            reserved: Mutex::new(VecDeque::new()),
+            room: Mutex::default(),
             app: OnceLock::new(),
             shares: OnceLock::new(),
             dialling: Mutex::default(),
@@ -254,19 +254,20 @@ impl Lines {
         self.dialling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves one of the sandbox's lines for a call that is being written down; whether one was free. The
-    /// transaction of the call may fail, so a reservation ends by itself.
+    /// Reserves one of the sandbox's lines for a call that is being written down; whether one was free.
     fn reserve(&self) -> bool {
-        let (now, held) = (Instant::now(), self.lock().len());
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        while reserved.front().is_some_and(|until| *until <= now) {
-            reserved.pop_front();
-        }
-        let free = held + reserved.len() < self.cap;
-        if free {
-            reserved.push_back(now + RESERVED);
-        }
-        free
+        let used = self.used();
+        self.lock_room().reserve(self.cap, used, Instant::now())
+    }
+
+    fn lock_room(&self) -> std::sync::MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls that this node holds or dials, each once.
+    fn used(&self) -> usize {
+        let (held, dialling) = (self.lock(), self.lock_dialling());
+        held.len() + dialling.keys().filter(|call| !held.contains_key(call)).count()
     }
 
     fn forget(&self, id: Id<Call>) {
@@ -286,6 +287,7 @@ struct Dialling<'a>(&'a Lines, Id<Call>);
 impl<'a> Dialling<'a> {
     fn begin(lines: &'a Lines, order: &DialOrder) -> Self {
         lines.lock_dialling().insert(order.call, order.workspace);
+        lines.lock_room().take_up();
         Self(lines, order.call)
     }
 }

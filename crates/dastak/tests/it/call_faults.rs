@@ -347,3 +347,37 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
     let taken = carrier.dial(order.clone()).await.unwrap();
     assert_eq!(carrier.ask(order).await, DialStatus::Taken(taken));
 }
+
+#[tokio::test]
+async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
+    use dastak::app::calls::{Known, Order, place_intent, prepare, start_dial};
+    let desk = Desk::open().await;
+    let app = desk.app.app().clone();
+    // Ids never go back: after a clock that was an hour ahead they begin there.
+    let ahead = dastak::runtime::clock::Clock::manual_at(desk.noon.plus(3_600_000));
+    let ids = Arc::new(dastak::runtime::ids::Ids::new(ahead));
+    let body = json!({"agentId": desk.agent, "toNumber": "+919812340001"});
+    let order = Order::of(serde_json::from_value(body).unwrap());
+    let (tenant, mut env) = (desk.workspace.id.parse().unwrap(), app.call_env());
+    env.context.ids = ids;
+    let call = app
+        .store
+        .tx(move |tx| {
+            let mut known = Known::default();
+            let mode = domain::tenant::Mode::Test;
+            let prepared = prepare(tx, &env, &mut known, tenant, mode, order.clone())?;
+            let call = place_intent(tx, &env, &mut known, &prepared)?;
+            known.finish(tx, &env.context)?;
+            Ok::<_, dastak::app::Failure>(call)
+        })
+        .await
+        .unwrap();
+    let id = call.id.to_string();
+    let dialler = app.clone();
+    app.clock.spawn(async move {
+        start_dial(&dialler, call).await.unwrap().unwrap();
+    });
+    desk.app.advance(20).await;
+    let shown = desk.call(&desk.workspace.test, &id).await;
+    assert_eq!((&shown["state"], &shown["endCause"]), (&json!("ended"), &json!("agent_ended")), "{shown}");
+}

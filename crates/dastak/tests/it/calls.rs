@@ -368,6 +368,11 @@ async fn variables_are_given_saved_and_required() {
             .await
             .refused(422, "missing_required_variables");
         assert_eq!(refused["meta"]["missing"], json!(["name"]));
+        for blank in ["", " \t"] {
+            let refused = place(json!({"variables": {"name": blank, "amount": 5}})).await;
+            let refused = refused.refused(422, "missing_required_variables");
+            assert_eq!(refused["meta"]["missing"], json!(["name"]), "{blank:?}");
+        }
         for wrong in [json!(null), json!([1]), json!({"x": 1})] {
             let refused = place(json!({"variables": {"name": "A", "amount": wrong}}))
                 .await

@@ -269,7 +269,7 @@ async fn a_refusal_before_any_ring_holds_the_row_and_is_no_attempt() {
     let kit = Kit::start().await;
     let id = kit.campaign(&json!({}), &["9812346666"]).await;
     assert_eq!(shown(&kit.row(&id).await), "held - 0 provider_error");
-    assert_eq!(kit.told(&id).await, ["schedule completed - 1/0/1"]);
+    assert_eq!(kit.told(&id).await, ["schedule skipped provider_error 1/0/1"]);
     let summary = kit.summary(&id).await;
     assert_eq!(
         (&summary["heldByReason"], &summary["connectRate"]),
@@ -277,8 +277,29 @@ async fn a_refusal_before_any_ring_holds_the_row_and_is_no_attempt() {
     );
     kit.app.advance(15 * 60).await;
     assert_eq!(shown(&kit.row(&id).await), "held - 0 provider_error");
-    assert_eq!(kit.told(&id).await.len(), 2, "asked again after 15 minutes");
+    assert_eq!(kit.told(&id).await.len(), 1, "asked again after 15 minutes, and recorded once");
     assert_eq!(kit.status(&id).await, "active");
+    // After as many tries as a scheduled call has.
+    kit.app.advance(15 * 60).await;
+    let row = kit.row(&id).await;
+    assert_eq!(
+        (shown(&row).as_str(), &row["failureReason"]),
+        ("unreached failed 0 -", &json!("provider_error"))
+    );
+    assert_eq!(kit.status(&id).await, "completed");
+    kit.app.advance(3 * 86_400).await;
+    assert_eq!(kit.told(&id).await, ["schedule skipped provider_error 1/0/1"]);
+}
+
+#[tokio::test]
+async fn a_session_in_which_somebody_is_dialled_is_no_refused_one() {
+    let kit = Kit::start().await;
+    let id = kit.campaign(&json!({}), &["9812346666", "9812340001"]).await;
+    kit.app.advance(60).await;
+    assert_eq!(kit.told(&id).await, ["schedule completed - 2/1/1"]);
+    kit.app.advance(15 * 60).await;
+    let told = ["schedule completed - 2/1/1", "schedule skipped provider_error 1/0/1"];
+    assert_eq!(kit.told(&id).await, told, "it changed");
 }
 
 #[tokio::test]
@@ -463,7 +484,11 @@ async fn a_row_without_what_the_agent_needs_is_given_up_and_its_run_says_why() {
     let change = json!({"systemPrompt": "Ask {{name}} about {{due}}."});
     kit.app.put(&kit.workspace.live, &path, &change).await.expect(200);
     kit.set(&id, "active").await.expect(200);
-    assert_eq!(shown(&kit.row(&id).await), "unreached failed 0 -");
+    let row = kit.row(&id).await;
+    assert_eq!(
+        (shown(&row).as_str(), &row["failureReason"]),
+        ("unreached failed 0 -", &json!("missing_required_variables"))
+    );
     let run = kit.runs(&id).await.pop().unwrap();
     assert_eq!(
         (&run["status"], &run["rejected"], &run["error"]),
@@ -523,20 +548,17 @@ async fn a_run_begins_at_once_or_says_why_not() {
 }
 
 #[tokio::test]
-async fn a_run_that_was_asked_for_takes_the_session_over() {
+async fn a_run_that_is_asked_for_in_a_session_is_that_session() {
     let kit = Kit::start().await;
     kit.change(&json!({"limits": {"concurrentCalls": 1}})).await;
     let id = kit.campaign(&json!({}), &["9812340001", "9812340002", "9812340003"]).await;
     // The one line is taken.
     let busy = kit.run(&id).await.expect(202)["data"]["runId"].clone();
     kit.app.advance(0).await;
-    assert_eq!(
-        kit.told(&id).await,
-        ["schedule running - 1/1/0", "api skipped concurrency_limit 0/0/0"],
-        "{busy}"
-    );
+    assert_eq!(kit.told(&id).await, ["schedule running - 1/1/0"]);
+    assert_eq!(kit.runs(&id).await[0]["id"], busy);
     kit.app.advance(35).await;
-    assert_eq!(kit.told(&id).await, ["schedule completed - 3/3/0", "api skipped concurrency_limit 0/0/0"]);
+    assert_eq!(kit.told(&id).await, ["schedule completed - 3/3/0"]);
     assert_eq!(kit.status(&id).await, "completed");
 }
 
@@ -627,20 +649,13 @@ async fn who_is_erased_is_never_called_again() {
 }
 
 #[tokio::test]
-async fn an_emptied_and_deleted_campaign_hears_of_its_calls_without_harm() {
+async fn a_deleted_campaign_hears_of_its_calls_without_harm() {
     let kit = Kit::start().await;
     let id = kit.campaign(&json!({"retryCount": 2}), &["9812340000", "9812340001"]).await;
     kit.set(&id, "paused").await.expect(200);
-    let rows = json!({"contacts": [{"phone": "9812340009"}]});
-    kit.app.post(&kit.workspace.live, &format!("/v1/campaigns/{id}/contacts"), &rows).await.expect(200);
-    kit.app.advance(60).await;
-    let progress = kit.summary(&id).await["progress"].clone();
-    assert_eq!((&progress["total"], &progress["queued"]), (&json!(1), &json!(1)), "of the new list");
-    kit.set(&id, "active").await.expect(200);
-    kit.set(&id, "paused").await.expect(200);
     kit.app.delete(&kit.workspace.live, &format!("/v1/campaigns/{id}")).await.expect(200);
     kit.app.advance(3600).await;
-    assert_eq!(kit.calls(&id).await.len(), 3);
+    assert_eq!(kit.calls(&id).await.len(), 2, "of a deleted campaign nobody is called again");
 }
 
 #[tokio::test]

@@ -301,7 +301,7 @@ async fn three_days_pass_in_a_moment() {
     assert_eq!(at_evening(3).await, [160, 40, 40, 0]);
     assert_eq!(at_evening(4).await, [160, 40, 0, 0]);
     assert_eq!(kit.status(&id).await, "completed");
-    assert_eq!(kit.summary(&id).await["connectRate"], 160.0 / 280.0);
+    assert_eq!(kit.summary(&id).await["connectRate"], 0.5714, "160 of 280");
     let sessions = kit.told(&id).await;
     let dialled: Vec<&String> = sessions.iter().filter(|run| run.contains("completed")).collect();
     assert_eq!(

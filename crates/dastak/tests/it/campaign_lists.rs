@@ -50,7 +50,7 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
         *first,
         json!({
             "id": first["id"], "contactId": null, "phone": "+919812345678", "name": "आशा राव", "variables": {"due": "₹ 1,200", "empty": ""},
-            "state": "queued", "dialStatus": null, "attempts": 0, "lastAttemptAt": null, "heldReason": null, "valid": true,
+            "state": "queued", "dialStatus": null, "attempts": 0, "lastAttemptAt": null, "heldReason": null, "failureReason": null, "valid": true,
             "invalidReason": null, "doNotCall": false, "boardColumn": null,
         })
     );
@@ -185,6 +185,9 @@ async fn rows_have_what_the_flow_requires() {
         (&refused["meta"]["missing"], &refused["meta"]["row"]),
         (&json!(["amount", "name"]), &json!(1))
     );
+    let blank = json!([{"phone": number(1), "variables": {"name": " ", "amount": "1200"}}]);
+    let refused = list(blank).await.refused(400, "missing_required_variables");
+    assert_eq!(refused["meta"]["missing"], json!(["name"]), "what is blank is missing");
     assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
     // Rows that are never dialled need nothing.
     let made =

@@ -265,7 +265,11 @@ async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
     assert_eq!(desk.get(&path).await["data"]["name"], "Same agent");
     let without = desk.campaign(json!({"agentId": null})).await;
     desk.put(&without, &json!({"agentId": null})).await.expect(200);
-    desk.put(&without, &json!({"agentId": desk.agent})).await.refused(409, "conflict");
+    let draft = create(&desk.app, &desk.workspace, &json!({})).await;
+    desk.put(&without, &json!({"agentId": draft["id"]})).await.refused(422, "agent_not_published");
+    let given = desk.put(&without, &json!({"agentId": desk.agent})).await.expect(200);
+    assert_eq!(given["data"]["agentId"], json!(desk.agent), "a draft without an agent takes one");
+    desk.put(&without, &json!({"agentId": null})).await.refused(409, "conflict");
 }
 
 #[tokio::test]
@@ -301,7 +305,7 @@ async fn every_move_of_the_status_is_allowed_or_refused() {
             }
         }
     }
-    let path = desk.campaign(json!({})).await;
+    let path = desk.campaign(json!({"settings": {"dailyFrom": "22:00", "dailyTo": "06:00"}})).await;
     names_field(&desk.status(&path, "running").await.refused(400, "invalid_request"), "status");
 }
 
@@ -625,6 +629,7 @@ async fn runs_are_kept_for_400_days() {
             attempted: 0,
             placed: 0,
             rejected: 0,
+            refused: 0,
             skipped_reason: None,
             error: None,
             created_at,

@@ -225,7 +225,9 @@ async fn never_dialled_in_time_is_expired_and_a_retry_keeps_its_result() {
     let finished = kit.events(&nudge).await.pop().unwrap().1;
     assert_eq!(
         (finished["callId"].clone(), finished["attempt"]["endCause"].clone()),
-        (Value::Null, json!("no_answer"))
+        (finished["attempt"]["callId"].clone(), json!("no_answer")),
+        "the event tells of the last attempt"
     );
+    assert!(finished["callId"].is_string());
     assert_is(&kit.get(&other).await, "finished", Some("expired"), Some("expired"));
 }

@@ -213,6 +213,9 @@ async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
         .await
         .refused(422, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["due"]));
+    let blank = json!({"agentId": needy, "variables": {"name": "  ", "due": ""}});
+    let refused = kit.ask("9812340001", &blank).await.refused(422, "missing_required_variables");
+    assert_eq!(refused["meta"]["missing"], json!(["name", "due"]), "what is blank is missing");
     kit.make("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha", "due": "5"}})).await;
 }
 

@@ -133,6 +133,7 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
         (json!({"agentId": inbound}), 422, "agent_not_outbound"),
         (json!({"variables": {"a": [1]}}), 400, "invalid_variables"),
         (json!({"agentId": asks}), 422, "missing_required_variables"),
+        (json!({"agentId": asks, "variables": {"name": " "}}), 422, "missing_required_variables"),
         (json!({"toNumber": "+14155550123"}), 400, "invalid_request"),
         (json!({"toNumber": "12"}), 400, "invalid_request"),
         (json!({"fromNumber": "+919999999999"}), 400, "from_number_not_owned"),

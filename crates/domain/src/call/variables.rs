@@ -26,6 +26,15 @@ const MAX_TEXT: usize = 500;
 /// Most bytes of metadata, as JSON.
 pub const MAX_BYTES: usize = 4 * 1024;
 
+/// Whether a variable has a value: a text that is empty or only spaces has none.
+pub fn has_value(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => false,
+        Some(Value::String(text)) => !text.trim().is_empty(),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => true,
+    }
+}
+
 /// Something that exceeds a limit and was accepted anyway.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[schemars(rename = "VariableWarning")]

@@ -79,6 +79,20 @@ words! {
 }
 
 words! {
+    /// Why a row was given up without a call.
+    pub enum RowFailure {
+        /// It lacks what the agent's flow requires.
+        MissingVariables = "missing_required_variables",
+        /// A value of it is no text, number or flag.
+        InvalidVariables = "invalid_variables",
+        /// Its number is none any more.
+        InvalidNumber = "invalid_number",
+        /// The carrier refused every dial before any ring.
+        Provider = "provider_error",
+    }
+}
+
+words! {
     /// Why a row waits.
     pub enum HeldReason {
         /// Outside the hours of its pack.

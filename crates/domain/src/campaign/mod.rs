@@ -8,7 +8,7 @@ pub mod row;
 mod schedule;
 pub mod settings;
 
-pub use codes::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
+pub use codes::{HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status};
 pub use list::{Standing, Tally};
 pub use schedule::{Schedule, Window};
 pub use settings::{CallerId, DayTime, Settings};

@@ -2,7 +2,7 @@
 //! moment give the same decision. What stops the whole campaign (its schedule, the wallet, lines, the agent) is
 //! asked before and changes no row.
 
-use super::codes::{HeldReason, RowState};
+use super::codes::{HeldReason, RowFailure, RowState};
 use super::list::{Standing, Tally};
 use crate::call::{EndCause, Progress, Stage, Status};
 use crate::compliance::Gate;
@@ -10,6 +10,13 @@ use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
 /// How long a row waits whose dial the carrier refused before any ring, milliseconds.
 pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
+
+/// How often a row that the carrier refuses before any ring is tried again before it is given up, at least; as scheduled
+/// calls are.
+pub const PROVIDER_RETRIES: u8 = 2;
+
+/// How long a row waits for the end of a call with its number before it is looked at again, milliseconds.
+pub const ON_CALL_RECHECK: i64 = crate::nudge::LINES_RECHECK;
 
 /// Until the dialler looks at the latest whether the call of a row still lives, milliseconds. Facts of the call
 /// come by themselves; this is for what got lost.
@@ -26,6 +33,10 @@ pub struct Row {
     pub held_reason: Option<HeldReason>,
     /// Dials that went out, with the one under way.
     pub attempts: i64,
+    /// Dials in a row that the carrier refused before any ring; they are no attempts.
+    pub refusals: i64,
+    /// Why it was given up without a call.
+    pub failure: Option<RowFailure>,
     /// The last of them.
     pub last_attempt_at: Option<Timestamp>,
     /// When the dialler looks at it; `None` when there is nothing left to do.
@@ -46,8 +57,8 @@ pub struct Retries {
 /// What is known of a row that is due.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DueFacts {
-    /// It lacks what the agent needs: no call of it can be placed.
-    pub unfit: bool,
+    /// What it lacks, so that no call of it can be placed.
+    pub unfit: Option<RowFailure>,
     /// The first gate that refuses.
     pub block: Option<Gate>,
     /// When the hours of the pack open next; used when they refuse.
@@ -56,6 +67,15 @@ pub struct DueFacts {
     pub cap_ends: Option<Timestamp>,
     /// Every own number that it may be called from has reached its cap until then.
     pub callers_rest_until: Option<Timestamp>,
+    /// Its number is in a live call of the workspace.
+    pub on_call: bool,
+}
+
+impl DueFacts {
+    /// Whether nothing keeps the row itself from being dialled now.
+    pub fn lets_dial(&self) -> bool {
+        self.unfit.is_none() && self.block.is_none() && self.callers_rest_until.is_none() && !self.on_call
+    }
 }
 
 /// How a call of a row ended.
@@ -134,6 +154,21 @@ pub struct Step {
     pub action: Action,
 }
 
+impl Retries {
+    /// Of somebody who is never called again.
+    pub const NONE: Self = Self { count: 0, cooldown_minutes: 0 };
+
+    /// Whether another attempt is allowed after so many.
+    pub fn allow(self, attempts: i64) -> bool {
+        attempts <= i64::from(self.count)
+    }
+
+    /// When the next attempt is due after one that ended then.
+    fn due(self, ended_at: Timestamp) -> Timestamp {
+        ended_at.plus(self.cooldown_minutes.saturating_mul(MINUTE))
+    }
+}
+
 impl Row {
     /// Whether it waits to be dialled.
     pub fn waits(&self) -> bool {
@@ -148,9 +183,14 @@ impl Row {
         Self {
             standing: Standing { state, retryable: false, blocked: false },
             held_reason: None,
+            failure: None,
             look_at: None,
             ..self
         }
+    }
+
+    fn given_up(self, why: RowFailure) -> Self {
+        Self { dial_status: Some(Status::Failed), failure: Some(why), ..self.at(RowState::Unreached) }
     }
 
     fn held(self, reason: HeldReason, until: Timestamp, now: Timestamp) -> Self {
@@ -170,7 +210,7 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
     let store = |next: Row| Some(Step { next, action: Action::Store });
     if let Event::Due(facts) = event {
         let due = row.waits() && !row.erased && row.look_at.is_some_and(|at| at <= now);
-        return if due { Some(when_due(row, &facts, now)) } else { None };
+        return if due { Some(when_due(row, &facts, retries, now)) } else { None };
     }
     if row.standing.state != RowState::InProgress {
         // A late or repeated report.
@@ -181,20 +221,24 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
         Event::Lives(status) => {
             // What is planned stands unless it has come.
             let look_at = row.look_at.filter(|at| *at > now).unwrap_or(now.plus(IN_FLIGHT_LOOK));
-            store(Row { dial_status: Some(status), look_at: Some(look_at), ..*row })
+            store(Row { dial_status: Some(status), look_at: Some(look_at), refusals: 0, ..*row })
         }
         Event::NotPlaced => {
             let attempts = (row.attempts - 1).max(0);
             let last_attempt_at = row.last_attempt_at.filter(|_| attempts > 0);
-            let row = Row { attempts, last_attempt_at, dial_status: None, ..*row };
+            let refusals = row.refusals.saturating_add(1);
+            let row = Row { attempts, refusals, last_attempt_at, dial_status: None, ..*row };
             store(match (row.erased, attempts) {
+                (false, _) if refusals > i64::from(retries.count.max(PROVIDER_RETRIES)) => {
+                    row.given_up(RowFailure::Provider)
+                }
                 (false, _) => row.held(HeldReason::Provider, now.plus(PROVIDER_RECHECK), now),
                 (true, 0) => row.at(RowState::Invalid),
                 (true, _) => row.at(RowState::Unreached),
             })
         }
         Event::Over(ending, status) => {
-            let row = Row { dial_status: Some(status), ..*row };
+            let row = Row { dial_status: Some(status), refusals: 0, ..*row };
             store(over(row, ending, retries, now))
         }
         Event::CallMissing => {
@@ -204,10 +248,14 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
     }
 }
 
-fn when_due(row: &Row, facts: &DueFacts, now: Timestamp) -> Step {
+fn when_due(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> Step {
     let store = |next: Row| Step { next, action: Action::Store };
-    if facts.unfit {
-        return store(Row { dial_status: Some(Status::Failed), ..row.at(RowState::Unreached) });
+    if !retries.allow(row.attempts) {
+        // Fewer attempts are asked for than when the last one ended.
+        return store(row.at(RowState::Unreached));
+    }
+    if let Some(why) = facts.unfit {
+        return store(row.given_up(why));
     }
     match facts.block {
         Some(gate @ (Gate::Dnd | Gate::OptOut | Gate::Consent)) => {
@@ -230,6 +278,9 @@ fn when_due(row: &Row, facts: &DueFacts, now: Timestamp) -> Step {
         }
         None => {}
     }
+    if facts.on_call {
+        return store(Row { look_at: Some(now.plus(ON_CALL_RECHECK)), ..*row });
+    }
     if let Some(until) = facts.callers_rest_until {
         return store(row.held(HeldReason::CallerIds, until, now));
     }
@@ -246,15 +297,42 @@ fn when_due(row: &Row, facts: &DueFacts, now: Timestamp) -> Step {
 fn over(row: Row, ending: Ending, retries: Retries, now: Timestamp) -> Row {
     let again = match ending {
         Ending::Answered => return row.at(RowState::Reached),
-        Ending::NotReached => !row.erased && row.attempts <= i64::from(retries.count),
+        Ending::NotReached => !row.erased && retries.allow(row.attempts),
         Ending::Hopeless | Ending::PossiblyPlaced => false,
     };
     let next = row.at(RowState::Unreached);
     if !again {
         return next;
     }
-    let look_at = Some(now.plus(retries.cooldown_minutes.saturating_mul(MINUTE)));
-    Row { standing: Standing { retryable: true, ..next.standing }, look_at, ..next }
+    retryable(next, retries.due(now))
+}
+
+fn retryable(row: Row, at: Timestamp) -> Row {
+    Row { standing: Standing { retryable: true, ..row.standing }, look_at: Some(at), ..row }
+}
+
+/// What other retry settings make of a row that was tried before they were changed; `None`: nothing. `last` is how and
+/// when its last call ended, if there is a record of it.
+pub fn retuned(row: &Row, last: Option<(Ending, Timestamp)>, retries: Retries) -> Option<Row> {
+    if row.erased || row.attempts == 0 {
+        return None;
+    }
+    let next = match row.standing.state {
+        RowState::Held if !retries.allow(row.attempts) => row.at(RowState::Unreached),
+        // A gate's refusal is for good.
+        RowState::Unreached if row.dial_status != Some(Status::Blocked) => {
+            let Some((Ending::NotReached, ended_at)) = last else { return None };
+            let given_up = row.at(RowState::Unreached);
+            if retries.allow(row.attempts) { retryable(given_up, retries.due(ended_at)) } else { given_up }
+        }
+        RowState::Held
+        | RowState::Unreached
+        | RowState::Queued
+        | RowState::InProgress
+        | RowState::Reached
+        | RowState::Invalid => return None,
+    };
+    (next != *row).then_some(next)
 }
 
 #[cfg(test)]
@@ -273,6 +351,8 @@ mod tests {
             dial_status: None,
             held_reason: None,
             attempts: 0,
+            refusals: 0,
+            failure: None,
             last_attempt_at: None,
             look_at: Some(Timestamp(0)),
             erased: false,
@@ -355,9 +435,11 @@ mod tests {
 
     #[test]
     fn without_what_the_agent_needs_it_is_given_up() {
-        let step = due(DueFacts { unfit: true, ..blocked(Gate::CallingWindow) });
+        let step =
+            due(DueFacts { unfit: Some(RowFailure::MissingVariables), ..blocked(Gate::CallingWindow) });
         assert_eq!(shown(&step.next), ("unreached", Some("failed"), 0, false, false));
         assert_eq!((step.action, step.next.look_at), (Action::Store, None));
+        assert_eq!(step.next.failure, Some(RowFailure::MissingVariables));
     }
 
     #[test]
@@ -388,6 +470,71 @@ mod tests {
             (held.held_reason, held.look_at, held.last_attempt_at),
             (Some(HeldReason::Provider), Some(NOW.plus(PROVIDER_RECHECK)), None)
         );
+    }
+
+    #[test]
+    fn who_cannot_be_called_by_this_carrier_is_given_up_after_some_tries() {
+        for (count, tries) in [(0, 3), (2, 3), (5, 6)] {
+            let retries = Retries { count, cooldown_minutes: 0 };
+            let (mut row, mut now, mut dials) = (queued(), NOW, 0);
+            while row.look_at.is_some() {
+                row = step(&row, Event::Due(DueFacts::default()), retries, now).unwrap().next;
+                row = step(&row, Event::NotPlaced, retries, now).unwrap().next;
+                (dials, now) = (dials + 1, now.plus(PROVIDER_RECHECK));
+            }
+            assert_eq!(dials, tries, "{count}");
+            assert_eq!(shown(&row), ("unreached", Some("failed"), 0, false, false));
+            assert_eq!(row.failure, Some(RowFailure::Provider));
+        }
+        let refused = told(&dialled(), Event::NotPlaced, TWO);
+        let dialled = step(&refused, Event::Due(DueFacts::default()), TWO, NOW.plus(HOUR)).unwrap().next;
+        assert_eq!((refused.refusals, dialled.refusals), (1, 1));
+        assert_eq!(told(&dialled, Event::Lives(Status::Ringing), TWO).refusals, 0, "the carrier took it");
+    }
+
+    #[test]
+    fn who_is_in_a_call_is_called_afterwards() {
+        let talks = DueFacts { on_call: true, ..DueFacts::default() };
+        let waits = due(talks);
+        assert_eq!(waits.action, Action::Store);
+        assert_eq!(waits.next, Row { look_at: Some(NOW.plus(ON_CALL_RECHECK)), ..queued() });
+        let refused = due(DueFacts { on_call: true, ..blocked(Gate::Dnd) });
+        assert_eq!(refused.action, Action::Block(Gate::Dnd), "what is for good is said at once");
+        assert!(!talks.lets_dial() && DueFacts::default().lets_dial());
+    }
+
+    #[test]
+    fn other_retry_settings_hold_for_who_was_tried() {
+        let retries = |count, cooldown_minutes| Retries { count, cooldown_minutes };
+        let last = Some((Ending::NotReached, NOW));
+        let again = told(&dialled(), Event::Over(Ending::NotReached, Status::Busy), TWO);
+        let given_up = told(&dialled(), Event::Over(Ending::NotReached, Status::Busy), retries(0, 0));
+        assert_eq!(retuned(&again, last, retries(0, 30)), Some(given_up));
+        assert_eq!(retuned(&given_up, last, TWO), Some(again));
+        let sooner = retuned(&again, last, retries(2, 5)).unwrap();
+        assert_eq!(sooner.look_at, Some(NOW.plus(5 * MINUTE)));
+        assert_eq!(retuned(&again, last, TWO), None, "nothing changes");
+        for never in [Some((Ending::Hopeless, NOW)), Some((Ending::PossiblyPlaced, NOW)), None] {
+            assert_eq!(retuned(&given_up, never, TWO), None);
+        }
+        let later = NOW.plus(30 * MINUTE);
+        let closed = step(&again, Event::Due(blocked(Gate::CallingWindow)), TWO, later).unwrap().next;
+        assert_eq!(retuned(&closed, last, retries(1, 30)), None, "it goes on waiting");
+        assert_eq!(shown(&retuned(&closed, last, retries(0, 30)).unwrap()).0, "unreached");
+        let refused = step(&again, Event::Due(blocked(Gate::OptOut)), TWO, later).unwrap().next;
+        for untouched in [queued(), dialled(), refused, Row { erased: true, ..again }] {
+            assert_eq!(retuned(&untouched, last, retries(10, 0)), None);
+        }
+    }
+
+    #[test]
+    fn who_was_tried_as_often_as_is_asked_now_is_not_tried_again() {
+        let again = told(&dialled(), Event::Over(Ending::NotReached, Status::Busy), TWO);
+        let later = NOW.plus(30 * MINUTE);
+        let none = Retries { count: 0, cooldown_minutes: 0 };
+        let step = step(&again, Event::Due(DueFacts::default()), none, later).unwrap();
+        assert_eq!(step.action, Action::Store);
+        assert_eq!(shown(&step.next), ("unreached", Some("busy"), 1, false, false));
     }
 
     #[test]
@@ -498,8 +645,14 @@ mod tests {
     fn any_event() -> impl Strategy<Value = Event> {
         let gate = prop::option::weighted(0.3, prop::sample::select(Gate::ALL.to_vec()));
         let moment = || prop::option::of((-2 * HOUR..48 * HOUR).prop_map(|by| NOW.plus(by)));
-        let facts =
-            (prop::bool::weighted(0.05), gate, moment(), moment(), prop::option::weighted(0.1, Just(NOW)));
+        let facts = (
+            prop::option::weighted(0.05, Just(RowFailure::MissingVariables)),
+            gate,
+            moment(),
+            moment(),
+            prop::option::weighted(0.1, Just(NOW)),
+            prop::bool::weighted(0.1),
+        );
         let status = || prop::sample::select(Status::ALL.to_vec());
         let ending = prop::sample::select(vec![
             Ending::Answered,
@@ -509,8 +662,8 @@ mod tests {
             Ending::PossiblyPlaced,
         ]);
         prop_oneof![
-            6 => facts.prop_map(|(unfit, block, opening, cap_ends, callers_rest_until)| {
-                Event::Due(DueFacts { unfit, block, opening, cap_ends, callers_rest_until })
+            6 => facts.prop_map(|(unfit, block, opening, cap_ends, callers_rest_until, on_call)| {
+                Event::Due(DueFacts { unfit, block, opening, cap_ends, callers_rest_until, on_call })
             }),
             2 => status().prop_map(Event::Lives),
             1 => Just(Event::NotPlaced),
@@ -551,6 +704,7 @@ mod tests {
                 prop_assert!(!retryable || state == RowState::Unreached && row.attempts > 0);
                 prop_assert!(!blocked || state == RowState::Unreached && row.attempts == 0 && !retryable);
                 prop_assert!(state != RowState::Held || row.look_at > Some(now));
+                prop_assert!(row.refusals <= i64::from(count.max(PROVIDER_RETRIES)) + 1);
                 let mut recount = Tally::default();
                 recount.enter(row.standing);
                 prop_assert_eq!(tally, recount);

@@ -2,7 +2,7 @@
 //! (docs/contract/campaigns.md#schedule). The hours of the agent's compliance pack apply besides, row by row.
 
 use jiff::civil::{Date, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 
 use super::settings::Settings;
 use crate::time::{DAY, Timestamp};
@@ -35,7 +35,8 @@ pub struct Schedule {
     zone: TimeZone,
     start_at: Option<Timestamp>,
     end_at: Option<Timestamp>,
-    /// Minutes of the day, including the first and excluding the second.
+    /// Minutes of the day, including the first and excluding the second; the second is of the next day when it is not after
+    /// the first.
     daily: Option<(u16, u16)>,
 }
 
@@ -96,8 +97,14 @@ impl Schedule {
     /// Whether the daily window is open at a moment, and when it closes (`None`: it never does).
     fn window_at(&self, now: Timestamp) -> Option<Option<Timestamp>> {
         let Some((from, to)) = self.daily else { return Some(None) };
-        let (open, close) = self.window_of(self.date(now), from, to)?;
-        (open <= now && now < close).then_some(Some(close))
+        let today = self.date(now);
+        // A window that goes on through midnight may be that of the day before.
+        [today.yesterday().ok().filter(|_| to <= from), Some(today)]
+            .into_iter()
+            .flatten()
+            .filter_map(|date| self.window_of(date, from, to))
+            .find(|(open, close)| *open <= now && now < *close)
+            .map(|(_, close)| Some(close))
     }
 
     /// The first moment at or after `from` at which the daily window is open.
@@ -119,7 +126,8 @@ impl Schedule {
 
     /// The window that opens on a day; `None` when a change of the clocks leaves nothing of it.
     fn window_of(&self, date: Date, from: u16, to: u16) -> Option<(Timestamp, Timestamp)> {
-        let (open, close) = (self.moment(date, from)?, self.moment(date, to)?);
+        let last = if to <= from { date.tomorrow().ok()? } else { date };
+        let (open, close) = (self.moment(date, from)?, self.moment(last, to)?);
         (open < close).then_some((open, close))
     }
 
@@ -132,7 +140,7 @@ impl Schedule {
         self.zone.to_datetime(moment).date()
     }
 
-    /// The moment of a minute of a day; of one that a change of the clocks leaves out, the moment after it.
+    /// The moment of a minute of a day; of one that a change of the clocks leaves out, the next moment that exists.
     fn moment(&self, date: Date, minute: u16) -> Option<Timestamp> {
         let (date, minute) = if minute >= DAY_MINUTES {
             (date.tomorrow().ok()?, minute - DAY_MINUTES)
@@ -140,7 +148,14 @@ impl Schedule {
             (date, minute)
         };
         let time = Time::new((minute / 60) as i8, (minute % 60) as i8, 0, 0).ok()?;
-        let moment = self.zone.to_ambiguous_timestamp(date.to_datetime(time)).compatible().ok()?;
+        let ambiguous = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
+        let left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
+        let moment = if left_out {
+            // By the offset after the change it lies before it.
+            self.zone.following(ambiguous.earlier().ok()?).next()?.timestamp()
+        } else {
+            ambiguous.compatible().ok()?
+        };
         Some(Timestamp(moment.as_millisecond()))
     }
 }
@@ -241,12 +256,46 @@ mod tests {
         let berlin = daily("Europe/Berlin", "02:30", "04:00");
         assert_eq!(
             berlin.window(at("2026-03-29T00:59:00Z")),
-            Window::Closed { opens: Some(at("2026-03-29T01:30:00Z")) }
+            Window::Closed { opens: Some(at("2026-03-29T01:00:00Z")) },
+            "at 03:00, the next moment that exists"
+        );
+        assert_eq!(
+            berlin.window(at("2026-03-29T01:00:00Z")),
+            Window::Open { until: Some(at("2026-03-29T02:00:00Z")) }
+        );
+        // It ends with the last moment that exists.
+        let night = daily("Europe/Berlin", "01:00", "02:30");
+        assert_eq!(
+            night.window(at("2026-03-29T00:59:00Z")),
+            Window::Open { until: Some(at("2026-03-29T01:00:00Z")) }
+        );
+        // Nothing is left of it on that day.
+        let lost = daily("Europe/Berlin", "02:15", "02:45");
+        assert_eq!(
+            lost.window(at("2026-03-29T00:59:00Z")),
+            Window::Closed { opens: Some(at("2026-03-30T00:15:00Z")) }
         );
         assert_eq!(
             berlin.window(at("2026-10-25T00:30:00Z")),
             Window::Open { until: Some(at("2026-10-25T03:00:00Z")) }
         );
+    }
+
+    #[test]
+    fn a_window_goes_on_through_midnight() {
+        let night = daily("Asia/Kolkata", "22:00", "06:00");
+        let until = Window::Open { until: Some(at("2026-11-24T06:00:00+05:30")) };
+        for inside in ["2026-11-23T22:00:00+05:30", "2026-11-24T00:00:00+05:30", "2026-11-24T05:59:59+05:30"]
+        {
+            assert_eq!(night.window(at(inside)), until, "{inside}");
+        }
+        for outside in ["2026-11-24T06:00:00+05:30", "2026-11-24T21:59:59+05:30"] {
+            let opens = Some(at("2026-11-24T22:00:00+05:30"));
+            assert_eq!(night.window(at(outside)), Window::Closed { opens }, "{outside}");
+        }
+        let evening = daily("Asia/Kolkata", "10:00", "00:00");
+        let until = Window::Open { until: Some(at("2026-11-24T00:00:00+05:30")) };
+        assert_eq!(evening.window(at("2026-11-23T23:59:00+05:30")), until);
     }
 
     #[test]
@@ -269,7 +318,7 @@ mod tests {
             probe in 0.0f64..1.0,
         ) {
             let text = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
-            let schedule = daily(zone, &text(from), &text((from + length).min(1440)));
+            let schedule = daily(zone, &text(from), &text((from + length) % 1440));
             let now = Timestamp(now);
             let is_open = |at: Timestamp| matches!(schedule.window(at), Window::Open { .. });
             match schedule.window(now) {

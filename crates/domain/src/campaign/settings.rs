@@ -123,8 +123,8 @@ impl Settings {
         {
             return Err(("endAt", "must lie after startAt"));
         }
-        if self.daily().is_some_and(|(from, to)| from >= to) {
-            return Err(("dailyTo", "must lie after dailyFrom on the same day"));
+        if self.daily().is_some_and(|(from, to)| from == to) {
+            return Err(("dailyTo", "must be another time than dailyFrom"));
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(Settings { end_at: Some(Timestamp(1)), ..good.clone() }.check().unwrap_err().0, "endAt");
         let daily = |from, to| Settings { daily_from: from, daily_to: to, ..Settings::default() };
         assert_eq!(daily(at("09:00"), at("18:00")).check(), Ok(()));
-        assert_eq!(daily(at("18:00"), at("09:00")).check().unwrap_err().0, "dailyTo");
+        assert_eq!(daily(at("18:00"), at("09:00")).check(), Ok(()), "through midnight");
         assert_eq!(daily(at("09:00"), at("09:00")).check().unwrap_err().0, "dailyTo");
         assert_eq!(daily(None, at("00:00")).check().unwrap_err().0, "dailyTo");
         assert_eq!(daily(at("10:00"), None).daily(), Some((DayTime(600), DayTime::END)));

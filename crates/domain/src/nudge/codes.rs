@@ -114,6 +114,9 @@ pub enum StatusReason {
     InsufficientBalance,
     /// Held or retry given up: no line was free.
     ConcurrencyFull,
+    /// Held: the number is in a live call of the workspace. Clients are told [`StatusReason::ConcurrencyFull`]; it is
+    /// another reason here because no line is kept for it.
+    NumberOnCall,
     /// Held or retry given up: the provider refused before the phone rang.
     ProviderError,
     /// Held between an unanswered dial and the next.
@@ -153,12 +156,22 @@ pub enum StatusReason {
 }
 
 impl StatusReason {
-    /// The word of the API; `sip_<status>` is the only one that is built.
+    /// The reason that clients are told.
+    pub fn told(self) -> Self {
+        match self {
+            StatusReason::NumberOnCall => StatusReason::ConcurrencyFull,
+            told => told,
+        }
+    }
+
+    /// The word in the store, which is that of the API but for what clients are not told ([`StatusReason::told`]);
+    /// `sip_<status>` is the only one that is built.
     pub fn as_str(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             StatusReason::OutsideCallingWindow => "outside_calling_window",
             StatusReason::InsufficientBalance => "insufficient_balance",
             StatusReason::ConcurrencyFull => "concurrency_full",
+            StatusReason::NumberOnCall => "number_on_call",
             StatusReason::ProviderError => "provider_error",
             StatusReason::Retry => "retry",
             StatusReason::NotConnected => "not_connected",
@@ -180,10 +193,11 @@ impl StatusReason {
         })
     }
 
-    const PLAIN: [StatusReason; 18] = [
+    const PLAIN: [StatusReason; 19] = [
         StatusReason::OutsideCallingWindow,
         StatusReason::InsufficientBalance,
         StatusReason::ConcurrencyFull,
+        StatusReason::NumberOnCall,
         StatusReason::ProviderError,
         StatusReason::Retry,
         StatusReason::NotConnected,
@@ -218,6 +232,7 @@ impl StatusReason {
         match self {
             StatusReason::InsufficientBalance
             | StatusReason::ConcurrencyFull
+            | StatusReason::NumberOnCall
             | StatusReason::ProviderError => true,
             StatusReason::OutsideCallingWindow
             | StatusReason::Retry
@@ -257,6 +272,7 @@ mod tests {
             "outside_calling_window",
             "insufficient_balance",
             "concurrency_full",
+            "number_on_call",
             "provider_error",
             "retry",
             "not_connected",

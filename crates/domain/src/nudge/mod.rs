@@ -124,11 +124,12 @@ impl Nudge {
     /// (docs/contract/nudges.md#holds).
     fn hold(&mut self, reason: Option<StatusReason>, at: Timestamp, actions: &mut Vec<Action>) {
         self.wait(reason, at);
+        let told = reason.map(StatusReason::told);
         let news = self.announced.is_none_or(|known| {
-            known.reason != reason || at.0.saturating_sub(known.at.0).saturating_abs() > HOUR
+            known.reason != told || at.0.saturating_sub(known.at.0).saturating_abs() > HOUR
         });
         if news {
-            self.announced = Some(Announced { reason, at });
+            self.announced = Some(Announced { reason: told, at });
             actions.push(Action::Emit(Notice::Scheduled));
         }
         actions.push(Action::WakeAt(at));
@@ -151,7 +152,7 @@ impl Nudge {
     ) {
         self.status = Status::Finished;
         self.result = Some(result);
-        self.status_reason = reason;
+        self.status_reason = reason.map(StatusReason::told);
         self.flight = Flight::None;
         self.next_attempt_at = None;
         self.finished_at = Some(now);

@@ -10,7 +10,7 @@ use crate::window::Release;
 /// How long a nudge is held for an empty wallet, in milliseconds (docs/contract/nudges.md#holds).
 pub const BALANCE_RECHECK: i64 = 15 * MINUTE;
 
-/// How long a nudge is held when no line is free, in milliseconds. A line becomes free within minutes, and
+/// How long a nudge is held when no line is free or its number is in a live call, in milliseconds. A line becomes free within minutes, and
 /// the dialler may check earlier when it knows of a free one.
 pub const LINES_RECHECK: i64 = 30 * SECOND;
 
@@ -38,6 +38,8 @@ pub struct DueFacts {
     pub balance_ok: bool,
     /// The workspace and the platform have a line free.
     pub line_free: bool,
+    /// The number is in a live call of the workspace.
+    pub on_call: bool,
 }
 
 impl DueFacts {
@@ -51,6 +53,7 @@ impl DueFacts {
         opening: None,
         balance_ok: true,
         line_free: true,
+        on_call: false,
     };
 }
 
@@ -258,6 +261,9 @@ impl TransitionBuilder {
         }
         if !facts.line_free {
             return self.wait_for(StatusReason::ConcurrencyFull, LINES_RECHECK);
+        }
+        if facts.on_call {
+            return self.wait_for(StatusReason::NumberOnCall, LINES_RECHECK);
         }
         self.next.status = Status::Queued;
         self.next.status_reason = None;

@@ -226,14 +226,13 @@ fn a_revoked_key_cancels_what_waits_and_stops_no_dial_under_way() {
 }
 
 #[test]
-fn a_full_minute_moves_it_to_the_next_without_a_try() {
-    let full = Event::Due(DueFacts { minute_free: false, ..DueFacts::CLEAR });
-    let late = NOON.plus(61_234);
-    let next = Timestamp((late.0 / MINUTE + 1) * MINUTE);
-    assert_is(&play(new(), &[(full, late)]), Status::Scheduled, Some("rate_limited"), 0, Some(next));
+fn a_number_that_is_in_a_call_is_waited_for_without_a_try() {
+    let talks = Event::Due(DueFacts { on_call: true, ..DueFacts::CLEAR });
+    let next = NOON.plus(ON_CALL_RECHECK);
+    assert_is(&play(new(), &[(talks, NOON)]), Status::Scheduled, Some("concurrency_full"), 0, Some(next));
     // What stands in the way for good is said at once.
     let gone =
-        Event::Due(DueFacts { minute_free: false, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
+        Event::Due(DueFacts { on_call: true, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(gone, NOON)]), Status::Failed, Some("agent_not_found"), 1, None);
 }
 
@@ -275,9 +274,9 @@ fn event() -> impl Strategy<Value = Event> {
         prop::option::of(0i64..48),
         any::<bool>(),
     )
-        .prop_map(|(block, balance_ok, line_free, opening, minute_free)| {
+        .prop_map(|(block, balance_ok, line_free, opening, on_call)| {
             let opening = opening.map(|hours| NOON.plus(hours * HOUR));
-            Event::Due(DueFacts { block, balance_ok, line_free, opening, minute_free, ..DueFacts::CLEAR })
+            Event::Due(DueFacts { block, balance_ok, line_free, opening, on_call, ..DueFacts::CLEAR })
         });
     let failure = prop::sample::select(vec![
         PlacementFailure::ProviderErrorBeforeRing,
@@ -301,7 +300,7 @@ proptest! {
             prop_assert_eq!(step.next.next_attempt_at.is_some(), step.next.status == Status::Scheduled && !step.next.dialling);
             if step.action == Some(Action::Place) {
                 let Event::Due(facts) = event else { panic!("only a due call is dialled") };
-                prop_assert!(!call.dialling && !call.erased && facts.block.is_none() && facts.balance_ok && facts.line_free && facts.minute_free);
+                prop_assert!(!call.dialling && !call.erased && facts.block.is_none() && facts.balance_ok && facts.line_free && !facts.on_call);
                 dials += 1;
             }
             call = step.next;

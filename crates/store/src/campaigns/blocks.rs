@@ -31,6 +31,13 @@ impl Moves {
         }
     }
 
+    /// What moved in other rows of the same list, too.
+    pub fn add_all(&mut self, other: Self) {
+        for (place, by) in other.0 {
+            *self.0.entry(place).or_default() += by;
+        }
+    }
+
     fn add(&mut self, position: i64, state: RowState, by: i64) {
         *self.0.entry((state.as_str(), block_of(position))).or_default() += by;
     }

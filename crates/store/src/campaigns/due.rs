@@ -15,6 +15,7 @@ use super::CampaignRow;
 use super::blocks::Moves;
 use super::list::{self, EntryRow};
 use super::progress::ProgressRow;
+use crate::calls::LONGEST_CALL;
 use crate::db::row::update;
 use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, Tx, any_of};
 use crate::params;
@@ -78,9 +79,11 @@ pub fn progress_of(tx: &mut Tx<'_>, campaigns: &[Id<Campaign>]) -> Result<Vec<Pr
 pub fn lines_wanted(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<Option<i64>, DbError> {
     let found: Option<(i64, i64)> = tx.one(
         "select coalesce((select without_line + case when next_look <= ?2 then cast(1000000000 as bigint) else 0 end from nudge_queues \
-         where workspace = ?1 and mode = 'live'), 0), (select count(*) from scheduled_calls where workspace = ?1 and mode = 'live' \
-         and status = 'scheduled' and call is null and (next_attempt_at <= ?2 or reason = 'concurrency_full'))",
-        params![tenant, now],
+         where workspace = ?1 and mode = 'live'), 0), (select count(*) from scheduled_calls s where workspace = ?1 and mode = 'live' \
+         and status = 'scheduled' and call is null and (next_attempt_at <= ?2 or reason = 'concurrency_full') \
+         and not exists (select 1 from calls c where c.workspace = ?1 and c.to_number = s.to_number and c.mode = 'live' \
+         and c.block_reason is null and c.started_at > ?3 and c.phase is null))",
+        params![tenant, now, now.plus(-LONGEST_CALL)],
     )?;
     let (nudges, calls) = found.unwrap_or_default();
     Ok((nudges < 1_000_000_000).then_some(nudges + calls))
@@ -110,6 +113,25 @@ pub fn to_look_at(
             EntryRow::COLUMNS
         ),
         params![tenant, campaign, list, now, limit],
+    )
+}
+
+/// Rows of a list that were tried and that are not reached, of the places after `after` up to `last`, locked until the
+/// transaction ends: those whose calls go on are waited for.
+pub fn tried(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    (campaign, list): (Id<Campaign>, i64),
+    after: i64,
+    last: i64,
+) -> Result<Vec<Box<EntryRow>>, DbError> {
+    tx.all(
+        formatcp!(
+            "select {} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and position > ?4 and position <= ?5 \
+             and attempts > 0 and state in ('unreached', 'held', 'in_progress') order by position /*pg for update*/",
+            EntryRow::COLUMNS
+        ),
+        params![tenant, campaign, list, after, last],
     )
 }
 
@@ -172,6 +194,8 @@ pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut M
             dial_status: row.dial_status.as_deref(),
             held_reason: row.held_reason,
             attempts: row.attempts,
+            refusals: row.refusals,
+            failure: row.failure,
             last_attempt_at: row.last_attempt_at,
             look_at: row.look_at,
             contact: row.contact,

@@ -2,7 +2,7 @@
 //! until it takes effect in one moment, and old ones are removed in batches.
 
 use const_format::formatcp;
-use domain::campaign::{HeldReason, InvalidReason, RowState, Standing};
+use domain::campaign::{HeldReason, InvalidReason, RowFailure, RowState, Standing};
 use domain::ids::{Call, Campaign, Contact, DataStream, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -51,6 +51,10 @@ row! {
         held_reason: Option<HeldReason>,
         /// Dials so far.
         attempts: i64,
+        /// Dials in a row that the carrier refused before any ring.
+        refusals: i64,
+        /// Why it was given up without a call.
+        failure: Option<RowFailure>,
         /// The last dial.
         last_attempt_at: Option<Timestamp>,
         /// When the dialler looks at it.

@@ -155,6 +155,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
     let (sql, values) = update!(
         "campaigns" set {
             name: &row.name,
+            agent: row.agent,
             dlt_template_ref: row.dlt_template_ref.as_deref(),
             status: row.status,
             from_number: settings.from_number.as_deref(),

@@ -48,6 +48,9 @@ row! {
         served: i64,
         /// The run under way.
         run: Option<Id<CampaignRun>>,
+        /// How far down the list rows that were tried have been held against changed retry settings; `None` when all have
+        /// been.
+        retune_after: Option<i64>,
         /// Grows with every save.
         version: i64,
     }
@@ -93,6 +96,7 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result
         next_look: None,
         served: 0,
         run: None,
+        retune_after: None,
         version: 0,
     };
     tx.later(ProgressRow::INSERT, &row.values())
@@ -206,7 +210,7 @@ pub fn start_list(
 ) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set list = ?3, total = ?4, reached = ?5, in_progress = ?6, unreached = ?7, held = ?8, queued = ?9, \
-         invalid = ?10, retryable = ?11, blocked = ?12 where workspace = ?1 and campaign = ?2",
+         invalid = ?10, retryable = ?11, blocked = ?12, retune_after = null where workspace = ?1 and campaign = ?2",
         params![
             tenant,
             campaign,
@@ -242,6 +246,19 @@ pub fn look_at_all(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(),
     tx.later(
         "update campaign_progress set next_look = ?2, version = version + 1 where workspace = ?1 and next_look is not null and next_look > ?2",
         params![tenant, at],
+    )
+}
+
+/// Rows of the list in force that were tried have been held against changed retry settings down to this place; `None`: all.
+pub fn retune(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    after: Option<i64>,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set retune_after = ?3 where workspace = ?1 and campaign = ?2",
+        params![tenant, campaign, after],
     )
 }
 

@@ -30,6 +30,8 @@ row! {
         placed: i64,
         /// Dials that were refused.
         rejected: i64,
+        /// Of the refused ones, those that the carrier refused before any ring.
+        refused: i64,
         /// Why it dialled nothing.
         skipped_reason: Option<String>,
         /// What went wrong.
@@ -125,13 +127,22 @@ pub fn work(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, work: Work) ->
 /// The carrier refused a dial of a campaign before any ring: of the last run that dialled, it was none.
 pub fn not_placed(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.later(
-        "update campaign_runs set placed = placed - 1, rejected = rejected + 1 where workspace = ?1 and id = \
-         (select max(id) from campaign_runs where workspace = ?1 and campaign = ?2 and placed > 0)",
+        formatcp!(
+            "update campaign_runs set placed = placed - 1, rejected = rejected + 1, refused = refused + 1, \
+             skipped_reason = case when status = 'completed' and refused + 1 = attempted then '{BY_CARRIER}' else skipped_reason end, \
+             status = case when status = 'completed' and refused + 1 = attempted then 'skipped' else status end \
+             where workspace = ?1 and id = (select max(id) from campaign_runs where workspace = ?1 and campaign = ?2 and placed > 0)"
+        ),
         params![tenant, campaign],
     )
 }
 
-/// A run is over.
+/// `skipped_reason` of a run of which the carrier refused every dial.
+const BY_CARRIER: &str = "provider_error";
+/// Whether a run, which is under way, took rows up and the carrier refused every dial.
+const ALL_REFUSED: &str = "status = 'running' and attempted > 0 and refused = attempted";
+
+/// A run is over. One of which the carrier refused every dial has dialled nothing, whatever is said of it.
 pub fn end(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -142,9 +153,30 @@ pub fn end(
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.later(
-        "update campaign_runs set status = ?3, skipped_reason = ?4, error = coalesce(?5, error), finished_at = ?6 \
-         where workspace = ?1 and id = ?2 and status in ('queued', 'running')",
+        formatcp!(
+            "update campaign_runs set skipped_reason = case when {ALL_REFUSED} then '{BY_CARRIER}' else cast(?4 as text) end, \
+             status = case when {ALL_REFUSED} then 'skipped' else cast(?3 as text) end, error = coalesce(?5, error), finished_at = ?6 \
+             where workspace = ?1 and id = ?2 and status in ('queued', 'running')"
+        ),
         params![tenant, id, status, skipped_reason, error, now],
+    )
+}
+
+/// Forgets a run of the schedule that is over and of which the carrier refused every dial, if the run before came to the
+/// same.
+pub fn fold(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    id: Id<CampaignRun>,
+) -> Result<(), DbError> {
+    tx.later(
+        formatcp!(
+            "delete from campaign_runs where workspace = ?1 and id = ?2 and source = 'schedule' and status = 'skipped' \
+             and skipped_reason = '{BY_CARRIER}' and (select b.skipped_reason from campaign_runs b where b.workspace = ?1 \
+             and b.campaign = ?3 and b.id < ?2 order by b.id desc limit 1) = '{BY_CARRIER}'"
+        ),
+        params![tenant, id, campaign],
     )
 }
 
@@ -158,9 +190,12 @@ pub fn end_all(
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.later(
-        "update campaign_runs set skipped_reason = case when status = 'queued' then ?3 else skipped_reason end, \
-         status = case when status = 'queued' then 'skipped' else 'completed' end, finished_at = ?4 \
-         where workspace = ?1 and campaign = ?2 and status in ('queued', 'running')",
+        formatcp!(
+            "update campaign_runs set skipped_reason = case when status = 'queued' then cast(?3 as text) \
+             when {ALL_REFUSED} then '{BY_CARRIER}' else skipped_reason end, \
+             status = case when status = 'queued' or {ALL_REFUSED} then 'skipped' else 'completed' end, finished_at = ?4 \
+             where workspace = ?1 and campaign = ?2 and status in ('queued', 'running')"
+        ),
         params![tenant, campaign, skipped_reason, now],
     )
 }

@@ -86,6 +86,7 @@ migrations! {
     44 "claims" => online,
     9006 "identities" => online,
     9002 "backfills" => online,
+    9007 "campaign_refusals" => online,
 }
 
 /// Number of the newest step this program knows.

@@ -8,7 +8,9 @@ use domain::agent::{Channel, Status as AgentStatus};
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
-use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
+use domain::campaign::{
+    HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status as CampaignStatus,
+};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{
     Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource,
@@ -410,7 +412,7 @@ macro_rules! words {
 words! {
     DocumentStatus, FileType, Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
-    InvalidReason, HeldReason, RunStatus, RunSource,
+    InvalidReason, HeldReason, RowFailure, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
     ChatState, ChatChannel, ChatRole, ChatEndCause, ChatOrigin, TurnKind, Reading,

@@ -10,7 +10,6 @@ use campaigns::filling::Filling;
 use campaigns::list::aside;
 use campaigns::{campaign, list, preflight, run, runs, summary};
 use channel::campaigns as messaging;
-use domain::campaign::RunStatus;
 use domain::campaign::list::MAX_ROWS;
 use domain::tenant::Mode;
 
@@ -128,8 +127,8 @@ pub async fn runs(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 
 pub async fn start_run(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    let run_id = run::start(&app, caller.tenant(), id).await?;
-    Reply::data(202, &RunStarted { run_id, status: RunStatus::Queued })
+    let (run_id, status) = run::start(&app, caller.tenant(), id).await?;
+    Reply::data(202, &RunStarted { run_id, status })
 }
 
 pub async fn run(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

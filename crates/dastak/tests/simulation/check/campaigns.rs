@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use domain::campaign::{DayTime, Schedule, Settings, Window};
 use domain::phone::Phone;
-use domain::time::Timestamp;
+use domain::time::{SECOND, Timestamp};
+use domain::wallet::talk_seconds;
 
 use super::Court;
 use crate::sight::Sight;
@@ -110,7 +111,8 @@ impl Court<'_> {
         if placed != dialled {
             broken.push(format!("{} counts {dialled} dials, its runs {placed}", campaign.id));
         }
-        let (mut calls, mut talk) = (0, 0);
+        let calls = one("select count(*) from calls where campaign = ?1 and answered_at is not null");
+        let mut talk = 0;
         let mut charges = 0;
         let charged: HashMap<String, i64> = self
             .rows("select reference, amount from wallet_entries where kind = 'call_charge'", |row| {
@@ -119,10 +121,8 @@ impl Court<'_> {
             .into_iter()
             .collect();
         for (id, call) in self.calls.iter().filter(|(_, call)| call.campaign.as_ref() == Some(&campaign.id)) {
-            if call.status == "completed" && call.end_cause.as_deref() != Some("voicemail") {
-                calls += 1;
-                talk += call.talk_ms.unwrap_or(0);
-            }
+            // As the figures over calls have them: a machine answers, too.
+            talk += talk_seconds(call.talk_ms.unwrap_or(0)) * SECOND;
             let own = charged.iter().filter(|(reference, _)| {
                 reference.as_str() == id
                     || reference.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(':'))

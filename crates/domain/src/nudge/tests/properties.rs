@@ -16,9 +16,20 @@ fn due_facts() -> impl Strategy<Value = DueFacts> {
         prop::option::of(0i64..48),
         prop::bool::weighted(0.8),
         prop::bool::weighted(0.8),
+        prop::bool::weighted(0.1),
     )
         .prop_map(
-            |(key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free)| {
+            |(
+                key_revoked,
+                refusal,
+                from_number_ok,
+                providers_ok,
+                block,
+                opening,
+                balance_ok,
+                line_free,
+                on_call,
+            )| {
                 let opening = opening
                     .map(|hours| NOON.plus(hours * HOUR))
                     .map(|opening| Release { opening, closing: opening.plus(HOUR) });
@@ -31,6 +42,7 @@ fn due_facts() -> impl Strategy<Value = DueFacts> {
                     opening,
                     balance_ok,
                     line_free,
+                    on_call,
                 }
             },
         )
