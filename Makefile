@@ -19,7 +19,7 @@ test: packages ## every test, on both engines
 	scripts/test.sh
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' $(SPEECH) $(PEERS)
+	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium $(SPEECH) $(PEERS)
 
 openapi: ## rewrites the golden API document
 	cargo run --quiet --bin dastak -- openapi > openapi.json

@@ -76,6 +76,7 @@ computes() {
         step "the simulation with two nodes" env SIM_ENGINE=postgres SIM_SEEDS=4 cargo test --workspace --test simulation every_seed &&
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
+        step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&

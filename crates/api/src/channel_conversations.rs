@@ -549,6 +549,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Have your helpdesk answer instead of the agent",
     )
     .scope(CHATAPP_WRITE)
+    .rate(RateClass::HandOvers)
     .optional_body(request::<ConversationTakeover>)
     .answers(&[(200, Some(data::<TakenOverConversation>))])
     .errors(&[codes::CONVERSATION_ENDED, codes::HELD_BY_TEAMMATE]),
@@ -560,6 +561,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Give a conversation back to its agent",
     )
     .scope(CHATAPP_WRITE)
+    .rate(RateClass::HandOvers)
     .optional_body(request::<ConversationHandback>)
     .answers(&[(200, Some(data::<HandedBackConversation>))])
     .errors(&[codes::CONVERSATION_ENDED, codes::HELD_BY_TEAMMATE]),
@@ -571,6 +573,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Give a conversation to a teammate",
     )
     .scope(CHATAPP_WRITE)
+    .rate(RateClass::HandOvers)
     .live_only()
     .body(request::<ConversationAssignment>)
     .answers(&[(200, Some(data::<AssignedConversation>))])

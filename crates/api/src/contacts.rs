@@ -281,7 +281,7 @@ pub fn new_contact() -> Schema {
 
 fn contact_change() -> Schema {
     request::<ContactChange>()
-        .variant("ContactChange", |field| (field.name != "externalRef").then_some(field))
+        .variant("ContactChange", |field| Some(Field { required: false, default: None, ..field }))
 }
 
 fn list_query() -> Vec<Field> {

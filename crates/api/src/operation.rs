@@ -77,6 +77,8 @@ pub enum RateClass {
     ChatMessages,
     /// `POST /v1/chatapp/messages` and `POST /v1/chatapp/conversations`.
     ChannelMessages,
+    /// Conversations that change hands between agents and people.
+    HandOvers,
 }
 
 /// What `Idempotency-Key` does for an operation.

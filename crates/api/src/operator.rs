@@ -39,6 +39,7 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("nudgesPerMinute", 60),
     ("chatMessagesPerMinute", 120),
     ("channelMessagesPerMinute", 300),
+    ("handOversPerMinute", 60),
     ("pendingNudges", 10_000),
     ("concurrentCalls", 100),
 ];

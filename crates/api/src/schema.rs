@@ -282,6 +282,43 @@ impl Schema {
         self.check_at(value, "")
     }
 
+    /// Takes out of a request what is null and means nothing by it: an optional field that is null is absent. Where null has
+    /// a meaning of its own, and where any value is kept, it stays.
+    pub fn drop_nulls(&self, value: &mut Value) {
+        match (&self.kind, value) {
+            (Shape::Object { fields, .. }, Value::Object(map)) => {
+                for field in fields {
+                    let Some(value) = map.get_mut(&*field.name) else { continue };
+                    let schema = &field.schema;
+                    let means_nothing =
+                        !field.required && !schema.nullable && !matches!(schema.kind, Shape::Any);
+                    if value.is_null() && means_nothing {
+                        map.shift_remove(&*field.name);
+                    } else {
+                        schema.drop_nulls(value);
+                    }
+                }
+            }
+            (Shape::Array { items, .. }, Value::Array(values)) => {
+                values.iter_mut().for_each(|value| items.drop_nulls(value));
+            }
+            (Shape::Map { values, .. }, Value::Object(map)) => {
+                map.values_mut().for_each(|value| values.drop_nulls(value));
+            }
+            (Shape::AnyOf(choices), value) => {
+                let fits = |choice: &Schema| {
+                    let mut tried = value.clone();
+                    choice.drop_nulls(&mut tried);
+                    choice.check(&mut tried.clone()).is_ok().then_some(tried)
+                };
+                if let Some(fitting) = choices.iter().find_map(fits) {
+                    *value = fitting;
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn check_at(&self, value: &mut Value, path: &str) -> Result<(), Misfit> {
         if value.is_null() {
             return if self.nullable || matches!(self.kind, Shape::Any) {

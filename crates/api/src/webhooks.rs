@@ -214,7 +214,7 @@ pub struct Event {
 }
 
 /// Events as they come.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, JsonSchema)]
 pub struct EventStream {
     /// Events, oldest first.
     #[schemars(with = "Vec<Event>")]
@@ -223,6 +223,25 @@ pub struct EventStream {
     pub cursor: String,
     /// The name of the service in the headers of deliveries.
     pub brand: String,
+}
+
+impl EventStream {
+    /// Its JSON, of envelopes as they are sent: these are not read again.
+    #[must_use]
+    pub fn json(envelopes: &[String], cursor: &str, brand: &str) -> String {
+        let bytes = envelopes.iter().map(|envelope| envelope.len() + 1).sum::<usize>();
+        let mut json = String::with_capacity(bytes + 256);
+        json.push_str("{\"data\":[");
+        for (number, envelope) in envelopes.iter().enumerate() {
+            if number > 0 {
+                json.push(',');
+            }
+            json.push_str(envelope);
+        }
+        let (cursor, brand) = (Value::from(cursor), Value::from(brand));
+        json.push_str(&format!("],\"cursor\":{cursor},\"brand\":{brand}}}"));
+        json
+    }
 }
 
 /// A sample event to be emitted.

@@ -16,6 +16,7 @@ use store::{DbError, Tx, erasure};
 
 use super::contact_view::{present, view};
 use super::do_not_call::{self, Source};
+use super::limits::pages;
 use super::{App, Context, Failure, contact_policy};
 
 /// Time zone of a new contact.
@@ -39,15 +40,16 @@ pub async fn list(
     limit: i64,
 ) -> Result<(Vec<ContactView>, Option<String>), Failure> {
     let seen = if mode == Mode::Test { Visible::All } else { Visible::Live };
-    let rows = app
-        .store
-        .read(move |tx| {
-            let rows = contacts::list(tx, tenant, seen, before.as_deref(), limit)?;
-            rows.into_iter().map(|row| view(tx, row)).collect::<Result<Vec<_>, DbError>>()
-        })
-        .await?;
-    let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
-    Ok((rows, next))
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = contacts::list(tx, tenant, seen, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            let views = rows.into_iter().map(|row| view(tx, row)).collect::<Result<_, _>>()?;
+            Ok::<_, DbError>((views, next))
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &ContactView| view.id.to_string())
+    });
+    Ok(page.await?)
 }
 
 /// One contact.
@@ -120,6 +122,7 @@ pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result
 }
 
 fn read_item(shape: &api::schema::Schema, item: &mut Value) -> Result<ContactChange, Failure> {
+    shape.drop_nulls(item);
     shape.check(item).map_err(|misfit| {
         Failure::field(if misfit.field.is_empty() { "contact" } else { &misfit.field }, misfit.must)
     })?;
@@ -201,7 +204,16 @@ fn upsert_in(
             }
         }
         if let Some(owner) = contacts::find_by_phone(tx, tenant, Mode::Live, &phone.to_string())? {
-            return Err(taken(&owner));
+            if owner.external_ref.is_some() {
+                return Err(taken(&owner));
+            }
+            // A call or a message made it, without a reference.
+            match contacts::get_for_update(tx, tenant, owner.id)?
+                .filter(|row| row.erased_at.is_none() && row.external_ref.is_none())
+            {
+                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
+                None => continue,
+            }
         }
         let mut row = fresh(context, change, phone);
         let consent = fill(context, &mut row, change, checked);
@@ -264,11 +276,37 @@ fn apply(
     if change.opt_out == Some(false) && row.opt_out {
         return Err(Failure::plain(error_codes::OPT_OUT_DOWNGRADE));
     }
+    give_reference(tx, context, tenant, &mut row, &change.external_ref)?;
     let consent = fill(context, &mut row, change, checked);
     if !contacts::update(tx, tenant, &row, context.now)? {
         return Err(Failure::not_found("contact"));
     }
     settle(tx, context, tenant, row, change.opt_out, consent)
+}
+
+/// Gives a contact that has no reference this one; an empty one is absent.
+fn give_reference(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    row: &mut ContactRow,
+    reference: &str,
+) -> Result<(), Failure> {
+    match row.external_ref.as_deref() {
+        _ if reference.is_empty() => return Ok(()),
+        Some(known) if known == reference => return Ok(()),
+        Some(_) => return Err(Failure::field("externalRef", "cannot change once it is set")),
+        None => {}
+    }
+    if let Some(owner) = contacts::find_by_reference(tx, tenant, row.mode, reference)? {
+        return Err(Failure::conflict("another contact has this externalRef")
+            .with_meta(json!({"existingId": owner.id})));
+    }
+    if !contacts::adopt_reference(tx, tenant, row.mode, row.id, reference, context.now)? {
+        return Err(Failure::conflict("other requests keep changing this contact; try again"));
+    }
+    row.external_ref = Some(reference.to_owned());
+    Ok(())
 }
 
 /// A consent that a change records, with what the chain says of it.

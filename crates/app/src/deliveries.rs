@@ -1,6 +1,6 @@
 //! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
 
-use ::webhooks::Replayed;
+use ::webhooks::{Replayed, complete};
 use api::error_codes;
 use api::webhooks::Delivery as DeliveryView;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
@@ -9,12 +9,21 @@ use domain::time::Timestamp;
 use serde_json::Value;
 use store::deliveries::{self, DeliveryRow, Filter, Key};
 use store::weeks::Weekly;
-use store::{Tx, webhooks};
+use store::{DbError, Tx, webhooks};
 
+use super::limits::pages;
 use super::{App, Context, Failure};
 
 /// Log entries looked at for one page.
 const EXAMINED: i64 = 5_000;
+
+/// A delivery with the transcript that belongs into its payload.
+fn completed(tx: &mut Tx<'_>, tenant: Tenant, mut row: DeliveryRow) -> Result<DeliveryRow, DbError> {
+    if let Some(envelope) = row.envelope.take() {
+        row.envelope = Some(complete(tx, tenant, envelope, row.transcript.as_ref())?);
+    }
+    Ok(row)
+}
 
 fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
     let read = |text: &str| {
@@ -63,15 +72,21 @@ pub async fn list(
     let since = Weekly::Deliveries.bound(oldest(app));
     let page = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
-        Ok::<_, Failure>(deliveries::list(
+        let part = (mode, &filter);
+        pages::read(
             tx,
-            tenant,
-            endpoint,
-            (mode, &filter),
-            (&since, before.as_deref().unwrap_or("whd_~")),
             limit,
-            EXAMINED,
-        )?)
+            before.clone(),
+            |tx, limit, before| {
+                let between = (since.as_str(), before.unwrap_or("whd_~"));
+                Ok::<_, Failure>(deliveries::list(tx, tenant, endpoint, part, between, limit, EXAMINED)?)
+            },
+            |tx, row| {
+                let row = completed(tx, tenant, row)?;
+                let bytes = row.envelope.as_ref().map_or(0, String::len) + row.attempts.len();
+                Ok((row.id.to_string(), bytes, row))
+            },
+        )
     });
     let (rows, next) = page.await?;
     Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
@@ -89,7 +104,8 @@ pub async fn get(
     let key = Key { tenant, endpoint, id };
     let row = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
-        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
+        let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
+        Ok::<_, Failure>(completed(tx, tenant, row)?)
     });
     view(row.await?)
 }
@@ -120,11 +136,18 @@ pub async fn replay(
         if !active {
             return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
         }
-        let replayed = Replayed { kind: row.kind, envelope, created_at: row.created_at, trace: row.trace };
+        let replayed = Replayed {
+            kind: row.kind,
+            envelope,
+            transcript: row.transcript,
+            created_at: row.created_at,
+            trace: row.trace,
+        };
         if !context.webhooks.replay(tx, context.now, key, replayed)? {
             return Err(Failure::not_found("delivery"));
         }
-        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
+        let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
+        Ok::<_, Failure>(completed(tx, tenant, row)?)
     });
     view(row.await?)
 }

@@ -7,12 +7,12 @@ use api::error_codes;
 use domain::ids::{Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::SECOND;
-use serde_json::Value;
-use store::events;
 use store::weeks::Weekly;
-use webhooks::MAX_READERS;
+use store::{DbError, events};
+use webhooks::{MAX_READERS, complete};
 
 use super::events::{Audience, emit_sample, known};
+use super::limits::pages;
 use super::{App, Failure};
 
 /// On a store that several nodes share, a transaction still under way may hold an event with an older id:
@@ -64,28 +64,33 @@ async fn read(
     mode: Mode,
     after: &str,
     limit: i64,
-) -> Result<(Vec<Value>, String, bool), Failure> {
+) -> Result<(Vec<String>, String, bool), Failure> {
     // What has had its time may still be there for a while, but is not shown.
     let since = Weekly::Events.bound(app.clock.now().plus(-webhooks::KEPT));
     let (from, before) = (since.max(after.to_owned()), horizon(app));
     app.webhooks.readers.looked();
-    let (rows, next) =
-        app.store.read(move |tx| events::page(tx, tenant, mode, (&from, &before), limit, EXAMINED)).await?;
+    let found = app.store.read(move |tx| {
+        pages::read(
+            tx,
+            limit,
+            Some(from.clone()),
+            |tx, limit, after| {
+                events::page(tx, tenant, mode, (after.unwrap_or_default(), &before), limit, EXAMINED)
+            },
+            |tx, row| {
+                let envelope = row.envelope.map(|text| complete(tx, tenant, text, row.transcript.as_ref()));
+                let (id, envelope) = (row.id.to_string(), envelope.transpose()?);
+                Ok::<_, DbError>((id.clone(), envelope.as_ref().map_or(0, String::len), (id, envelope)))
+            },
+        )
+    });
+    let (rows, next) = found.await?;
     let more = next.is_some();
-    let next = next.or_else(|| rows.last().map(|row| row.id.to_string())).unwrap_or_else(|| after.to_owned());
-    let envelopes = rows
-        .iter()
-        .filter_map(|row| row.envelope.as_deref())
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>();
-    Ok((
-        envelopes.map_err(|why| Failure::internal(format!("an event's envelope is not JSON: {why}")))?,
-        next,
-        more,
-    ))
+    let next = next.or_else(|| rows.last().map(|(id, _)| id.clone())).unwrap_or_else(|| after.to_owned());
+    Ok((rows.into_iter().filter_map(|(_, envelope)| envelope).collect(), next, more))
 }
 
-/// Envelopes of one mode after a point, oldest first, and the next point. Waits for up to `wait` of real
+/// Envelopes (JSON) of one mode after a point, oldest first, and the next point. Waits for up to `wait` of real
 /// time while there are none: it is the client that waits, so the manual clock does not count it.
 ///
 /// # Errors `rate_limited` when [`MAX_READERS`] of this mode wait already.
@@ -96,7 +101,7 @@ pub async fn listen(
     after: After,
     limit: i64,
     wait: Duration,
-) -> Result<(Vec<Value>, String), Failure> {
+) -> Result<(Vec<String>, String), Failure> {
     let full = || {
         let message = format!("{MAX_READERS} requests of this workspace wait for events already");
         Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }

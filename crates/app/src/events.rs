@@ -6,6 +6,7 @@ use domain::ids::{Event, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::Value;
 use store::Tx;
+pub use store::events::TranscriptRef;
 pub use webhooks::{Audience, NewEvent};
 
 use super::{Context, Failure};
@@ -17,9 +18,22 @@ pub fn emit(
     tenant: Tenant,
     event: NewEvent<'_>,
 ) -> Result<Id<Event>, Failure> {
+    emit_with(tx, context, tenant, event, None)
+}
+
+/// Writes an event of a chat, which carries the transcript up to now. Whoever sends or reads the event puts it in: an event
+/// costs what it says itself, however long its chat is.
+pub fn emit_with(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    event: NewEvent<'_>,
+    transcript: Option<TranscriptRef>,
+) -> Result<Id<Event>, Failure> {
     let livemode = event.mode.livemode();
     let id = context.ids.make::<Event>();
-    context.webhooks.emit(tx, (id, context.now), tenant, event, livemode, &Audience::Subscribed)?;
+    let at = (id, context.now);
+    context.webhooks.emit(tx, at, tenant, (event, transcript), livemode, &Audience::Subscribed)?;
     Ok(id)
 }
 
@@ -37,7 +51,7 @@ pub fn emit_sample(
 ) -> Result<(Id<Event>, usize), Failure> {
     let id = context.ids.make::<Event>();
     let event = NewEvent { kind: kind.name, mode, agent: None, contact: None, data };
-    let count = context.webhooks.emit(tx, (id, context.now), tenant, event, false, audience)?;
+    let count = context.webhooks.emit(tx, (id, context.now), tenant, (event, None), false, audience)?;
     Ok((id, count))
 }
 

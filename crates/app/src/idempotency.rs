@@ -121,7 +121,13 @@ impl Once {
         fingerprint: String,
         holder: String,
     ) -> Self {
-        Self(Some(Slot { workspace, mode, operation, key, fingerprint, holder }))
+        Self(Some(Slot { workspace, mode, operation, key, fingerprint, former: None, holder }))
+    }
+
+    /// Also knows the request by the fingerprint that the version before stored for it.
+    #[must_use]
+    pub fn or_former(self, fingerprint: String) -> Self {
+        Self(self.0.map(|slot| Slot { former: Some(fingerprint), ..slot }))
     }
 
     /// Takes the key, in the caller's transaction.

@@ -21,6 +21,7 @@ pub mod decision_log;
 pub mod deliveries;
 #[cfg(test)]
 mod directions;
+pub mod disk;
 pub mod dnd;
 pub mod do_not_call;
 pub mod due_rows;

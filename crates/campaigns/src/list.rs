@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use api::campaigns::{CallingList, CallingListCounts, CallingListPage, CallingListRow, NewCallingListRow};
 use api::error_codes as codes;
 use app::agents::required_variables;
+use app::limits::pages;
 use app::{App, Context, Failure, topics};
 use domain::call::variables::has_value;
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
@@ -460,13 +461,18 @@ pub async fn read(
                 Wanted::In(state) => found.of(state),
                 Wanted::DoNotCall => dnc,
             };
-            let page =
-                Page { list, wanted, search: search.clone(), limit: query.limit, offset: query.offset };
-            let rows =
-                if query.offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
-            let next = query.offset + query.limit;
+            let piece = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
+                let offset = after.and_then(|after| after.parse().ok()).unwrap_or(query.offset);
+                let page = Page { list, wanted, search: search.clone(), limit, offset };
+                let rows = if offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
+                let next = (rows.len() as i64 >= limit).then(|| (offset + limit).to_string());
+                Ok::<_, Failure>((views(tx, tenant, id, rows)?, next))
+            };
+            let (data, _) = pages::views(tx, query.limit, None, piece, |_: &CallingListRow| String::new())?;
+            // A page of large rows ends before its limit.
+            let next = query.offset + (data.len() as i64).max(1);
             Ok(CallingListPage {
-                data: views(tx, tenant, id, rows)?,
+                data,
                 counts: CallingListCounts {
                     all: found.total,
                     reached: found.reached,

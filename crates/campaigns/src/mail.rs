@@ -86,7 +86,7 @@ pub(crate) fn owe(
             None => Ok(()),
         };
     }
-    let name = if campaign.name.is_empty() { campaign.id.to_string() } else { campaign.name.clone() };
+    let name = if campaign.name.is_empty() { campaign.id.to_string() } else { one_line(&campaign.name) };
     let rows: Vec<MailRow> = addresses
         .iter()
         .map(|address| MailRow {
@@ -105,6 +105,12 @@ pub(crate) fn owe(
     mails::insert(tx, &rows)?;
     tx.wake(topics::MAILS);
     Ok(())
+}
+
+/// A name as it stands in a line of a mail: with line breaks it would write lines, and headers, of its own.
+fn one_line(name: &str) -> String {
+    let is_break = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+    name.chars().map(|letter| if is_break(letter) { ' ' } else { letter }).collect()
 }
 
 /// Sends a few of the mails that are due. Returns whether there may be more.
@@ -153,4 +159,21 @@ async fn settle(app: &Arc<App>, row: MailRow, sent: Result<(), MailError>) -> Re
 /// When the next mail is due.
 pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(mails::next_due).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn a_name_writes_no_lines_of_its_own() {
+        for (name, line) in [
+            ("Diwali offer", "Diwali offer"),
+            ("a\r\nBcc: thief@example.com", "a  Bcc: thief@example.com"),
+            ("a\nb\u{85}c\u{2028}d\u{2029}e\u{0}f", "a b c d e f"),
+            ("दिवाली", "दिवाली"),
+        ] {
+            assert_eq!(one_line(name), line);
+        }
+    }
 }

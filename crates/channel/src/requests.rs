@@ -7,6 +7,7 @@ use api::channel_templates::TemplateUse;
 use api::error_codes as codes;
 use app::access::Caller;
 use app::idempotency::{Answer, Claim as Key, Once, Taken};
+use app::limits::pages;
 use app::{App, Failure};
 use domain::channel::content::Misfit;
 use domain::channel::template::{self, Params, TemplateRef};
@@ -561,11 +562,10 @@ pub async fn list(
     if mode == Mode::Test {
         return Ok((Vec::new(), None));
     }
-    app.store
-        .read(move |tx| {
-            let rows = channel_messages::page(tx, tenant, &filter, before.as_deref(), limit)?;
-            let next =
-                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = channel_messages::page(tx, tenant, &filter, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
             let ids: Vec<_> = rows.iter().map(|row| row.contact).collect();
             let references =
                 if ids.is_empty() { Vec::new() } else { contacts::references(tx, tenant, &ids)? };
@@ -573,8 +573,10 @@ pub async fn list(
                 |id| references.iter().find(|(known, _)| *known == id).and_then(|(_, text)| text.clone());
             let views = rows.iter().map(|row| view::of(row, reference(row.contact))).collect();
             Ok::<_, Failure>((views, next))
-        })
-        .await
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &View| view.message_id.to_string())
+    });
+    page.await
 }
 
 /// One message.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::chats::ChatReply;
 use api::error_codes as codes;
-use app::events::{self, NewEvent};
+use app::events::{self, NewEvent, TranscriptRef};
 use app::idempotency::Once;
 use app::{App, Context, Failure, topics, wallet};
 use domain::chat::{
@@ -385,22 +385,20 @@ pub fn emit(
         "metadata": row.metadata,
         "adReferral": carried.as_ref().and_then(|carried| carried.ad_referral.as_ref()),
     });
-    if let Value::Object(data) = &mut data {
-        if kind != "chat.started" {
-            let messages = chats::messages(tx, row.workspace, row.id, 0)?;
-            let failed = undelivered(tx, row)?;
-            let told = messages.iter().map(|message| match failed.contains(&message.seq) {
-                true => json!({"role": message.role, "text": message.text, "failed": true}),
-                false => json!({"role": message.role, "text": message.text}),
-            });
-            data.insert("transcript".into(), told.collect());
-        }
-        if let Value::Object(extra) = extra {
-            data.extend(extra);
-        }
+    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
+        data.extend(extra);
     }
+    let transcript = match kind {
+        "chat.started" => None,
+        _ => Some(TranscriptRef {
+            chat: row.id,
+            last: row.messages,
+            characters: row.characters,
+            failed: undelivered(tx, row)?.into_iter().collect(),
+        }),
+    };
     let (agent, contact) = (row.agent.to_string(), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
-    events::emit(tx, &env.context, row.workspace, event)?;
+    events::emit_with(tx, &env.context, row.workspace, event, transcript)?;
     Ok(())
 }

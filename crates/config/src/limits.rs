@@ -22,6 +22,16 @@ pub struct Limits {
     pub bodies: usize,
     /// The same for one workspace.
     pub bodies_per_client: usize,
+    /// Bytes of all answers that clients have not taken.
+    pub answers: usize,
+    /// The same for one workspace.
+    pub answers_per_client: usize,
+    /// Bytes of records that a stream stores on a day.
+    pub stream_bytes_per_day: i64,
+    /// Bytes of records that the streams of a workspace keep.
+    pub stream_bytes_per_workspace: i64,
+    /// Bytes that must be free on the disk of the data folder for a request that stores something.
+    pub disk_reserve: u64,
 }
 
 /// Who may see the figures, beside the operator.
@@ -54,6 +64,11 @@ pub(super) fn read(values: &Values) -> Result<Limits, String> {
         answer_time: seconds("limits.answer_time")?,
         bodies: megabytes("limits.bodies_mb")?,
         bodies_per_client: megabytes("limits.bodies_mb_per_client")?,
+        answers: megabytes("limits.answers_mb")?,
+        answers_per_client: megabytes("limits.answers_mb_per_client")?,
+        stream_bytes_per_day: values.number("limits.stream_mb_per_day")?.saturating_mul(1 << 20),
+        stream_bytes_per_workspace: values.number("limits.streams_mb_per_workspace")?.saturating_mul(1 << 20),
+        disk_reserve: megabytes("limits.disk_reserve_mb")? as u64,
     })
 }
 

@@ -136,6 +136,36 @@ pub const SETTINGS: &[Setting] = &[
         "the same for one workspace; more are refused with 429",
     ),
     setting(
+        "limits.answers_mb",
+        Kind::Number(16, 100_000),
+        "128",
+        "megabytes of answers that clients have not taken; further reads are refused with 503",
+    ),
+    setting(
+        "limits.answers_mb_per_client",
+        Kind::Number(16, 100_000),
+        "16",
+        "the same for one workspace; further requests are refused with 429",
+    ),
+    setting(
+        "limits.stream_mb_per_day",
+        Kind::Number(1, 1_000_000),
+        "100",
+        "megabytes of records that a data stream stores on a day (UTC); more are refused with 429",
+    ),
+    setting(
+        "limits.streams_mb_per_workspace",
+        Kind::Number(1, 10_000_000),
+        "1024",
+        "megabytes of records that the streams of a workspace keep; more are refused with 429",
+    ),
+    setting(
+        "limits.disk_reserve_mb",
+        Kind::Number(0, 10_000_000),
+        "512",
+        "megabytes that stay free on the disk of the data folder: with less, requests that store something are refused with 503",
+    ),
+    setting(
         "max_clock_skew",
         Kind::Number(1, 15),
         "5",

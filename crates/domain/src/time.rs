@@ -22,12 +22,32 @@ pub const HOUR: i64 = 60 * MINUTE;
 /// One day in milliseconds.
 pub const DAY: i64 = 24 * HOUR;
 
+/// The last moment of the year 9999.
+const LAST: i64 = 253_402_300_799_999;
+
 impl Timestamp {
     /// Reads an ISO 8601 date-time with `Z` or an offset (docs/contract/README.md#time); `None` for anything
     /// else, a zone-less time included.
     pub fn parse(text: &str) -> Option<Self> {
-        let moment: jiff::Timestamp = text.trim().parse().ok()?;
-        Some(Self(moment.as_millisecond()))
+        let text = text.trim();
+        match text.parse::<jiff::Timestamp>() {
+            Ok(moment) => Some(Self(moment.as_millisecond())),
+            Err(_) => Self::of_last_year(text),
+        }
+    }
+
+    /// Reads a moment of the year 9999, whose last days the library does not have as moments of one time line.
+    fn of_last_year(text: &str) -> Option<Self> {
+        let pieces = jiff::fmt::temporal::Pieces::parse(text).ok()?;
+        let date = pieces.date();
+        if date.year() != 9_999 {
+            return None;
+        }
+        let offset = pieces.to_numeric_offset()?;
+        let written = date.to_datetime(pieces.time()?);
+        let since = written.duration_since(jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0)).as_millis();
+        let moment = i64::try_from(since).ok()? - i64::from(offset.seconds()) * SECOND;
+        (moment <= LAST).then_some(Self(moment))
     }
 
     /// This moment and `millis` more.
@@ -44,7 +64,6 @@ impl Timestamp {
     /// the nearest of these.
     pub fn with_text<T>(self, read: impl FnOnce(&str) -> T) -> T {
         const FIRST: i64 = -62_167_219_200_000;
-        const LAST: i64 = 253_402_300_799_999;
         let millis = self.0.clamp(FIRST, LAST);
         let days = millis.div_euclid(DAY);
         let rest = millis.rem_euclid(DAY);
@@ -112,9 +131,28 @@ mod tests {
         assert_eq!(Timestamp::parse("tomorrow"), None);
     }
 
+    #[test]
+    fn the_last_year_has_all_its_days() {
+        for (text, shown) in [
+            ("9999-12-31T23:59:59Z", Some("9999-12-31T23:59:59.000Z")),
+            ("9999-12-31T23:59:59.999Z", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:59+05:30", Some("9999-12-31T18:29:59.000Z")),
+            ("9999-12-31T00:00:00-05:00", Some("9999-12-31T05:00:00.000Z")),
+            ("9999-01-01T00:00:00Z", Some("9999-01-01T00:00:00.000Z")),
+            // A moment of the year 10000.
+            ("9999-12-31T23:59:59-05:00", None),
+            ("9999-12-31T23:59:59", None),
+            ("9999-12-31", None),
+            ("9999-12-31T23:59:59[Asia/Kolkata]", None),
+            ("9999-12-32T00:00:00Z", None),
+        ] {
+            assert_eq!(Timestamp::parse(text).map(|moment| moment.to_string()).as_deref(), shown, "{text}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
-        fn text_and_back(ms in -60_000_000_000_000i64..250_000_000_000_000) {
+        fn text_and_back(ms in -60_000_000_000_000i64..=LAST) {
             let moment = Timestamp(ms);
             proptest::prop_assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
         }

@@ -8,7 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ::streams::ingest::{prepare, take};
+use ::streams::room::room;
 use ::streams::stream::stop;
+use app::limits::pages::bytes_of;
 use app::{Failure, access};
 use domain::ids::{DataStream, Id, Integration};
 use domain::integration::{Check, LEASE, MOST_FAILURES, Provider, after_check, asks_from};
@@ -302,6 +304,7 @@ impl Desk {
     ) -> Result<(), Halt> {
         let (context, row, version) = (self.app.context(), task.row.clone(), task.stream.version);
         let (tenant, id) = (row.workspace, row.stream);
+        room(&self.app, tenant, id, arrivals.iter().map(|arrival| bytes_of(&arrival.fields)).sum()).await?;
         // Reading takes its time, so it is done before the transaction.
         let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
         let taken = self.app.store.tx(move |tx| {

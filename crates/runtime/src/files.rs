@@ -23,6 +23,22 @@ const OURS: &[&str] = &[
     ".unfinished",
 ];
 
+/// Bytes of the disk on which a folder lies: how many this user may still write, and all. `None` where the system does not
+/// say.
+#[must_use]
+pub fn room(folder: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        let disk = rustix::fs::statvfs(folder).ok()?;
+        Some((disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 /// Whatever this process makes from now on, only its owner may read, whatever the shell that started it
 /// allows.
 pub fn keep_private() {

@@ -9,5 +9,6 @@ pub mod logs;
 pub mod mark_file;
 pub mod metrics;
 pub mod pace;
+pub mod shares;
 mod steady;
 pub mod traces;

@@ -77,6 +77,12 @@ pub struct Metrics {
     pub clock_skew: Gauge<f64, AtomicU64>,
     /// Bytes of bodies that are in work.
     pub bodies: Gauge,
+    /// Bytes of answers that clients have not taken.
+    pub answers: Gauge,
+    /// Bytes that are free on the disk of the data folder.
+    pub disk_free: Gauge,
+    /// All bytes of that disk.
+    pub disk_size: Gauge,
     turns: Family<StageLabel, Histogram, fn() -> Histogram>,
     tools: Family<ToolOutcome, Histogram, fn() -> Histogram>,
     without_vectors: Family<WithoutVectors, Counter>,
@@ -214,6 +220,14 @@ impl Metrics {
             connections_refused.clone(),
         );
         registry.register("http_bodies_bytes", "Bytes of request bodies in work", bodies.clone());
+        let (answers, disk_free, disk_size) = (Gauge::default(), Gauge::default(), Gauge::default());
+        registry.register(
+            "http_answers_bytes",
+            "Bytes of answers that clients have not taken",
+            answers.clone(),
+        );
+        registry.register("disk_free_bytes", "Bytes free on the disk of the data folder", disk_free.clone());
+        registry.register("disk_size_bytes", "Bytes of the disk of the data folder", disk_size.clone());
         registry.register("invalid_keys", "Requests with an invalid API key", invalid_keys.clone());
         let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
         registry.register(
@@ -269,6 +283,9 @@ impl Metrics {
             database_may_forget,
             clock_skew,
             bodies,
+            answers,
+            disk_free,
+            disk_size,
             turns,
             tools,
             without_vectors,

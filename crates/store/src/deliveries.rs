@@ -10,6 +10,7 @@ use domain::trace::TraceContext;
 
 use crate::db::row::row;
 use crate::db::{DbError, Tx, Value, places};
+use crate::events::TranscriptRef;
 use crate::params;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
@@ -78,6 +79,8 @@ row! {
         created_at: Timestamp as "d.created_at",
         /// What is sent; `None` when it was emptied or dropped.
         envelope: Option<String> as "e.envelope",
+        /// The transcript that belongs into it.
+        transcript: Option<TranscriptRef> as "e.transcript",
         /// The trace in which the event was written.
         trace: Option<TraceContext> as "e.trace",
         /// Whether its endpoint receives anything.
@@ -365,6 +368,8 @@ row! {
         delivered_at: Option<Timestamp> as "d.delivered_at",
         /// What is sent; `None` when it was emptied.
         envelope: Option<String> as "e.envelope",
+        /// The transcript that belongs into it.
+        transcript: Option<TranscriptRef> as "e.transcript",
         /// The trace in which the event was written.
         trace: Option<TraceContext> as "e.trace",
     }
@@ -373,7 +378,7 @@ row! {
 const LOG: &str = formatcp!("select {}", DeliveryRow::COLUMNS);
 /// PostgreSQL looks by the key for each: otherwise it may read all events for a few deliveries.
 const JOIN: &str = "left join /*sqlite*/events e on e.workspace = d.workspace and e.id = d.event/*end*/\
-     /*pg lateral (select envelope, trace from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
+     /*pg lateral (select envelope, transcript, trace from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
 
 /// What a page of the log shows.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,7 @@
 //! contact. Indexes find them, and they are emptied.
 
 use const_format::formatcp;
-use domain::ids::{Call, Contact, Event, Id};
+use domain::ids::{Call, Chat, Contact, Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
@@ -107,9 +107,11 @@ pub fn events_naming(
     subject: &str,
     number: &str,
 ) -> Result<Vec<Id<Event>>, DbError> {
-    let sql =
-        "select id from events where workspace = ?1 and contact = ?2 and envelope like '%' || ?3 || '%'";
-    tx.all(sql, params![tenant, subject, number])
+    let sql = "select id from events where workspace = ?1 and contact = ?2 and envelope is not null \
+         and (envelope like '%' || ?3 || '%' or exists (select 1 from chat_messages m where m.workspace = ?1 \
+         and m.chat = substr(events.transcript, 1, ?4) and m.words like '%' || ?3 || '%'))";
+    let chat = Id::<Chat>::from_bits(0).stored().len() as i64;
+    tx.all(sql, params![tenant, subject, number, chat])
 }
 
 /// Events that tell of a call which was handed to a number.

@@ -1,12 +1,15 @@
 //! The outbox of events.
 
+use std::fmt;
+
 use const_format::formatcp;
-use domain::ids::{Event, Id};
+use domain::chat::Role;
+use domain::ids::{Chat, Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{Column, DbError, Field, Tx, Value};
 use crate::params;
 
 row! {
@@ -26,12 +29,82 @@ row! {
         contact: Option<String>,
         /// The whole envelope as it is sent; `None` once the person is erased.
         envelope: Option<String>,
+        /// The transcript that belongs into the envelope.
+        transcript: Option<TranscriptRef>,
         /// When it happened.
         created_at: Timestamp,
     }
 }
 
 const COLUMNS: &str = EventRow::COLUMNS;
+
+/// The transcript that an event carries: the messages of a chat up to the newest one then. The chat keeps the words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptRef {
+    /// The chat.
+    pub chat: Id<Chat>,
+    /// The newest message.
+    pub last: i64,
+    /// Characters of all messages.
+    pub characters: i64,
+    /// Messages that had not been delivered, in order.
+    pub failed: Vec<i64>,
+}
+
+impl TranscriptRef {
+    /// Most bytes that it takes in an envelope, where no character has to be escaped.
+    pub fn most_bytes(&self) -> usize {
+        usize::try_from(self.characters * 4 + self.last * 64).unwrap_or(0)
+    }
+}
+
+/// `<chat> <newest message> <characters>`, and the messages that were not delivered.
+impl fmt::Display for TranscriptRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.chat.stored(), self.last, self.characters)?;
+        self.failed.iter().try_for_each(|seq| write!(f, " {seq}"))
+    }
+}
+
+impl From<&TranscriptRef> for Value<'_> {
+    fn from(transcript: &TranscriptRef) -> Self {
+        transcript.to_string().into()
+    }
+}
+
+impl Column for TranscriptRef {
+    fn store(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("the place of a transcript") };
+        let mut parts = text.split(' ');
+        let chat = parts.next().and_then(|id| id.parse().ok());
+        let numbers: Option<Vec<i64>> = parts.map(|number| number.parse().ok()).collect();
+        match (chat, numbers.as_deref()) {
+            (Some(chat), Some([last, characters, failed @ ..])) => {
+                Ok(Self { chat, last: *last, characters: *characters, failed: failed.to_vec() })
+            }
+            _ => Err("no place of a transcript".to_owned()),
+        }
+    }
+}
+
+/// The words of a transcript, oldest first: who wrote them, and whether they were delivered. None are left once the person
+/// is erased or the chat deleted.
+pub fn transcript(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    of: &TranscriptRef,
+) -> Result<Vec<(Role, String, bool)>, DbError> {
+    let messages: Vec<(i64, Role, String)> = tx.all(
+        "select seq, role, words from chat_messages where workspace = ?1 and chat = ?2 and seq <= ?3 order by seq",
+        params![tenant, of.chat, of.last],
+    )?;
+    let line = |(seq, role, text): (i64, Role, String)| (role, text, of.failed.binary_search(&seq).is_err());
+    Ok(messages.into_iter().map(line).collect())
+}
 
 /// An event to be written.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +119,10 @@ pub struct NewEventRow<'a> {
     pub agent: Option<&'a str>,
     /// The person it is about.
     pub contact: Option<&'a str>,
-    /// The whole envelope.
+    /// The envelope, without the transcript.
     pub envelope: &'a str,
+    /// The transcript that belongs into it.
+    pub transcript: Option<&'a TranscriptRef>,
     /// When it happened.
     pub created_at: Timestamp,
 }
@@ -56,8 +131,8 @@ pub struct NewEventRow<'a> {
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(), DbError> {
     let trace = tx.trace();
     tx.add(
-        "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at, trace) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at, trace, transcript) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             tenant,
             row.id,
@@ -67,7 +142,8 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(
             row.contact,
             row.envelope,
             row.created_at,
-            trace
+            trace,
+            row.transcript
         ],
     )
 }

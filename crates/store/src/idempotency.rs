@@ -22,6 +22,8 @@ pub struct Slot {
     pub key: String,
     /// Hash of the request.
     pub fingerprint: String,
+    /// What the version before stored for the same bytes.
+    pub former: Option<String>,
     /// Unique to the request that runs.
     pub holder: String,
 }
@@ -80,7 +82,11 @@ pub fn reserve(
     Ok(match found {
         // Freed between the two statements: the client may come again.
         None => Reserved::InProgress,
-        Some((fingerprint, ..)) if fingerprint != slot.fingerprint => Reserved::Reused,
+        Some((fingerprint, ..))
+            if fingerprint != slot.fingerprint && Some(&fingerprint) != slot.former.as_ref() =>
+        {
+            Reserved::Reused
+        }
         Some((_, state, until, Some(status), Some(body)))
             if state == "done" || state == "held" && until <= now =>
         {

@@ -541,6 +541,47 @@ pub fn listed(
     )
 }
 
+/// Counts bytes of records that a stream has stored on a day.
+pub fn add_bytes(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    day: i64,
+    bytes: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "insert into stream_bytes (workspace, stream, day, bytes) values (?1, ?2, ?3, ?4) \
+         on conflict (workspace, stream, day) do update set bytes = stream_bytes.bytes + excluded.bytes",
+        params![tenant, stream, day, bytes],
+    )
+}
+
+/// Bytes of records that a stream has stored on a day.
+pub fn bytes_of_day(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    day: i64,
+) -> Result<i64, DbError> {
+    let sql = "select bytes from stream_bytes where workspace = ?1 and stream = ?2 and day = ?3";
+    Ok(tx.one(sql, params![tenant, stream, day])?.unwrap_or(0))
+}
+
+/// Bytes of records that the streams of a workspace keep.
+pub fn bytes_of_workspace(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql = "select cast(coalesce(sum(bytes), 0) as bigint) from stream_bytes where workspace = ?1";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}
+
+/// Across workspaces: forgets the bytes of up to `limit` days of streams before `day`: their records are emptied.
+pub fn forget_bytes(tx: &mut Tx<'_>, day: i64, limit: i64) -> Result<u64, DbError> {
+    tx.exec(
+        "delete from stream_bytes where (workspace, stream, day) in \
+         (select workspace, stream, day from stream_bytes where day < ?1 order by day limit ?2)",
+        params![day, limit],
+    )
+}
+
 /// What an emptied record loses.
 const EMPTY: &str = "external_id = null, phone = null, phone_hash = null, name = null, payload = null";
 

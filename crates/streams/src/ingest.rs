@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use api::data_streams::{Ingested, IngestedRecord};
 use api::error_codes::{MALFORMED_JSON, STREAM_PAUSED, UNAUTHORIZED, WORKSPACE_SUSPENDED};
 use app::events::{self, NewEvent};
+use app::limits::pages::bytes_of;
 use app::limits::rates::{self, Budget};
 use app::{App, Context, Failure};
 use domain::ids::{DataStream, Id, StreamRecord};
@@ -19,11 +20,14 @@ use store::Tx;
 use store::streams::{self, RecordRow, StreamRow};
 
 use crate::people::{self, Person};
+use crate::room::{day_of, room};
 use crate::{find, missing};
 
 /// Requests a minute that one stream takes, and that all streams of a workspace take.
 const STREAM_REQUESTS: i64 = 600;
 const WORKSPACE_REQUESTS: i64 = 3_000;
+/// Bytes that a record takes beside its fields.
+const OVERHEAD: usize = 256;
 /// Hexadecimal digits of a stored identity: 128 bits.
 const IDENTITY: usize = 32;
 
@@ -101,7 +105,8 @@ fn open(status: Status) -> Result<(), Failure> {
 /// `POST /ingest/streams/{id}`, once its sender is let in.
 ///
 /// # Errors
-/// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`.
+/// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`, 429 when the stream
+/// or the workspace has stored enough.
 pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested, Failure> {
     let arrivals = parse(body).map_err(|why| match why {
         BodyError::Malformed(why) => Failure::new(MALFORMED_JSON, format!("the body is not JSON: {why}")),
@@ -109,6 +114,7 @@ pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested
     })?;
     let Entrance { tenant, stream } = entrance;
     let row = app.store.read(move |tx| find(tx, tenant, stream)).await?;
+    room(app, tenant, stream, body.len()).await?;
     let received = arrivals.len();
     let ready = prepare(&app.keyring, &row, arrivals);
     let context = app.context();
@@ -242,6 +248,16 @@ pub fn take(
         }
         let reason = reason.filter(|_| status == Outcome::Invalid);
         results.push(IngestedRecord { index: at, status, record_id: id, reason });
+    }
+    let stored_bytes: usize = new
+        .iter()
+        .filter(|row| stored.get(&row.identity) == Some(&row.id))
+        // What is rejected is stored a second time, in its event.
+        .map(|row| bytes_of(&row.payload) * if row.reason.is_some() { 2 } else { 1 } + OVERHEAD)
+        .sum();
+    if stored_bytes > 0 {
+        let bytes = i64::try_from(stored_bytes).unwrap_or(i64::MAX);
+        streams::add_bytes(tx, tenant, stream.id, day_of(context.now), bytes)?;
     }
     let queued = queue(tx, context, stream, records, &people)?;
     Ok(Taken { results, queued })

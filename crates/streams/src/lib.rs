@@ -7,6 +7,7 @@ pub mod ingest;
 mod people;
 pub mod records;
 pub mod retention;
+pub mod room;
 pub mod stream;
 
 pub use retention::erase;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use api::data_streams::{RecordCampaign, StreamRecord as RecordView};
 use api::error_codes::INVALID_CURSOR;
+use app::limits::pages;
 use app::{App, Failure};
 use domain::ids::{DataStream, Id, StreamRecord};
 use domain::tenant::Tenant;
-use store::streams;
+use store::{Tx, streams};
 
 use crate::find;
 
@@ -24,11 +25,13 @@ pub async fn list(
     limit: i64,
 ) -> Result<(Vec<RecordView>, Option<String>), Failure> {
     let before = before.map(|before| read_point(stream, &before)).transpose()?;
-    let records = app
-        .store
-        .read(move |tx| {
-            find(tx, tenant, stream)?;
-            let rows = streams::records(tx, tenant, stream, before, limit)?;
+    let page = app.store.read(move |tx| {
+        find(tx, tenant, stream)?;
+        let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
+            let below = below.map_or(Ok(before), |id| id.parse().map(Some));
+            let below = below.map_err(|_| Failure::internal("a record's id is none"))?;
+            let rows = streams::records(tx, tenant, stream, below, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
             let hashes: Vec<&str> = rows.iter().filter_map(|row| row.phone_hash.as_deref()).collect();
             let mut listed: HashMap<String, Vec<RecordCampaign>> = HashMap::new();
             for row in streams::listed(tx, tenant, stream, &hashes)? {
@@ -48,12 +51,12 @@ pub async fn list(
                 payload: row.payload,
                 received_at: row.received_at,
             };
-            Ok::<_, Failure>(rows.into_iter().map(view).collect::<Vec<_>>())
-        })
-        .await?;
-    let full = records.len() as i64 == limit;
-    let next = records.last().filter(|_| full).map(|last| format!("{stream}/{}", last.id));
-    Ok((records, next))
+            Ok::<_, Failure>((rows.into_iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, None, read, |view: &RecordView| view.id.to_string())
+    });
+    let (records, next) = page.await?;
+    Ok((records, next.map(|last| format!("{stream}/{last}"))))
 }
 
 fn read_point(stream: Id<DataStream>, point: &str) -> Result<Id<StreamRecord>, Failure> {

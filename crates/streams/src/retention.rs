@@ -8,6 +8,8 @@ use domain::stream::KEPT;
 use domain::tenant::Tenant;
 use store::{Tx, streams};
 
+use crate::room::day_of;
+
 /// Records that one transaction empties or removes.
 const BATCH: i64 = 1_000;
 
@@ -37,5 +39,6 @@ pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
     let emptied = app.store.tx(move |tx| streams::empty_old(tx, before, BATCH)).await?;
     let removed = app.store.tx(|tx| streams::remove_deleted(tx, BATCH)).await?;
-    Ok(removed || emptied as i64 >= BATCH)
+    let forgotten = app.store.tx(move |tx| streams::forget_bytes(tx, day_of(before), BATCH)).await?;
+    Ok(removed || emptied as i64 >= BATCH || forgotten as i64 >= BATCH)
 }

@@ -3,23 +3,33 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use domain::delivery::{ANSWER_WITHIN, Outcome};
 use domain::ids::{Delivery, Id, WebhookEndpoint};
+use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use providers::guarded_client::{Limits, Request, Response, SendError};
 use ring::hmac;
+use runtime::shares::Share;
 use runtime::traces::{Span, SpanKind};
+use store::DbError;
 
 use super::lanes::Assignment;
+use super::outbox::complete;
 use super::record::{Ending, FinishedAttempt};
 use super::{Endpoint, Engine, PendingAttempt, locked};
 
 /// Bytes of an answer that are read; nothing of them is kept.
 const ANSWER_BYTES: usize = 64 * 1024;
+/// Bodies of more bytes than this are counted while they are sent.
+const SMALL: usize = 16 * 1024;
+/// Bytes of those, in all and of one workspace; what does not fit is tried a second later.
+const SENDING: usize = 64 * 1024 * 1024;
+const SENDING_OF: usize = 8 * 1024 * 1024;
 /// Outcomes that may wait for the store before workers wait too.
 const UNRECORDED: usize = 8_192;
 
@@ -35,6 +45,12 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
         made += 1;
         engine.wait_for_records().await;
     }
+}
+
+/// The body of an attempt, and what it takes of the bounds while it is sent.
+struct Sent {
+    body: Bytes,
+    _shares: Option<(Share<()>, Share<Tenant>)>,
 }
 
 /// A worker under way. Dropping it leaves the lane in order, however the task ends.
@@ -145,20 +161,46 @@ impl Engine {
         }
     }
 
+    /// What an attempt sends. `None` when too many bytes are on their way already: its turn comes later.
+    async fn body_of(&self, item: &PendingAttempt) -> Result<Option<Sent>, DbError> {
+        let bytes =
+            item.body.len() + item.transcript.as_ref().map_or(0, |transcript| transcript.most_bytes());
+        let mut shares = None;
+        if bytes > SMALL {
+            let bytes = bytes.min(SENDING_OF);
+            let own = self.sending_of.take(item.key.tenant, bytes, SENDING_OF);
+            shares = own.and_then(|own| Some((self.sending.take((), bytes, SENDING)?, own)));
+            if shares.is_none() {
+                return Ok(None);
+            }
+        }
+        let body = match item.transcript.clone() {
+            None => item.body.clone(),
+            Some(transcript) => {
+                let (tenant, envelope) = (item.key.tenant, item.body.clone());
+                let completed = self.store.read(move |tx| {
+                    let envelope = String::from_utf8(envelope.to_vec())
+                        .map_err(|why| DbError::Internal(why.to_string()))?;
+                    complete(tx, tenant, envelope, Some(&transcript))
+                });
+                completed.await?.into()
+            }
+        };
+        Ok(Some(Sent { body, _shares: shares }))
+    }
+
     /// Headers of an attempt at `now`.
     fn headers(
         &self,
         key: &hmac::Key,
-        item: &PendingAttempt,
+        (item, body): (&PendingAttempt, &Bytes),
         now: Timestamp,
         span: Option<TraceContext>,
     ) -> Option<HeaderMap> {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(
-            &self.names.signature,
-            HeaderValue::try_from(sign(key, now.unix_seconds(), &item.body)).ok()?,
-        );
+        headers
+            .insert(&self.names.signature, HeaderValue::try_from(sign(key, now.unix_seconds(), body)).ok()?);
         headers.insert(&self.names.event, HeaderValue::from_str(&item.kind).ok()?);
         headers.insert(&self.names.delivery, item.key.id.with_text(HeaderValue::from_str).ok()?);
         if let Some(span) = span {
@@ -204,6 +246,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
     if !endpoint.active {
         return Some(done(Ending::Unwanted(DISABLED), Duration::ZERO));
     }
+    let Ok(Some(sent)) = engine.body_of(item).await else { return Some(done(Ending::Put, Duration::ZERO)) };
     let mut span = engine.traces.begin(SpanKind::Client, "POST webhook", item.trace);
     span.set("http.request.method", "POST");
     span.set("dastak.event.type", item.kind.clone());
@@ -212,7 +255,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
         span.set("server.address", target.host());
         span.set("server.port", i64::from(target.port()));
     }
-    let request = match request(engine, &endpoint, item, engine.clock.now(), span.context()) {
+    let request = match request(engine, &endpoint, (item, &sent.body), engine.clock.now(), span.context()) {
         Ok(request) => request,
         Err(why) => {
             span.failed("not_sent");
@@ -266,12 +309,12 @@ pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hour
 fn request(
     engine: &Engine,
     endpoint: &Endpoint,
-    item: &PendingAttempt,
+    (item, body): (&PendingAttempt, &Bytes),
     at: Timestamp,
     span: Option<TraceContext>,
 ) -> Result<Request, String> {
     let target = endpoint.target.clone()?;
     let key = endpoint.key.as_ref().ok_or("the signing secret cannot be decrypted; rotate it")?;
-    let headers = engine.headers(key, item, at, span).ok_or("the headers cannot be written")?;
-    Ok(Request::post(target, headers, item.body.clone()))
+    let headers = engine.headers(key, (item, body), at, span).ok_or("the headers cannot be written")?;
+    Ok(Request::post(target, headers, body.clone()))
 }

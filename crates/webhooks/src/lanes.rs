@@ -306,6 +306,7 @@ mod tests {
             key,
             kind: "call.started".into(),
             body: "{}".into(),
+            transcript: None,
             round: 0,
             round_at: now,
             made: 0,

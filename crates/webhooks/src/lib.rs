@@ -38,15 +38,17 @@ use prometheus_client::registry::Registry;
 use providers::guarded_client::{GuardedClient, Policy, SystemResolver, Transport};
 use runtime::clock::{Clock, Job, Signal, Woken};
 use runtime::crypto::Keyring;
+use runtime::shares::Shares;
 use runtime::traces::Traces;
 use store::deliveries::Key;
+use store::events::TranscriptRef;
 use store::{DbError, Store, Tx};
 use tokio::sync::Notify;
 
 pub use attempt::sign;
 pub use endpoints::{Endpoint, purpose};
 use lanes::Lanes;
-pub use outbox::{Audience, NewEvent, Replayed};
+pub use outbox::{Audience, NewEvent, Replayed, complete};
 pub use readers::{MAX_READERS, Reader, Readers};
 use record::FinishedAttempt;
 pub use sweep::KEPT;
@@ -62,8 +64,10 @@ struct PendingAttempt {
     key: Key,
     /// Type of the event.
     kind: std::borrow::Cow<'static, str>,
-    /// The envelope as it is stored and sent.
+    /// The envelope as it is stored.
     body: Bytes,
+    /// The transcript that belongs into it, put in when it is sent.
+    transcript: Option<Arc<TranscriptRef>>,
     /// Replays so far.
     round: i64,
     /// When this round began.
@@ -110,6 +114,9 @@ pub struct Engine {
     traces: Traces,
     lanes: Mutex<Lanes>,
     done: Mutex<Vec<FinishedAttempt>>,
+    /// Bytes of large bodies that are being sent, in all and by workspace.
+    sending: Shares<()>,
+    sending_of: Shares<Tenant>,
     /// Told when outcomes were recorded, and when a worker ended.
     progress: Notify,
     dispatch: Signal,
@@ -190,6 +197,8 @@ impl Engine {
             traces: traces.clone(),
             lanes: Mutex::default(),
             done: Mutex::default(),
+            sending: Shares::default(),
+            sending_of: Shares::default(),
             progress: Notify::new(),
             dispatch: clock.signal(),
             record: clock.signal(),

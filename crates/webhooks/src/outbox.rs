@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use domain::chat::Role;
 use domain::ids::{Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -11,7 +12,7 @@ use domain::trace::TraceContext;
 use serde::Serialize;
 use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
-use store::events::{self, NewEventRow};
+use store::events::{self, NewEventRow, TranscriptRef};
 use store::{DbError, Tx, erasure, webhooks};
 
 use super::attempt::REDACTED;
@@ -53,7 +54,8 @@ pub enum Audience {
 
 impl Engine {
     /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
-    /// makes after the commit. Returns how many endpoints get it.
+    /// makes after the commit. A transcript is put into the data when the event is sent or read. Returns how many
+    /// endpoints get it.
     ///
     /// # Errors
     /// Those of the store.
@@ -62,7 +64,7 @@ impl Engine {
         tx: &mut Tx<'_>,
         (id, now): (Id<Event>, Timestamp),
         tenant: Tenant,
-        event: NewEvent<'_>,
+        (event, transcript): (NewEvent<'_>, Option<TranscriptRef>),
         livemode: bool,
         audience: &Audience,
     ) -> Result<usize, DbError> {
@@ -76,6 +78,7 @@ impl Engine {
             agent: event.agent,
             contact: event.contact,
             envelope: &envelope,
+            transcript: transcript.as_ref(),
             created_at: now,
         };
         let trace = tx.trace();
@@ -90,7 +93,7 @@ impl Engine {
             Audience::Only(endpoint) => vec![*endpoint],
         };
         let (mut items, mut in_line) = (Vec::new(), Vec::new());
-        let body = Bytes::from(envelope);
+        let (body, transcript) = (Bytes::from(envelope), transcript.map(Arc::new));
         for endpoint in &endpoints {
             let lease = self.has_room(*endpoint).then(|| now.plus(LEASE));
             deliveries::insert(
@@ -104,6 +107,7 @@ impl Engine {
                     key,
                     kind: kind.into(),
                     body: body.clone(),
+                    transcript: transcript.clone(),
                     round: 0,
                     round_at: now,
                     made: 0,
@@ -141,6 +145,7 @@ impl Engine {
                 key,
                 kind: kind_of(replayed.kind),
                 body: replayed.envelope.into(),
+                transcript: replayed.transcript.map(Arc::new),
                 round,
                 round_at: now,
                 made: 0,
@@ -191,12 +196,48 @@ impl Engine {
 pub struct Replayed {
     /// Type of the event.
     pub kind: String,
-    /// The envelope as it is stored and sent.
+    /// The envelope as it is stored.
     pub envelope: String,
+    /// The transcript that belongs into it.
+    pub transcript: Option<TranscriptRef>,
     /// When the delivery was made.
     pub created_at: Timestamp,
     /// The trace in which the event was written.
     pub trace: Option<TraceContext>,
+}
+
+/// An envelope as it is sent and shown: with its transcript, which is read from the chat.
+///
+/// # Errors
+/// Those of the store; internal if the envelope is none.
+pub fn complete(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    envelope: String,
+    transcript: Option<&TranscriptRef>,
+) -> Result<String, DbError> {
+    let Some(transcript) = transcript else { return Ok(envelope) };
+    // The data is the last member of the envelope, and the transcript becomes the last of the data.
+    let open = envelope
+        .strip_suffix("}}")
+        .ok_or_else(|| DbError::Internal("an envelope does not end with its data".into()))?;
+    let lines = events::transcript(tx, tenant, transcript)?;
+    let lines: Vec<Line<'_>> = lines
+        .iter()
+        .map(|(role, text, delivered)| Line { role: *role, text, failed: (!delivered).then_some(true) })
+        .collect();
+    let lines = serde_json::to_string(&lines).map_err(|why| DbError::Internal(why.to_string()))?;
+    let comma = if open.ends_with('{') { "" } else { "," };
+    Ok(format!("{open}{comma}\"transcript\":{lines}}}}}"))
+}
+
+/// What somebody wrote, as a transcript shows it.
+#[derive(Serialize)]
+struct Line<'a> {
+    role: Role,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<bool>,
 }
 
 /// The name of an event type; one that the catalog has costs no memory.

@@ -185,6 +185,7 @@ impl<'a> DueRound<'a> {
             key,
             kind: kind_of(row.kind),
             body: row.envelope.unwrap_or_default().into(),
+            transcript: row.transcript.map(Arc::new),
             round: row.round,
             round_at: row.round_at,
             made: row.made,

@@ -2,7 +2,8 @@
 //! and doc comments; here it is read into a [`Schema`], which checks requests and becomes the OpenAPI document.
 //!
 //! A field that is an `Option` may be absent. It may be null only where a type is written, since serde writes
-//! null for `None`, and in a request where the field says `x-nullable`. The other extensions are `x-maxBytes`,
+//! null for `None`, and in a request where the field says `x-nullable`, where null has a meaning of its own; elsewhere an
+//! optional field of a request that is null is taken for absent ([`Schema::drop_nulls`]). The other extensions are `x-maxBytes`,
 //! a bound on the bytes of names and texts in a value, `x-maxValues`, the bound on the values in a body, and
 //! `x-refusedAs`, the error code for a value above its ceiling and for a wrong value in a map.
 

@@ -8,10 +8,12 @@ use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::json;
 use store::calls::{self, CallRow, Filter};
+use store::{DbError, Tx};
 
 use super::apply;
 use super::apply::next_look;
 use crate::call_env::save;
+use crate::limits::pages;
 use crate::{App, Failure, recordings, topics};
 
 /// A call as clients see it.
@@ -47,10 +49,21 @@ pub async fn list(
     filter: Filter,
     limit: i64,
 ) -> Result<(Vec<CallView>, Option<String>), Failure> {
-    let mut rows = app.store.read(move |tx| calls::list(tx, tenant, mode, &filter, limit + 1)).await?;
-    let more = rows.len() as i64 > limit;
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
+            let mut rows = calls::list(tx, tenant, mode, &filter, limit + 1)?;
+            let more = rows.len() as i64 > limit;
+            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+            Ok::<_, DbError>((rows, next))
+        };
+        // All that can be large of what is shown.
+        pages::read(tx, limit, filter.before.clone(), read, |_, row| {
+            Ok((row.id.to_string(), pages::bytes_of(&row.metadata) + 1_000, row))
+        })
+    });
+    let (rows, next) = page.await?;
     rows.iter().for_each(|row| shown(app, row));
     Ok((rows.into_iter().map(view).collect(), next))
 }

@@ -128,6 +128,21 @@ pub struct Budget {
     pub reset: i64,
 }
 
+impl Budget {
+    /// A window that begins at this moment.
+    fn of(window: i64) -> Self {
+        Self { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND }
+    }
+
+    /// Tells of a limit of which this much is used, if it is narrower: fewer requests are left of it.
+    fn narrow(&mut self, limit: i64, used: i64) {
+        let remaining = (limit - used).max(0);
+        if self.limit == 0 || remaining < self.remaining {
+            (self.limit, self.remaining) = (limit, remaining);
+        }
+    }
+}
+
 impl Windows {
     fn count(&self, name: Name, window: i64) -> i64 {
         let mut windows = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,6 +178,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
         RateClass::ChatMessages => ("chat_messages", "chatMessagesPerMinute"),
         RateClass::ChannelMessages => ("channel_messages", "channelMessagesPerMinute"),
+        RateClass::HandOvers => ("hand_overs", "handOversPerMinute"),
     }
 }
 
@@ -221,16 +237,16 @@ pub async fn admit(
     now: Timestamp,
 ) -> (Budget, Result<(), Failure>) {
     let window = now.0.div_euclid(MINUTE) * MINUTE;
-    let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
+    let mut budget = Budget::of(window);
     for (name, limit) in [Some(("requests", "requestsPerMinute")), class.map(names)].into_iter().flatten() {
-        budget.limit = caller.limit(limit);
-        let used = match count(app, caller.tenant(), name.into(), window, budget.limit).await {
+        let limit = caller.limit(limit);
+        let used = match count(app, caller.tenant(), name.into(), window, limit).await {
             Ok(used) => used,
             Err(failure) => return (budget, Err(failure)),
         };
-        budget.remaining = (budget.limit - used).max(0);
-        if used > budget.limit {
-            return (budget, Err(too_many(budget.limit, window, now)));
+        budget.narrow(limit, used);
+        if used > limit {
+            return (budget, Err(too_many(limit, window, now)));
         }
     }
     (budget, Ok(()))
@@ -244,7 +260,7 @@ pub async fn take(
     now: Timestamp,
 ) -> (Budget, Result<(), Failure>) {
     let window = now.0.div_euclid(MINUTE) * MINUTE;
-    let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
+    let mut budget = Budget::of(window);
     let mut used = Vec::with_capacity(classes.len());
     for (name, limit) in &classes {
         match count(app, tenant, name.clone().into(), window, *limit).await {
@@ -254,10 +270,7 @@ pub async fn take(
     }
     let mut admitted = Ok(());
     for ((_, limit), used) in classes.into_iter().zip(used) {
-        let remaining = (limit - used).max(0);
-        if budget.limit == 0 || remaining < budget.remaining {
-            (budget.limit, budget.remaining) = (limit, remaining);
-        }
+        budget.narrow(limit, used);
         if used > limit && admitted.is_ok() {
             admitted = Err(too_many(limit, window, now));
         }

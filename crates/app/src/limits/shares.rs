@@ -1,15 +1,12 @@
-//! Counted shares of what is bounded: connections of an address, bodies of a client, streams of a workspace.
-//! A share is given back when it is dropped.
+//! What those who are connected have in work, in shares.
 
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ids::{Id, Recording};
 use domain::tenant::Tenant;
+pub use runtime::shares::{Share, Shares};
 
-/// Who sends a body.
+/// Who sends a body or takes an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
     /// A client without a key.
@@ -18,6 +15,11 @@ pub enum Client {
     Operator,
     /// A key of this workspace.
     Workspace(Tenant),
+    /// Somebody at the address to which a provider sends notifications for this workspace. Who it is shows once the body is
+    /// read.
+    Hook(Tenant),
+    /// Somebody with the token of a stream of this workspace, which may stand in a page of the web.
+    Stream(Tenant),
 }
 
 /// What those who are connected have in work.
@@ -31,6 +33,12 @@ pub struct InWork {
     pub bodies: Shares<()>,
     /// Bytes of bodies by client.
     pub clients: Shares<Client>,
+    /// Bytes of bodies by network, of senders who have no key.
+    pub networks: Shares<IpAddr>,
+    /// Bytes of answers that are built or not taken yet.
+    pub answers: Shares<()>,
+    /// The same by client.
+    pub answers_of: Shares<Client>,
     /// Pages that are being fetched and read, by workspace.
     pub pages: Shares<Tenant>,
     /// Recordings that are being sent, by link.
@@ -41,75 +49,4 @@ pub struct InWork {
     pub replies: Shares<()>,
     /// The same by workspace.
     pub replies_of: Shares<Tenant>,
-}
-
-/// How much of something is taken, by whom.
-pub struct Shares<K>(Arc<Mutex<HashMap<K, usize>>>);
-
-impl<K> Default for Shares<K> {
-    fn default() -> Self {
-        Self(Arc::default())
-    }
-}
-
-impl<K: Eq + Hash + Clone> Shares<K> {
-    /// Takes `amount` for `whom`; none when that would be more than `most` in all.
-    pub fn take(&self, whom: K, amount: usize, most: usize) -> Option<Share<K>> {
-        let mut share = Share { whom, amount: 0, all: self.0.clone() };
-        share.grow(amount, most).then_some(share)
-    }
-
-    /// How much is taken for `whom`.
-    pub fn taken(&self, whom: &K) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(whom).copied().unwrap_or(0)
-    }
-}
-
-/// A share that was taken.
-pub struct Share<K: Eq + Hash> {
-    whom: K,
-    amount: usize,
-    all: Arc<Mutex<HashMap<K, usize>>>,
-}
-
-impl<K: Eq + Hash + Clone> Share<K> {
-    /// Takes `amount` more; returns `false`, and takes nothing, when that would be more than `most` in all.
-    pub fn grow(&mut self, amount: usize, most: usize) -> bool {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = all.get(&self.whom).copied().unwrap_or(0).saturating_add(amount);
-        if taken > most {
-            return false;
-        }
-        all.insert(self.whom.clone(), taken);
-        self.amount += amount;
-        true
-    }
-}
-
-impl<K: Eq + Hash> Drop for Share<K> {
-    fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken) = all.get_mut(&self.whom) {
-            *taken = taken.saturating_sub(self.amount);
-            if *taken == 0 {
-                all.remove(&self.whom);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_taken_is_given_back() {
-        let shares = Shares::default();
-        let mut first = shares.take("a", 3, 5).unwrap();
-        assert!(shares.take("a", 3, 5).is_none() && !first.grow(3, 5) && first.grow(2, 5));
-        assert!(shares.take("b", 5, 5).is_some());
-        assert_eq!(shares.taken(&"a"), 5);
-        drop(first);
-        assert!(shares.0.lock().unwrap().is_empty(), "nothing is remembered of who has nothing");
-    }
 }

@@ -6,9 +6,11 @@ use domain::ids::{Id, Nudge};
 use domain::tenant::{Mode, Tenant};
 use store::calls;
 use store::nudges::{self, Filter};
+use store::{DbError, Tx};
 
 use super::{attempt, view};
 use crate::access::Caller;
+use crate::limits::pages;
 use crate::{App, Failure, recordings};
 
 /// `GET /v1/nudges`: the page, and the key of the next one.
@@ -19,9 +21,16 @@ pub async fn list(
     filter: Filter,
     limit: i64,
 ) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
-    let rows = app.store.read(move |tx| nudges::list(tx, tenant, mode, &filter, limit)).await?;
-    let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
-    Ok((rows.iter().map(view).collect(), next))
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
+            let rows = nudges::list(tx, tenant, mode, &filter, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            Ok::<_, DbError>((rows.iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, filter.before.clone(), read, |view: &NudgeView| view.id.to_string())
+    });
+    Ok(page.await?)
 }
 
 /// `GET /v1/nudges/{id}`. What was said in its calls needs `calls:read`.

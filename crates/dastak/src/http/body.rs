@@ -1,6 +1,7 @@
 //! The body of a request: read once it is known who sends it, within the bounds of all bodies and of its
 //! sender's.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use api::error_codes;
@@ -34,8 +35,10 @@ const REST: u64 = 16 * 1024;
 const REST_TIME: Duration = Duration::from_secs(1);
 /// How many times its bytes a body counts whose schema allows very many values.
 const MANY_VALUES: usize = 3;
-/// What is taken at a time for a body that does not say how long it is.
-const STEP: usize = 64 * 1024;
+/// Bytes of bodies that each sender may have in work although others have taken what there is for all.
+const KEPT: usize = 1024 * 1024;
+/// Bytes of bodies of one network at the addresses of hooks and streams.
+const NETWORK: usize = 6 * 1024 * 1024;
 
 /// A body on its way.
 pub struct Incoming<B> {
@@ -43,10 +46,34 @@ pub struct Incoming<B> {
     ended: bool,
 }
 
-/// What a body takes of the bounds, until it is dropped.
+/// Who sends a body, and from where.
+#[derive(Debug, Clone, Copy)]
+pub struct Sender {
+    /// For whom.
+    pub client: Client,
+    /// The network that it comes from.
+    pub network: IpAddr,
+}
+
+impl Sender {
+    /// Most bytes of all bodies of this kind of sender, and of one network where senders are strangers to each other:
+    /// whoever knows the address of a hook, or the token of a form, can send there.
+    fn bounds(self, most: usize) -> (usize, Option<usize>) {
+        match self.client {
+            Client::Workspace(_) | Client::Operator => (most, None),
+            Client::Hook(_) | Client::Stream(_) | Client::Stranger => {
+                (most.div_ceil(2).max(NETWORK), Some(NETWORK))
+            }
+        }
+    }
+}
+
+/// What a body takes of the bounds, until it is dropped. Bytes count once they have arrived.
 pub struct Held {
     all: Share<()>,
     own: Share<Client>,
+    /// Of its network, and how many.
+    network: Option<(Share<IpAddr>, usize)>,
     figure: prometheus_client::metrics::gauge::Gauge,
     bytes: usize,
     /// Most bytes of all bodies of its sender.
@@ -54,29 +81,37 @@ pub struct Held {
 }
 
 impl Held {
-    fn take(app: &App, client: Client, bytes: usize, most: usize) -> Result<Self, Failure> {
-        let limits = &app.config.limits;
-        let own = app.shares.clients.take(client, bytes, most).ok_or_else(|| own_full(most))?;
-        let all = app.shares.bodies.take((), bytes, limits.bodies).ok_or_else(all_full)?;
-        app.metrics.bodies.inc_by(as_figure(bytes));
-        Ok(Self { all, own, figure: app.metrics.bodies.clone(), bytes, most })
+    /// Nothing yet.
+    fn new(app: &App, sender: Sender, most: usize) -> Self {
+        let (most, of_network) = sender.bounds(most);
+        let shares = &app.shares;
+        Self {
+            all: shares.bodies.nothing(()),
+            own: shares.clients.nothing(sender.client),
+            network: of_network.map(|most| (shares.networks.nothing(sender.network), most)),
+            figure: app.metrics.bodies.clone(),
+            bytes: 0,
+            most,
+        }
     }
 
     fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
-        let limits = &app.config.limits;
-        if !self.own.grow(bytes, self.most) {
-            return Err(own_full(self.most));
+        if let Some((network, most)) = &mut self.network
+            && !network.grow(bytes, *most)
+        {
+            return Err(own_full(*most));
         }
-        if !self.all.grow(bytes, limits.bodies) {
+        let Some(own) = self.own.grown(bytes, self.most) else { return Err(own_full(self.most)) };
+        // Others may fill what all have; each has a part that nobody else can take.
+        let most = if own <= KEPT { usize::MAX } else { app.config.limits.bodies };
+        if !self.all.grow(bytes, most) {
             return Err(all_full());
         }
         self.figure.inc_by(as_figure(bytes));
         self.bytes += bytes;
         Ok(())
     }
-}
 
-impl Held {
     /// Takes the bounds for more: a body of very many values takes several times its bytes once it is read.
     pub fn weigh(&mut self, app: &App, schema: &Schema) -> Result<(), Failure> {
         if schema.most_values() <= MAX_VALUES {
@@ -191,7 +226,7 @@ where
         &mut self,
         app: &App,
         operation: &Operation,
-        client: Client,
+        sender: Sender,
     ) -> Result<(Bytes, Option<Held>), Failure> {
         let limit = match operation.access {
             _ if operation.upload => UPLOAD_LIMIT,
@@ -211,24 +246,22 @@ where
         }
         // An upload has room beside other bodies of its sender.
         let most = app.config.limits.bodies_per_client + if operation.upload { UPLOAD_LIMIT } else { 0 };
-        let mut held = Held::take(app, client, declared.unwrap_or(STEP), most)?;
+        let mut held = Held::new(app, sender, most);
         let until = Instant::now() + app.config.limits.body_time;
         let first = self.piece(until).await?;
+        held.grow(app, first.len())?;
         if declared == Some(first.len()) {
             return Ok((first, Some(held)));
         }
-        let mut whole = Vec::with_capacity(declared.unwrap_or(first.len()));
+        let mut whole = Vec::with_capacity(first.len());
         let mut piece = first;
         while !piece.is_empty() {
-            let length = whole.len() + piece.len();
-            if length > limit {
+            if whole.len() + piece.len() > limit {
                 return Err(too_large());
-            }
-            if length > held.bytes {
-                held.grow(app, (length - held.bytes).max(STEP).min(limit - held.bytes))?;
             }
             whole.extend_from_slice(&piece);
             piece = self.piece(until).await?;
+            held.grow(app, piece.len())?;
         }
         Ok((whole.into(), Some(held)))
     }

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use api::envelope::{Data, Page};
 use api::error_codes;
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use domain::ids::{Id, Kind};
 use http::HeaderMap;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -26,8 +27,6 @@ use crate::app::operator_log::Trace;
 use crate::app::{App, Failure};
 use crate::runtime::crypto::Keyring;
 
-/// Body of an answer.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// What a handler returns.
 pub type Outcome = Result<Reply, Failure>;
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -184,9 +183,54 @@ pub struct Reply {
     pub body: Body,
 }
 
+/// Body of an answer.
+pub enum Body {
+    /// All of it is there.
+    Whole(Bytes),
+    /// Made while it is sent.
+    Flow(UnsyncBoxBody<Bytes, Infallible>),
+}
+
 /// A body that is all there.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
-    Full::new(bytes.into()).boxed_unsync()
+    Body::Whole(bytes.into())
+}
+
+/// Bytes at a time that the connection is given of an answer: it copies what it is given, and keeps that until the client
+/// takes it.
+const SLICE: usize = 32 * 1024;
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => {
+                let length = bytes.len().min(SLICE);
+                Poll::Ready(Some(Ok(Frame::data(bytes.split_to(length)))))
+            }
+            Self::Flow(body) => Pin::new(body).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Flow(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Flow(body) => body.size_hint(),
+        }
+    }
 }
 
 impl Reply {

@@ -19,13 +19,14 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use streams::ingest::Entrance;
 
-use super::body::{Incoming, arriving};
+use super::answers;
+use super::body::{Incoming, Sender, arriving};
 use super::handler::{Body, Handler, Outcome, Reply, Request};
-use crate::app::access::Caller;
+use crate::app::access::{Caller, network_of};
 use crate::app::idempotency::Once;
 use crate::app::limits::rates::{self, Budget};
 use crate::app::limits::shares::Client;
-use crate::app::{App, Failure};
+use crate::app::{App, Failure, disk};
 use crate::runtime::crypto;
 use crate::runtime::traces::{Span, SpanKind, carried};
 
@@ -44,10 +45,12 @@ struct Route {
     body: Option<Schema>,
 }
 
-/// What is known of a request before it is served, for the log and the figures.
+/// What is known of a request before it is served, for the log, the figures and the bounds.
 struct Seen {
     operation: Option<&'static Operation>,
     budget: Option<Budget>,
+    /// Who takes the answer.
+    client: Option<Client>,
 }
 
 impl Router {
@@ -92,7 +95,7 @@ impl Router {
         let started = Instant::now();
         let id = request_id(request.headers(), app);
         let method = request.method().clone();
-        let mut seen = Seen { operation: None, budget: None };
+        let mut seen = Seen { operation: None, budget: None, client: None };
         let (head, body) = request.into_parts();
         let mut body = Incoming::new(body);
         let mut span = self.span(app, &head);
@@ -111,6 +114,9 @@ impl Router {
             }
             Reply::failure(&failure, &id)
         });
+        if let Some(client) = seen.client {
+            reply = answers::held(app, client, &method, reply, &id);
+        }
         // What a stranger sends is not read. Others keep their connection if there is little left to read.
         if body.unread() && (reply.status == 401 || !body.pass_over().await) {
             reply.headers.push(("connection", "close".into()));
@@ -199,17 +205,17 @@ impl Router {
             Access::Signed => Some(admit_provider(app, &path, client).await?),
             _ => None,
         };
-        let sender = match (operation.access, &caller) {
-            (_, Some(caller)) => Client::Workspace(caller.tenant()),
-            (Access::StreamToken, None) => {
-                entrance.map_or(Client::Stranger, |entrance| Client::Workspace(entrance.tenant))
-            }
-            (Access::Signed, None) => {
-                hook.as_ref().map_or(Client::Stranger, |hook| Client::Workspace(hook.tenant()))
-            }
-            (Access::Operator, None) => Client::Operator,
-            (_, None) => Client::Stranger,
-        };
+        let sender = sender_of(operation.access, caller.as_ref(), entrance.as_ref(), hook.as_ref());
+        // What anybody may read is the same bytes for all.
+        if operation.access != Access::Public {
+            answers::may_ask(app, sender)?;
+            seen.client = Some(sender);
+        }
+        // Deletions and the operator make room.
+        if stores(operation.method) && operation.access != Access::Operator {
+            disk::has_room(app)?;
+        }
+        let sender = Sender { client: sender, network: network_of(client) };
         let (pieces, arriving) = operation.body_arrives.then(arriving).unzip();
         let nothing_to_read = operation.access == Access::Public && operation.body.is_none();
         let (raw, mut held) = if nothing_to_read || pieces.is_some() {
@@ -222,8 +228,9 @@ impl Router {
         {
             held.weigh(app, schema)?;
         }
-        let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
+        let key = read_key(operation, &head.headers)?;
         let parsed = parse_body(route, &raw)?;
+        let once = once(operation, caller.as_ref(), (key, head.uri.path()), (&parsed, &raw), id);
         let is_head = head.method == http::Method::HEAD;
         let request = Request {
             operation,
@@ -246,6 +253,24 @@ impl Router {
             Some(pieces) => body.pass_on(app, sender, pieces, running).await,
             None => running.await,
         }
+    }
+}
+
+/// Whose bounds the body and the answer of a request count toward.
+fn sender_of(
+    access: Access,
+    caller: Option<&Caller>,
+    entrance: Option<&Entrance>,
+    hook: Option<&channel::inbox::Entrance>,
+) -> Client {
+    match (access, caller) {
+        (_, Some(caller)) => Client::Workspace(caller.tenant()),
+        (Access::StreamToken, None) => {
+            entrance.map_or(Client::Stranger, |entrance| Client::Stream(entrance.tenant))
+        }
+        (Access::Signed, None) => hook.map_or(Client::Stranger, |hook| Client::Hook(hook.tenant())),
+        (Access::Operator, None) => Client::Operator,
+        (_, None) => Client::Stranger,
     }
 }
 
@@ -288,6 +313,11 @@ async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Req
         return AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
     }
     tokio::spawn(carried(running)).await.unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Whether requests of a method may store something new.
+fn stores(method: Method) -> bool {
+    matches!(method, Method::POST | Method::PUT | Method::PATCH)
 }
 
 /// Where the client stands in its own trace, if it says so once and in the right form.
@@ -419,6 +449,7 @@ fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
     } else {
         schema::parse(schema, raw).map_err(unread)?
     };
+    schema.drop_nulls(&mut body);
     schema.check(&mut body).map_err(refused)?;
     Ok(body)
 }
@@ -451,33 +482,57 @@ fn refused(misfit: Misfit) -> Failure {
     }
 }
 
-/// The idempotency of a request, from its header.
-pub(crate) fn read_once(
-    operation: &'static Operation,
-    caller: Option<&Caller>,
-    headers: &HeaderMap,
-    path: &str,
-    raw: &Bytes,
-    id: &str,
-) -> Result<Once, Failure> {
+/// The idempotency key of a request, from its header.
+pub(crate) fn read_key(operation: &Operation, headers: &HeaderMap) -> Result<Option<String>, Failure> {
     if operation.idempotency == Idempotency::Ignored {
-        return Ok(Once::unkeyed());
+        return Ok(None);
     }
     let invalid = |message: &str| Failure::new(error_codes::INVALID_IDEMPOTENCY_KEY, message);
     let Some(key) = headers.get("idempotency-key") else {
         return match operation.idempotency {
             Idempotency::Required => Err(invalid("send an Idempotency-Key header")),
-            _ => Ok(Once::unkeyed()),
+            _ => Ok(None),
         };
     };
     let key = key.to_str().map_err(|_| invalid("Idempotency-Key must be plain text"))?.trim();
     if key.is_empty() || key.chars().count() > 255 {
         return Err(invalid("Idempotency-Key must have 1 to 255 characters"));
     }
-    let fingerprint = crypto::sha256_of(&[path.as_bytes(), b"\n", raw]);
+    Ok(Some(key.to_owned()))
+}
+
+/// The idempotency of a request. What its body says counts, not how it is written: neither the order of names nor white
+/// space. A body that is not read as JSON counts as it came.
+fn once(
+    operation: &'static Operation,
+    caller: Option<&Caller>,
+    (key, path): (Option<String>, &str),
+    (body, raw): (&Value, &Bytes),
+    id: &str,
+) -> Once {
+    let Some(key) = key else { return Once::unkeyed() };
+    let as_it_came = crypto::sha256_of(&[path.as_bytes(), b"\n", raw]);
+    let fingerprint = if body.is_null() {
+        as_it_came.clone()
+    } else {
+        crypto::sha256_of(&[path.as_bytes(), b"\n", sorted(body).to_string().as_bytes()])
+    };
     let (workspace, mode) =
         caller.map_or((String::new(), Mode::Live), |caller| (caller.tenant().to_string(), caller.mode()));
-    Ok(Once::keyed(workspace, mode, operation.id, key.to_owned(), fingerprint, id.to_owned()))
+    Once::keyed(workspace, mode, operation.id, key, fingerprint, id.to_owned()).or_former(as_it_came)
+}
+
+/// The same value with the names of its objects in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut names: Vec<&String> = map.keys().collect();
+            names.sort_unstable();
+            Value::Object(names.into_iter().map(|name| (name.clone(), sorted(&map[name]))).collect())
+        }
+        Value::Array(values) => Value::Array(values.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
 }
 
 /// Undoes percent encoding. `None` when a `%` is not followed by two hex digits, or the bytes are not UTF-8 or
@@ -505,6 +560,9 @@ fn respond(reply: Reply, id: &str, budget: Option<Budget>) -> Response<Body> {
     put("x-request-id", id);
     put("cache-control", "no-store");
     put("x-content-type-options", "nosniff");
+    if reply.status == 401 {
+        put("www-authenticate", "Bearer");
+    }
     if let Some(budget) = budget {
         put("x-ratelimit-limit", &budget.limit.to_string());
         put("x-ratelimit-remaining", &budget.remaining.to_string());

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::connection::Paced;
+use super::parse_errors::Enveloped;
 use super::router::Router;
 use crate::app::App;
 use crate::app::access::network_of;
@@ -106,6 +107,7 @@ async fn connection(
     let limits = app.config.limits;
     let unread = Arc::new(AtomicBool::new(false));
     let socket = Paced::new(socket, limits.answer_time, unread.clone());
+    let (app_of_errors, unread_of_errors) = (app.clone(), unread.clone());
     let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
         let (app, router, unread) = (app.clone(), router.clone(), unread.clone());
         async move {
@@ -126,9 +128,13 @@ async fn connection(
         .half_close(false);
     // A broken connection needs no report.
     match tls {
-        None => drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await),
+        None => {
+            let socket = Enveloped::new(socket, app_of_errors, unread_of_errors);
+            drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await);
+        }
         Some(tls) => {
             if let Ok(Ok(socket)) = tokio::time::timeout(limits.head_time, tls.accept(socket)).await {
+                let socket = Enveloped::new(socket, app_of_errors, unread_of_errors);
                 drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await);
             }
         }

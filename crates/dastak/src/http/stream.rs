@@ -27,7 +27,8 @@ where
     Fut: Future<Output = Option<(Bytes, S)>> + Send + 'static,
 {
     let pending: Next<S> = Box::pin(next(state));
-    Pieces { pending: Some(pending), next: move |state| -> Next<S> { Box::pin(next(state)) } }.boxed_unsync()
+    let pieces = Pieces { pending: Some(pending), next: move |state| -> Next<S> { Box::pin(next(state)) } };
+    Body::Flow(pieces.boxed_unsync())
 }
 
 impl<S, F> HttpBody for Pieces<S, F>

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::handler::{Handler, Outcome, Reply, Request};
 use super::router::sees_figures;
 use crate::app::lines::TrunkHealth;
-use crate::app::{App, node};
+use crate::app::{App, disk, node};
 use crate::open;
 
 /// The figures that anybody may see.
@@ -104,6 +104,7 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
 
 async fn metrics(app: Arc<App>, request: Request) -> Outcome {
     let text = if sees_figures(&app, &request.headers, request.client) {
+        disk::free(&app);
         app.metrics.render()
     } else {
         UP.to_owned()

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::chats::{Kit, Turn, ends, lines, member, say, tool};
+use crate::receiver::Receiver;
 
 impl Kit {
     async fn inbox(&self, chat: &str, what: &str, body: Value) -> crate::app::Answer {
@@ -225,4 +226,50 @@ async fn the_inbox_pages_newest_first() {
         .collect();
     assert_eq!(listed, [&json!(ids[2]), &json!(ids[1]), &json!(ids[0])]);
     assert_eq!(second["nextCursor"], Value::Null);
+}
+
+/// The words of a chat are kept once: an event knows how far they went, and whoever reads or sends it gets them.
+#[tokio::test]
+async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
+    let kit = Kit::open().await;
+    let receiver = Receiver::ok().await;
+    let hook = json!({"url": receiver.url, "events": ["chat.assigned", "chat.handed_back"]});
+    let hook = kit.app.post(kit.live(), "/v1/webhooks", &hook).await.expect(201)["data"].clone();
+    let (id, user) = (kit.session().await, member(&kit, "editor").await);
+    let long = "long ".repeat(700);
+    kit.says(&id, &long).await;
+    let before = kit.transcript(&id).await;
+    for _ in 0..10 {
+        kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
+        kit.inbox(&id, "handback", Value::Null).await.expect(200);
+    }
+    kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
+    kit.inbox(&id, "messages", json!({"text": "Here I am."})).await.expect(200);
+    kit.app.advance(1).await;
+    // Stored once.
+    let tenant = kit.workspace.id.parse().unwrap();
+    let stored =
+        kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1_000)).await.unwrap();
+    let words =
+        stored.iter().filter(|row| row.envelope.as_ref().is_some_and(|text| text.contains("long long")));
+    assert_eq!((words.count(), stored.iter().filter(|row| row.transcript.is_some()).count()), (0, 21));
+    // Read and sent in full, up to the moment of the event.
+    let assigned = kit.events("chat.assigned").await;
+    assert_eq!(assigned.len(), 11);
+    assert!(assigned.iter().all(|event| lines(&event["data"]["transcript"]) == before), "{assigned:?}");
+    let got = receiver.wait_for(21).await;
+    assert!(got.iter().all(|got| lines(&got.json()["data"]["transcript"]) == before));
+    let secret = hook["secret"].as_str().unwrap();
+    assert!(got.iter().all(|got| got.signed_with(secret)), "the body that is sent is the one that is signed");
+    let logged = format!("/v1/webhooks/{}/deliveries", hook["id"].as_str().unwrap());
+    let newest = kit.app.get(kit.live(), &logged).await.expect(200)["data"][0].clone();
+    assert_eq!(lines(&newest["payload"]["data"]["transcript"]), before);
+    // A replay sends what was sent.
+    let path = format!("{logged}/{}", newest["id"].as_str().unwrap());
+    kit.app.post(kit.live(), &format!("{path}/replay"), &Value::Null).await.expect(202);
+    kit.app.advance(1).await;
+    let again = receiver.wait_for(22).await.pop().unwrap();
+    assert_eq!(again.json(), newest["payload"]);
+    let shown = kit.app.get(kit.live(), &path).await.expect(200);
+    assert_eq!(shown["data"]["payload"], newest["payload"]);
 }

@@ -139,6 +139,73 @@ async fn numbers_belong_to_one_contact_and_never_change() {
     app.post(&other.live, &format!("{}/erase", path(&first)), &Value::Null).await.refused(404, "not_found");
 }
 
+/// A contact that a call made has no reference until the client gives it one.
+#[tokio::test]
+async fn a_contact_without_a_reference_gets_one() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let tenant = workspace.id.parse().unwrap();
+    let by_a_call = async |phone: &'static str| {
+        let mut row = app
+            .app()
+            .store
+            .read(move |tx| store::contacts::list(tx, tenant, store::contacts::Visible::Live, None, 1))
+            .await
+            .unwrap()
+            .remove(0);
+        row.id = app.app().ids.make();
+        (row.external_ref, row.phone) = (None, Some(phone.to_owned()));
+        let id = row.id;
+        assert!(app.app().store.tx(move |tx| store::contacts::insert(tx, tenant, &row)).await.unwrap());
+        format!("/v1/contacts/{id}")
+    };
+    let named = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    let (one, two) = (by_a_call("+919812345671").await, by_a_call("+919812345672").await);
+    let upserted = app
+        .post(
+            &workspace.live,
+            "/v1/contacts",
+            &json!({"externalRef": "b", "phone": "9812345671", "name": "Asha"}),
+        )
+        .await
+        .expect(200);
+    assert!(one.ends_with(upserted["data"]["id"].as_str().unwrap()));
+    assert_eq!((&upserted["data"]["externalRef"], &upserted["data"]["name"]), (&json!("b"), &json!("Asha")));
+    let owner = app.put(&workspace.live, &two, &json!({"externalRef": "a"})).await.refused(409, "conflict");
+    assert_eq!(owner["meta"]["existingId"], named["id"]);
+    let put = app.put(&workspace.live, &two, &json!({"externalRef": "c"})).await.expect(200);
+    assert_eq!(put["data"]["externalRef"], "c");
+    app.put(&workspace.live, &two, &json!({"externalRef": "c", "company": "Acme"})).await.expect(200);
+    app.put(&workspace.live, &two, &json!({"externalRef": "d", "company": "Other"}))
+        .await
+        .refused(400, "invalid_request");
+    let kept = app.get(&workspace.live, &two).await.expect(200);
+    assert_eq!((&kept["data"]["externalRef"], &kept["data"]["company"]), (&json!("c"), &json!("Acme")));
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "e", "phone": "9812345672"}))
+        .await
+        .refused(409, "phone_taken");
+}
+
+/// An optional field that is null is absent; where null clears a value, it does.
+#[tokio::test]
+async fn null_is_absent_unless_it_clears() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let body = json!({"externalRef": "a", "phone": "9812345678", "name": "Asha", "timezone": null, "optOut": null,
+        "preferredLanguage": null, "attributes": {"city": null}, "consent": {"source": "app", "capturedAt": "2026-01-01T00:00:00Z", "reference": null}});
+    let contact = made(&app, &workspace, body).await;
+    assert_eq!(
+        (&contact["name"], &contact["timezone"], &contact["optOut"], &contact["attributes"]),
+        (&json!("Asha"), &json!("Asia/Kolkata"), &json!(false), &json!({"city": null}))
+    );
+    let changed =
+        app.put(&workspace.live, &path(&contact), &json!({"name": null, "phone": null})).await.expect(200);
+    assert_eq!((&changed["data"]["name"], &changed["data"]["phone"]), (&Value::Null, &contact["phone"]));
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": null, "phone": "9812345679"}))
+        .await
+        .refused(400, "invalid_request");
+}
+
 #[tokio::test]
 async fn a_contact_is_deleted_until_it_was_called() {
     let app = TestApp::start().await;

@@ -75,6 +75,15 @@ async fn limits_are_fixed_windows_per_workspace() {
     app.get(&other.live, "/v1/me").await.expect(200);
     app.advance(30).await;
     app.get(&workspace.live, "/v1/me").await.expect(200);
+    // Of two limits the narrower one is told: the one of which fewer requests are left.
+    for (requests, calls, told) in [(3, 60, ("3", "2")), (600, 2, ("2", "1")), (2, 2, ("2", "1"))] {
+        let workspace = app.workspace().await;
+        let limits = json!({"limits": {"requestsPerMinute": requests, "callsPerMinute": calls}});
+        app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &limits).await.expect(200);
+        let answer = app.post(&workspace.live, "/v1/calls", &json!({})).await;
+        let headers = ["x-ratelimit-limit", "x-ratelimit-remaining"].map(|name| answer.header(name));
+        assert_eq!(headers, [Some(told.0), Some(told.1)], "{requests} and {calls}");
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
+use dastak::app::events::{NewEvent, emit};
+use dastak::app::limits::shares::Client;
 use dastak::config::Network;
 use domain::tenant::Mode;
 use serde_json::{Map, Value, json};
@@ -12,7 +14,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::agents::create_active;
-use crate::app::TestApp;
+use crate::app::{TestApp, Workspace};
+use crate::streams;
 
 /// Ends a test that would otherwise never end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -97,8 +100,9 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
     let (mine, other) = (app.workspace().await, app.workspace().await);
     let mut slow = connect(&app).await;
     slow.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
-    slow.write_all(b"{").await.unwrap();
-    until("the body is in work", || app.app().shares.bodies.taken(&()) == FIVE_MB).await;
+    // What was announced does not count; what has arrived does.
+    slow.write_all(&vec![b' '; FIVE_MB - 1]).await.unwrap();
+    until("the body is in work", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(FIVE_MB)));
     let send = |key: &str, body: Bytes| {
         let (app, key) = (&app, key.to_owned());
@@ -113,6 +117,149 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
     until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
     send(&mine.live, large).await.refused(400, "invalid_request");
     assert_eq!(app.app().shares.bodies.taken(&()), 0);
+}
+
+/// Who knows the address of a hook or the token of a form holds nobody's bodies up: not by announcing, and by sending only
+/// within bounds of their own.
+#[tokio::test]
+async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
+    let app = TestApp::start_with(|config| config.limits.bodies = 8_000_000).await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let made = streams::webhook(&app, &mine).await;
+    let token = made["token"].as_str().unwrap();
+    let address = &*format!("/ingest/streams/{}", made["id"].as_str().unwrap());
+    let mut silent = Vec::new();
+    for sent in [0, 0, 0, 0, 0, 0, 0, 0, FIVE_MB - 1] {
+        let mut socket = connect(&app).await;
+        socket.write_all(head("POST", address, Some(token), &length(FIVE_MB)).as_bytes()).await.unwrap();
+        socket.write_all(&vec![b' '; sent]).await.unwrap();
+        silent.push(socket);
+    }
+    until("what was sent has arrived", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
+    // The network of the strangers has no more than 6 MB; the key of the workspace has its own part.
+    let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(2_000_000)));
+    let send = |path: &str, key: &str, body: Bytes| {
+        let (app, path, key) = (&app, path.to_owned(), key.to_owned());
+        async move { app.send("POST", &path, Some(&key), &[], body).await }
+    };
+    send(address, token, large.clone()).await.refused(429, "rate_limited");
+    send("/v1/calls", &mine.live, large.clone()).await.refused(400, "invalid_request");
+    // With all bodies taken, each workspace still has a megabyte.
+    let mut greedy = connect(&app).await;
+    let sent = 8_000_000 - (FIVE_MB - 1);
+    greedy.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
+    greedy.write_all(&vec![b' '; sent]).await.unwrap();
+    until("all is taken", || app.app().shares.bodies.taken(&()) == 8_000_000).await;
+    send("/v1/calls", &other.live, large).await.refused(503, "unavailable");
+    let small = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(900_000)));
+    send("/v1/calls", &other.live, small).await.refused(400, "invalid_request");
+    drop((silent, greedy));
+    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+}
+
+/// Clients that ask for pages and do not read them hold at most their workspace's part, and other workspaces read on.
+#[tokio::test]
+async fn answers_that_nobody_reads_are_bounded() {
+    let app = TestApp::start().await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    many_events(&app, &mine, 40).await;
+    // A page ends after 4 MB although a hundred events are asked for, and the cursor goes on.
+    let (mut after, mut seen, mut pages) = ("start".to_owned(), 0, 0);
+    while seen < 40 {
+        let page = app.get(&mine.live, &format!("/v1/events?after={after}&limit=100")).await;
+        assert!(page.text.len() <= 4 << 20, "{} bytes", page.text.len());
+        let page = page.expect(200);
+        assert!(page["data"].as_array().is_some_and(|events| !events.is_empty()));
+        seen += page["data"].as_array().unwrap().len();
+        after = page["cursor"].as_str().unwrap().to_owned();
+        pages += 1;
+    }
+    assert_eq!((seen, pages > 2), (40, true));
+    let most = app.app().config.limits.answers_per_client;
+    let mut idle = Vec::new();
+    for _ in 0..12 {
+        let mut socket = connect(&app).await;
+        let request = head("GET", "/v1/events?after=start&limit=100", Some(&mine.live), "");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut line = [0; 12];
+        timeout(PATIENCE, socket.read_exact(&mut line)).await.expect("an answer").expect("its first bytes");
+        idle.push((socket, String::from_utf8_lossy(&line[9..]).into_owned()));
+    }
+    let given = idle.iter().filter(|(_, status)| status == "200").count();
+    assert!((3..=4).contains(&given) && idle.iter().all(|(_, status)| status == "200" || status == "429"));
+    let taken = app.app().shares.answers_of.taken(&Client::Workspace(mine.id.parse().unwrap()));
+    assert!(taken <= most && taken > most / 2, "{taken}");
+    // Small answers are given, and others read on.
+    app.get(&mine.live, "/v1/me").await.expect(200);
+    app.get(&other.live, "/v1/events?after=start").await.expect(200);
+    drop(idle);
+    until("they are given back", || app.app().shares.answers.taken(&()) == 0).await;
+    app.get(&mine.live, "/v1/events?after=start&limit=100").await.expect(200);
+}
+
+/// Events of 256 KB each.
+async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
+    let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
+    for _ in 0..count {
+        let context = inner.context();
+        let data = json!({"words": "w".repeat(256 << 10)});
+        let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: None, data };
+        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_answered_like_everything_else() {
+    let app = TestApp::start().await;
+    let large = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: {}\r\n\r\n", "x".repeat(60_000));
+    let many: String = (0..150).map(|number| format!("x-{number}: y\r\n")).collect();
+    for (request, status) in [
+        ("NONSENSE\r\n\r\n".to_owned(), "400"),
+        ("GET /healthz HTTP/1.1\r\nno colon\r\n\r\n".to_owned(), "400"),
+        (large, "431"),
+        (head("GET", "/healthz", None, &many), "431"),
+    ] {
+        let mut socket = connect(&app).await;
+        // The service may stop reading before all is sent.
+        let _ = socket.write_all(request.as_bytes()).await;
+        let said = answer(&mut socket).await;
+        let (head, body) = said.split_once("\r\n\r\n").expect("a head and a body");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{said}");
+        assert!(
+            head.contains("x-request-id: req_") && head.contains("content-type: application/json"),
+            "{said}"
+        );
+        let body: Value = serde_json::from_str(body).expect("the error envelope");
+        assert_eq!(body["code"], "invalid_request");
+        assert!(body["error"].is_string());
+    }
+    // A client is told how to present its key.
+    let refused = app.send("GET", "/v1/me", None, &[], Bytes::new()).await;
+    assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
+    refused.refused(401, "unauthorized");
+}
+
+/// A full disk is seen coming: what would store something is refused, what reads and what removes is not.
+#[tokio::test]
+async fn with_too_little_room_on_the_disk_nothing_new_is_stored() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let body = json!({"externalRef": "a", "phone": "9812345678"});
+    let made = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+    let app = app.restart_with(|config| config.limits.disk_reserve = u64::MAX).await;
+    let refused =
+        app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "b", "phone": "9812345679"})).await;
+    assert_eq!(refused.header("retry-after"), Some("60"));
+    assert!(refused.refused(503, "unavailable")["error"].as_str().unwrap().contains("disk"));
+    let listed = app.get(&workspace.live, "/v1/contacts").await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    let path = format!("/v1/contacts/{}", made["data"]["id"].as_str().unwrap());
+    app.delete(&workspace.live, &path).await.expect(200);
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"suspended": false}))
+        .await
+        .expect(200);
+    let figures = app.get(&app.operator_token, "/metrics").await.text;
+    assert!(figures.contains("dastak_disk_free_bytes") && figures.contains("dastak_disk_size_bytes"));
 }
 
 #[tokio::test]

@@ -30,6 +30,24 @@ async fn the_same_request_gets_the_first_answer() {
     top_up(&app, &workspace, "k1", 101).await.expect(201);
 }
 
+/// What a body says is compared, not how it is written.
+#[tokio::test]
+async fn the_order_of_names_and_white_space_do_not_matter() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await.id;
+    let path = format!("/operator/v1/workspaces/{workspace}/wallet/entries");
+    let send = async |body: &'static str| {
+        let (token, body) = (app.operator_token.clone(), bytes::Bytes::from_static(body.as_bytes()));
+        app.send("POST", &path, Some(&token), &[("idempotency-key", "k")], body).await
+    };
+    let first = send(r#"{"kind":"topup","amountMinor":100,"reference":"pay_1"}"#).await;
+    let again = send(r#"{ "reference": "pay_1",  "amountMinor": 100, "kind": "topup" }"#).await;
+    assert_eq!((again.header("idempotent-replayed"), &again.text), (Some("true"), &first.text));
+    send(r#"{"kind":"topup","amountMinor":100,"reference":"pay_2"}"#)
+        .await
+        .refused(422, "idempotency_key_reused");
+}
+
 #[tokio::test]
 async fn a_refusal_frees_the_key() {
     let app = TestApp::start().await;

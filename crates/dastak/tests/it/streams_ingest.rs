@@ -571,3 +571,37 @@ async fn numbers_as_programs_write_them() {
 async fn records_phones(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
     records(app, workspace, stream).await.into_iter().map(|record| record["phone"].clone()).collect()
 }
+
+/// A token may stand in a page of the web: a stream stores so much on a day, and the streams of a workspace so much in all.
+#[tokio::test]
+async fn a_stream_stores_so_much_a_day_and_a_workspace_so_much_in_all() {
+    let app = TestApp::start_with(|config| {
+        config.limits.stream_bytes_per_day = 1 << 20;
+        config.limits.stream_bytes_per_workspace = 2 << 20;
+    })
+    .await;
+    let (workspace, neighbour) = (app.workspace().await, app.workspace().await);
+    app.set_clock("2030-01-07T23:00:00Z").await;
+    let (one, two) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    let batch = |from: usize| {
+        let record = |number| json!({"phone": format!("98{:08}", from + number), "note": "n".repeat(40_000)});
+        (0..10).map(record).collect::<Value>()
+    };
+    send(&app, &one, &batch(0)).await.expect(202);
+    // What is known already is stored no second time, and counts once.
+    send(&app, &one, &batch(0)).await.expect(202);
+    send(&app, &one, &batch(100)).await.expect(202);
+    let full = send(&app, &one, &batch(200)).await;
+    assert_eq!(full.header("retry-after"), Some("3600"));
+    assert!(full.refused(429, "rate_limited")["error"].as_str().unwrap().contains("1 MB of records a day"));
+    assert_eq!(records(&app, &workspace, &one).await.len(), 20);
+    // Another stream of the workspace has a day of its own, and the workspace has its bound over days.
+    send(&app, &two, &batch(0)).await.expect(202);
+    app.advance(3_600).await;
+    send(&app, &one, &batch(300)).await.expect(202);
+    app.advance(60).await;
+    let full = send(&app, &two, &batch(400)).await.refused(429, "rate_limited");
+    assert!(full["error"].as_str().unwrap().contains("2 MB"), "{full}");
+    let theirs = webhook(&app, &neighbour).await;
+    send(&app, &theirs, &batch(0)).await.expect(202);
+}

@@ -208,6 +208,45 @@ async fn strangers_hold_no_memory() {
     assert!(cost < 64 * MB, "{cost} bytes for 300 strangers");
 }
 
+/// Clients that ask for large pages and do not read them: a page ends after some megabytes, and what is not taken is bounded.
+#[tokio::test]
+async fn pages_that_nobody_reads_hold_little_memory() {
+    let folder = Folder::new();
+    let node = node(&folder).await;
+    let (_, key) = node.client.workspace().await;
+    let stream = json!({"name": "Leads", "kind": "webhook"});
+    let (_, _, made) =
+        node.client.send("POST", "/v1/data-streams", &key, &[], &stream).await.expect("an answer");
+    let records = format!("/v1/data-streams/{}/records", made["data"]["id"].as_str().expect("an id"));
+    for batch in 0..5 {
+        // Without a number: each is told of in an event, too.
+        let record = |number: usize| json!({"id": format!("{batch}-{number}"), "note": "n".repeat(40_000)});
+        let body: Value = (0..100).map(record).collect();
+        let (status, ..) = node.client.send("POST", &records, &key, &[], &body).await.expect("an answer");
+        assert_eq!(status, 202);
+    }
+    let before = start(&node);
+    let mut sockets = Vec::new();
+    for path in [format!("{records}?limit=200"), "/v1/events?after=start&limit=100".to_owned()] {
+        for _ in 0..40 {
+            let mut socket = connect(&node).await;
+            let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\r\n");
+            socket.write_all(head.as_bytes()).await.expect("sent");
+            sockets.push(socket);
+        }
+    }
+    let mut given = 0;
+    for socket in &mut sockets {
+        let mut said = [0; 12];
+        socket.read_exact(&mut said).await.expect("an answer");
+        given += usize::from(&said == b"HTTP/1.1 200");
+        assert!([&b"HTTP/1.1 200"[..], b"HTTP/1.1 429"].contains(&&said[..]));
+    }
+    assert!((1..=20).contains(&given), "{given} of 80 were given");
+    let cost = memory(&node, "VmHWM").saturating_sub(before);
+    assert!(cost < 100 * MB, "{cost} bytes for 80 pages that nobody reads");
+}
+
 #[tokio::test]
 async fn a_process_without_file_descriptors_rests_and_goes_on() {
     let folder = Folder::new();

@@ -87,6 +87,7 @@ migrations! {
     9006 "identities" => online,
     9002 "backfills" => online,
     9007 "campaign_refusals" => online,
+    9005 "bounds" => online,
 }
 
 /// Number of the newest step this program knows.

@@ -83,7 +83,7 @@ impl<'a> Field<'a> {
     }
 
     #[cold]
-    fn wrong<T>(self, wanted: &str) -> Result<T, String> {
+    pub(crate) fn wrong<T>(self, wanted: &str) -> Result<T, String> {
         let found = match self {
             Field::Null => "null",
             Field::Int(_) => "a whole number",

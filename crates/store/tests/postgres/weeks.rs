@@ -44,6 +44,7 @@ fn add(tx: &mut Tx<'_>, at: Timestamp, random: u128) -> Result<(), DbError> {
         agent: None,
         contact: Some("con_one"),
         envelope: "{\"who\":1}",
+        transcript: None,
         created_at: at,
     };
     events::insert(tx, tenant(), row)?;

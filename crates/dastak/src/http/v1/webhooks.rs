@@ -124,7 +124,8 @@ pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
         wait,
     )
     .await?;
-    Reply::json(200, &EventStream { data: found, cursor, brand: app.config.brand.clone() })
+    let body = EventStream::json(&found, &cursor, &app.config.brand);
+    Ok(Reply::bytes(200, "application/json", body))
 }
 
 pub async fn trigger(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
