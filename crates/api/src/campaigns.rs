@@ -11,8 +11,8 @@ pub use lists::{
     NewCallingList, NewCallingListRow,
 };
 pub use preflight::{
-    MAX_PREFLIGHT, NudgeBatchPreflight, Preflight, PreflightBasis, PreflightCost, PreflightSchedule, Problem,
-    ProblemCode, Reason,
+    CampaignPreflight, ChatappCharges, ChatappPreflight, ChatappProblem, MAX_PREFLIGHT, NudgeBatchPreflight,
+    Preflight, PreflightBasis, PreflightCost, PreflightSchedule, Problem, ProblemCode, Reason,
 };
 
 use domain::campaign::settings::{
@@ -209,6 +209,9 @@ pub struct Chatapp {
     /// How far its people came; with a single campaign only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<ChatappStats>,
+    /// What the preflight has found; with the answer to publishing only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<ChatappPreflight>,
 }
 
 /// How far the people of a campaign on the messaging channel came. `pending`, `sent`, `failed`, `frequencyCapped`,
@@ -613,8 +616,8 @@ pub const OPERATIONS: &[Operation] = &[
         "Who would be called, when it would be done and what it would cost; nothing is stored",
     )
     .scope(CAMPAIGNS_READ)
-    .answers(&[(200, Some(data::<Preflight>))])
-    .errors(&[codes::CHATAPP_CAMPAIGN]),
+    .answers(&[(200, Some(data::<CampaignPreflight>))])
+    .errors(&[codes::PHONE_NUMBER_REQUIRED]),
     operation(
         POST,
         "/v1/nudges/preflight-batch",

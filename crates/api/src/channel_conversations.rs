@@ -237,7 +237,8 @@ pub struct EndedConversation {
     /// Its final state.
     #[serde(flatten)]
     pub conversation: Conversation,
-    /// False with a test key: the conversation stays open, and this is what it would be.
+    /// False with a test key: the conversation stays open, and this is the form of the answer, with nothing of what the
+    /// live conversation holds.
     pub livemode: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Chat sessions over the API, and what the operator does with chats (docs/contract/chats.md).
 
+use domain::channel::content::MAX_TEXT as MAX_TEAM_TEXT;
 use domain::chat::{Channel, EndCause, MAX_SPANS, MAX_TEXT, Role, State};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
@@ -37,7 +38,15 @@ pub struct OpenedChatSession {
     pub reply: Option<String>,
 }
 
-/// A message of the customer, or of a teammate.
+/// What a teammate writes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct NewTeammateMessage {
+    /// Its words.
+    #[schemars(length(min = 1, max = MAX_TEAM_TEXT))]
+    pub text: String,
+}
+
+/// A message of the customer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewChatMessage {
     /// Its words.
@@ -260,7 +269,7 @@ pub const OPERATIONS: &[Operation] = &[
         "writeChatMessage",
         "Write as the teammate who has a chat",
     )
-    .body(request::<NewChatMessage>)
+    .body(request::<NewTeammateMessage>)
     .answers(&[(200, Some(data::<InboxChat>))])
     .errors(&[CONFLICT, SESSION_ENDED]),
     row(

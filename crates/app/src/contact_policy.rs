@@ -8,10 +8,12 @@
 use std::collections::BTreeSet;
 
 use domain::channel::Recipient;
+use domain::ids::{Consent, Id};
 use domain::phone::{E164, Phone};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use runtime::crypto::Keyring;
+use serde_json::Value;
 use store::channel_consents::{self, ConsentRow};
 use store::contacts::ContactRow;
 use store::{Tx, do_not_call};
@@ -130,6 +132,17 @@ pub fn read_ahead(
     Ok(do_not_call::read_ahead(tx, tenant, &listed)?)
 }
 
+/// When marketing was allowed, and the proof of it, by the consent that is recorded with a contact: one that was given on
+/// the channel counts there.
+pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Consent>>)> {
+    let consent = contact.consent.as_ref()?;
+    let word = |name: &str| consent.get(name).and_then(Value::as_str);
+    if word("source") != Some("chatapp") {
+        return None;
+    }
+    Some((Timestamp::parse(word("capturedAt")?)?, word("id").and_then(|id| id.parse().ok())))
+}
+
 /// How a person stands, by the contact, or by where a message is to go when there is none yet.
 ///
 /// # Errors
@@ -146,6 +159,11 @@ pub fn standing(
         consent: channel_consents::of(tx, tenant, &hashes(&context.keyring, contact, to))?,
         ..Standing::default()
     };
+    if let (None, Some((at, proof))) = (standing.consent.opted_in_at, contact.and_then(given_on_channel)) {
+        standing.consent.opted_in_at = Some(at);
+        standing.consent.opt_in_source = Some("chatapp".to_owned());
+        standing.consent.opt_in_consent = proof;
+    }
     if let Some(contact) = contact {
         standing.do_not_call = opting_out::is_blocked(tx, context, tenant, contact)?;
     }

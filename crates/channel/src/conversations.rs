@@ -111,9 +111,7 @@ fn words(message: &MessageRow, received: Option<&Received>) -> Option<String> {
 }
 
 fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Failure> {
-    use domain::channel::consent::Wish;
     let message = fact.message;
-    let stops = matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
     let Some(text) = words(message, fact.received) else { return Ok(()) };
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
     let text = text.chars().filter(|sign| *sign != '\0').collect();
@@ -121,7 +119,7 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Res
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
         refresh(tx, message, fact.received, &mut carried)?;
         channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
-        if stops {
+        if fact.barred {
             chats::started(tx, env, &mut row, Role::User, message.id, &heard.text)?;
             return session::end(tx, env, &mut row, EndCause::OptedOut);
         }
@@ -131,7 +129,8 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Res
         }
         // It had as much as it may: another one begins.
     }
-    if stops {
+    // Nobody could answer them: the message stands for itself, until they allow messages again.
+    if fact.barred {
         return Ok(());
     }
     let Some(mut row) = open_for(tx, env, message, fact.received, &number)? else { return Ok(()) };

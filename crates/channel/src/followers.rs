@@ -19,6 +19,8 @@ pub struct MessageFact<'a> {
     pub received: Option<&'a Received>,
     /// What a customer's words mean for messages and calls.
     pub wish: Option<Wish>,
+    /// Whether a customer who wrote may not be written to.
+    pub barred: bool,
 }
 
 /// Who hears of messages. A follower may run again with its transaction, so it has no other effects.

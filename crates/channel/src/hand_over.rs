@@ -4,17 +4,18 @@
 use std::sync::Arc;
 
 use api::channel_conversations::{
-    AssignedConversation, Assignee, ConversationAssignment, ConversationHandback, ConversationStatus,
+    AssignedConversation, Assignee, Conversation, ConversationAssignment, ConversationBusiness,
+    ConversationCustomer, ConversationHandback, ConversationOutcome, ConversationStatus,
     ConversationTakeover, EndedConversation, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver,
     TakenOverConversation, WithAgent,
 };
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
-use domain::chat::{Channel, EndCause, Move, State, background, step};
+use domain::chat::{Channel, EndCause, Move, Origin, State, background, step};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
-use serde_json::json;
+use serde_json::{Map, json};
 use store::Tx;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self as store_chats, ChatRow};
@@ -65,19 +66,43 @@ pub async fn end(
     app.store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            let (mut row, _) = find(tx, tenant, id)?;
-            if mode == Mode::Live {
-                session::end(tx, &env, &mut row, EndCause::Completed)?;
+            let (mut row, carried) = find(tx, tenant, id)?;
+            if mode == Mode::Test {
+                let conversation = simulated_end(&env, &row, carried);
+                return Ok(EndedConversation { conversation, livemode: false });
             }
-            let mut conversation = one(tx, tenant, row)?;
-            if mode == Mode::Test && conversation.status == ConversationStatus::Active {
-                conversation.status = ConversationStatus::Ended;
-                conversation.end_cause = Some(EndCause::Completed);
-                conversation.ended_at = Some(env.context.now);
-            }
-            Ok(EndedConversation { conversation, livemode: mode.livemode() })
+            session::end(tx, &env, &mut row, EndCause::Completed)?;
+            Ok(EndedConversation { conversation: one(tx, tenant, row)?, livemode: true })
         })
         .await
+}
+
+/// The form of an ended conversation for a test key: nothing of the live one is in it, neither the person nor what was
+/// said.
+fn simulated_end(env: &Env, row: &ChatRow, carried: ChannelChatRow) -> Conversation {
+    let now = env.context.now;
+    Conversation {
+        id: row.id,
+        agent_id: row.agent,
+        contact_id: env.context.ids.make(),
+        external_ref: None,
+        customer: ConversationCustomer { phone: None, name: None, user_id: None, username: None },
+        business: ConversationBusiness { phone: carried.business, phone_number_id: carried.phone_number_id },
+        status: ConversationStatus::Ended,
+        end_cause: Some(EndCause::Completed),
+        origin: Origin::Inbound,
+        message_count: 0,
+        is_test: false,
+        started_at: now,
+        ended_at: Some(now),
+        outcome: ConversationOutcome { disposition: None, board_column: None },
+        labels: Vec::new(),
+        assigned_to: None,
+        ad_referral: None,
+        metadata: Map::new(),
+        messages: None,
+        analysis: None,
+    }
 }
 
 /// `POST /v1/chatapp/conversations/{id}/takeover`: the agent stops replying.

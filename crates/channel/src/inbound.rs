@@ -10,14 +10,14 @@ use domain::channel::{Content, Direction, Happened, MessageStatus, Recipient, So
 use domain::decision_log::Decision;
 use domain::ids::{Consent, Id};
 use domain::tenant::{Mode, Tenant};
-use domain::time::Timestamp;
+use domain::time::{DAY, Timestamp};
 use serde_json::json;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
-use store::{Tx, channel_consents};
+use store::{Tx, channel_consents, channel_conversations};
 
 use crate::followers::{self, MessageFact};
-use crate::messages::{self, New};
+use crate::messages::{self, Incoming, New};
 use crate::numbers::Number;
 use crate::{media, people};
 
@@ -58,8 +58,12 @@ pub fn message(
     }
     let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? else { return Ok(()) };
     let to = received.from.address();
-    for person in contact_policy::hashes(&context.keyring, Some(&contact), to.as_ref()) {
-        channel_consents::came_back(tx, tenant, &person, context.now)?;
+    let mut standing = contact_policy::standing(tx, &context, tenant, Some(&contact), to.as_ref())?;
+    if standing.consent.erased_at.is_some() {
+        for person in contact_policy::hashes(&context.keyring, Some(&contact), to.as_ref()) {
+            channel_consents::came_back(tx, tenant, &person, context.now)?;
+        }
+        standing.consent.erased_at = None;
     }
     // By the provider's clock, but never ahead of ours: it opens the window.
     let at = received.at.min(received_at);
@@ -68,6 +72,7 @@ pub fn message(
     thread.last_at = context.now;
     channel_messages::save_thread(tx, tenant, &thread)?;
     contacts::touch(tx, tenant, contact.id, context.now)?;
+    let received = &with_own_ids(tx, tenant, number, received)?;
     let row = row_of(&context, tenant, number, &contact, &thread, received, at)?;
     if !channel_messages::insert(tx, &row)? {
         return Ok(());
@@ -75,12 +80,37 @@ pub fn message(
     if row.media_at.is_some() {
         tx.wake(topics::CHANNEL_SENDS);
     }
-    let wish = said(&received.what);
+    let wish = said(&received.what, answers(tx, &context, tenant, number, &contact, received)?);
     // Before anybody hears of the message: who follows sees how the person stands now.
     if let Some(wish) = wish {
         obey(app, tx, &context, tenant, number, &contact, to.as_ref(), wish)?;
+        standing = contact_policy::standing(tx, &context, tenant, Some(&contact), to.as_ref())?;
     }
-    messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some((received, wish)))
+    let incoming = Incoming { received, wish, barred: standing.bars_messages(false).is_some() };
+    messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some(incoming))
+}
+
+/// A message that names those it answers or reacts to by their ids here, where they are known. Others keep the provider's.
+fn with_own_ids(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &Number,
+    received: &Received,
+) -> Result<Received, Failure> {
+    let mut received = received.clone();
+    let mut named = |id: &mut String| -> Result<(), Failure> {
+        if let Some(known) = channel_messages::id_at_provider(tx, tenant, &number.phone_number_id, id)? {
+            *id = known.to_string();
+        }
+        Ok(())
+    };
+    if let Some(id) = &mut received.reply_to {
+        named(id)?;
+    }
+    if let ReceivedContent::Reaction { message, .. } = &mut received.what {
+        named(message)?;
+    }
+    Ok(received)
 }
 
 /// A message that somebody of the business wrote in the provider's own app.
@@ -133,19 +163,53 @@ pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference)
     Ok(())
 }
 
+/// How long a question of the business may be answered.
+const ANSWERED: i64 = 3 * DAY;
+
+/// Whether a message that can be a word for stop answers a question of the business, or quotes a message of it.
+fn answers(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    contact: &ContactRow,
+    received: &Received,
+) -> Result<bool, Failure> {
+    let words = match &received.what {
+        ReceivedContent::Text { body } => body,
+        ReceivedContent::Edit { text: Some(text), .. } => text,
+        _ => return Ok(false),
+    };
+    if !consent::is_ambiguous(words) {
+        return Ok(false);
+    }
+    if received.reply_to.is_some() {
+        return Ok(true);
+    }
+    let since = context.now.plus(-ANSWERED);
+    let last = channel_conversations::last_sent(tx, tenant, contact.id, &number.phone_number_id, since)?;
+    let asked = last.and_then(|(_, _, words)| words);
+    Ok(asked.is_some_and(|words| words.contains(['?', '？', '؟'])))
+}
+
 /// What a message wants: what was written, also under a file, and what stands on or behind a button that was tapped.
-fn said(what: &ReceivedContent) -> Option<Wish> {
+/// `answers`: what was written answers a question.
+fn said(what: &ReceivedContent, answers: bool) -> Option<Wish> {
     let wishes = match what {
-        ReceivedContent::Text { body } => [consent::wish(body), None],
-        ReceivedContent::Media(media) => [media.caption.as_deref().and_then(consent::wish), None],
-        ReceivedContent::Button { payload, text } => {
-            [consent::wish(text), payload.as_deref().and_then(consent::wish_of_id)]
+        ReceivedContent::Text { body } => [consent::wish(body, answers), None],
+        ReceivedContent::Media(media) => {
+            [media.caption.as_deref().and_then(|words| consent::wish(words, answers)), None]
         }
-        ReceivedContent::Reply { id, title, .. } => [consent::wish(title), consent::wish_of_id(id)],
+        ReceivedContent::Button { payload, text } => {
+            [consent::wish(text, true), payload.as_deref().and_then(consent::wish_of_id)]
+        }
+        ReceivedContent::Reply { id, title, .. } => [consent::wish(title, true), consent::wish_of_id(id)],
         _ => return None,
     };
     // Of two the one that asks for less contact.
-    [Wish::StopAll, Wish::StopMessages, Wish::Start].into_iter().find(|wish| wishes.contains(&Some(*wish)))
+    [Wish::StopAll, Wish::StopMessages, Wish::StopMarketing, Wish::Start, Wish::StartMarketing]
+        .into_iter()
+        .find(|wish| wishes.contains(&Some(*wish)))
 }
 
 /// Does what a person wants from now on (docs/contract/channel-messages.md#stop-words).
@@ -161,6 +225,22 @@ fn obey(
     wish: Wish,
 ) -> Result<(), Failure> {
     let people = contact_policy::hashes(&context.keyring, Some(contact), to);
+    if let Wish::StopMarketing | Wish::StartMarketing = wish {
+        let (stopped, decision, outcome) = match wish {
+            Wish::StopMarketing => (Some(context.now), Decision::Blocked, "withdrawn"),
+            _ => (None, Decision::Allowed, "restored"),
+        };
+        let before = channel_consents::of(tx, tenant, &people)?.marketing_stopped_at.is_some();
+        for person in &people {
+            channel_consents::marketing(tx, tenant, person, stopped, context.now)?;
+        }
+        if before != stopped.is_some() {
+            let about = json!({"source": "chatapp", "channel": "chatapp", "scope": "marketing"});
+            let id: Id<Consent> = context.ids.make();
+            do_not_call::record_consent(tx, context, tenant, contact, decision, outcome, &about, id)?;
+        }
+        return Ok(());
+    }
     if wish == Wish::Start {
         let mut started = false;
         for person in &people {
@@ -400,8 +480,13 @@ fn edited(
     original: &str,
     text: Option<&str>,
 ) -> Result<(), Failure> {
-    let wish = text.and_then(consent::wish);
-    let author = match author(tx, context, tenant, &received.from)? {
+    let author = author(tx, context, tenant, &received.from)?;
+    let answers = match &author {
+        Some(author) => answers(tx, context, tenant, number, author, received)?,
+        None => false,
+    };
+    let wish = text.and_then(|text| consent::wish(text, answers));
+    let author = match author {
         None if wish.is_some() => people::who_wrote(tx, context, tenant, &received.from)?,
         known => known,
     };
@@ -417,8 +502,9 @@ fn edited(
     obey(app, tx, context, tenant, number, &author, received.from.address().as_ref(), wish)?;
     match &row {
         // Their conversation ends, as it does with a message.
-        Some(message) if wish != Wish::Start => {
-            followers::tell(app, tx, &MessageFact { message, before: None, received: None, wish: Some(wish) })
+        Some(message) if matches!(wish, Wish::StopMessages | Wish::StopAll) => {
+            let (received, wish) = (None, Some(wish));
+            followers::tell(app, tx, &MessageFact { message, before: None, received, wish, barred: true })
         }
         _ => Ok(()),
     }

@@ -2,15 +2,16 @@
 //! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
 //! transaction of its work.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::contacts::Erased;
-use api::error_codes::{INBOX_FULL, LINK_INVALID, UNAUTHORIZED};
+use api::error_codes::{LINK_INVALID, UNAUTHORIZED};
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure, topics};
-use cloud_api::notifications::{Item, is_signed, parse};
+use cloud_api::notifications::{Item, is_signed, parse, weight};
 use domain::channel::{Notification, ProviderKind, Recipient};
 use domain::ids::{ChannelConnection, Id};
 use domain::tenant::Tenant;
@@ -21,10 +22,10 @@ use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
 
 use crate::connections::{self, Behind};
+use crate::inflow::Inflow;
+pub use crate::inflow::MAX_WAITING;
 use crate::{ahead, notifications};
 
-/// Most items of a connection that wait; more are not taken, and the provider sends them again later.
-pub const MAX_WAITING: i64 = 200_000;
 /// How long a connection's items belong to the node that works them.
 const LEASE: i64 = MINUTE;
 /// Connections that are taken at once.
@@ -41,6 +42,8 @@ const AT_ONCE_BESIDE: usize = 1;
 const MANY: usize = 8;
 /// Items of a notification that shares its commit with others.
 const SMALL: usize = 64;
+/// Items of a larger one that are stored in one transaction: what others wait for.
+const PIECE: usize = 500;
 /// Longest body, in bytes, that is read on the thread on which it came.
 const SHORT: usize = 64 * 1024;
 /// Tries of an item.
@@ -82,10 +85,6 @@ async fn leave_no_trace(app: &App) {
     }
 }
 
-/// How full the inboxes are, as this node last saw it.
-#[derive(Default)]
-struct Fill(Mutex<HashMap<Id<ChannelConnection>, (Timestamp, i64)>>);
-
 /// Notifications that are being stored on this node. While they are many, what has come is worked by few: the provider
 /// waits for its answer, and repeats what it gets none for.
 #[derive(Default)]
@@ -114,25 +113,38 @@ impl Drop for Arrival {
     }
 }
 
-/// Answers the verification of an address: the challenge, if the caller knows the token.
+/// Answers the verification of an address: the challenge, if the caller knows the token. Guesses are throttled like
+/// invalid keys.
 ///
 /// # Errors
-/// 404 without such a connection, 403 with another token.
+/// 404 without such a connection, 403 with another token, 429 after too many guesses.
 pub async fn verify(
     app: &App,
     id: &str,
+    client: IpAddr,
     mode: Option<&str>,
     token: Option<&str>,
     challenge: Option<&str>,
 ) -> Result<String, Failure> {
-    let behind = connections::behind(app, id).await?;
-    match challenge {
-        Some(challenge)
-            if mode == Some("subscribe") && token.is_some_and(|token| behind.credentials.verifies(token)) =>
-        {
-            Ok(challenge.to_owned())
-        }
-        _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
+    let mut unknown = false;
+    let look_up = async {
+        let behind = match connections::behind(app, id).await {
+            Err(failure) if failure.error.status < 500 => {
+                unknown = true;
+                return Ok(None);
+            }
+            found => found?,
+        };
+        let knows =
+            mode == Some("subscribe") && token.is_some_and(|token| behind.credentials.verifies(token));
+        Ok(challenge.filter(|_| knows).map(str::to_owned))
+    };
+    let hash = app.keyring.hash(&format!("channel_hook:{id}:{}", token.unwrap_or_default()));
+    let wrong = "the verification does not have the token of the connection";
+    match app.admit_secret(&hash, client, look_up, wrong).await {
+        Err(failure) if failure.error == UNAUTHORIZED && unknown => Err(Failure::not_found("connection")),
+        Err(failure) if failure.error == UNAUTHORIZED => Err(Failure::new(LINK_INVALID, wrong)),
+        answer => answer,
     }
 }
 
@@ -154,73 +166,92 @@ pub async fn entrance(app: &App, id: &str) -> Result<Entrance, Failure> {
     connections::behind(app, id).await.map(Entrance)
 }
 
-/// Takes a notification: how many items of it are about this account. They are stored when this returns.
+/// Takes a notification: how many items of it are about this account. They are stored when this returns. `weigh` takes
+/// memory for what is read of it.
 ///
 /// # Errors
-/// 401 without the right signature; 400 for a body that is no notification; 503 when too much waits.
-pub async fn receive<B>(app: &App, entrance: Entrance, signature: &str, body: B) -> Result<usize, Failure>
+/// 401 without the right signature; 400 for a body that is no notification; 429 when more comes than the rate of a
+/// connection; 503 when too much waits.
+pub async fn receive<B>(
+    app: &App,
+    entrance: Entrance,
+    signature: &str,
+    body: B,
+    weigh: impl FnOnce(usize) -> Result<(), Failure>,
+) -> Result<usize, Failure>
 where
     B: AsRef<[u8]> + Send + 'static,
 {
     let behind = entrance.0;
-    let rows = if body.as_ref().len() <= SHORT {
-        read(&app.context(), &behind, signature, body.as_ref())?
+    let inflow = Inflow::of(app, behind.row.id);
+    let bytes = body.as_ref().len();
+    let items = if bytes <= SHORT {
+        signed(&behind, signature, body.as_ref())?;
+        inflow.admit_bytes(app.clock.now(), bytes)?;
+        weigh(weight(bytes))?;
+        read(app.clock.now(), &behind, body.as_ref())?
     } else {
         // Megabytes take tens of milliseconds, which others would wait for on this thread.
-        let (context, behind, signature) = (app.context(), behind.clone(), signature.to_owned());
-        let read = move || read(&context, &behind, &signature, body.as_ref());
-        runtime::blocking::run(read).await.map_err(|why| Failure::internal(why.to_string()))??
+        let (now, turn) = (app.clock.now(), inflow.clone());
+        let checked = behind.clone();
+        let signature = signature.to_owned();
+        let body = blocking(move || signed(&checked, &signature, body.as_ref()).map(|()| body)).await?;
+        inflow.admit_bytes(now, bytes)?;
+        weigh(weight(bytes))?;
+        // One of a connection at a time.
+        let _turn = turn.reading.lock().await;
+        let behind = behind.clone();
+        blocking(move || read(now, &behind, body.as_ref())).await?
     };
-    let count = rows.len();
-    if count > 0 {
-        room(app, &behind.row, count).await?;
-        store(app, rows).await?;
+    let count = items.len();
+    if count == 0 {
+        return Ok(0);
+    }
+    inflow.admit_items(app.clock.now(), count, bytes)?;
+    let _coming = inflow.room(app, &behind.row, count).await?;
+    let context = app.context();
+    let rows = |items: Vec<Item>| -> Result<Vec<NotificationRow>, Failure> {
+        items.into_iter().map(|item| row(&context, &behind.row, item, context.now)).collect()
+    };
+    if count <= SMALL {
+        store(app, rows(items)?).await?;
+    } else {
+        // Between two pieces others have their turn at the store, also what comes from this connection.
+        let mut items = items.into_iter();
+        loop {
+            let piece: Vec<Item> = items.by_ref().take(PIECE).collect();
+            if piece.is_empty() {
+                break;
+            }
+            let _turn = inflow.storing.lock().await;
+            store(app, rows(piece)?).await?;
+        }
     }
     Ok(count)
 }
 
-/// The items of a signed notification that are about this account, as they are stored.
-fn read(
-    context: &Context,
-    Behind { row: connection, credentials }: &Behind,
-    signature: &str,
-    body: &[u8],
-) -> Result<Vec<NotificationRow>, Failure> {
-    if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
-        return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
-    }
-    let items = parse(body, context.now)
-        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
-    items
-        .into_iter()
-        .filter(|item| item.business_account == connection.business_account)
-        .map(|item| row(context, connection, item, context.now))
-        .collect()
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    runtime::blocking::run(work).await.map_err(|why| Failure::internal(why.to_string()))?
 }
 
-/// Refuses when too much waits. It is counted once a second.
-async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), Failure> {
-    let fill = app.kept.of(Fill::default);
-    let (now, more) = (app.clock.now(), i64::try_from(more).unwrap_or(i64::MAX));
-    let known = fill.0.lock().unwrap_or_else(PoisonError::into_inner).get(&connection.id).copied();
-    let waiting = match known {
-        Some((at, waiting)) if now.0 - at.0 < SECOND => waiting,
-        _ => {
-            let row = connection.clone();
-            app.store.read(move |tx| connections::waiting(tx, &row)).await?
-        }
-    };
-    let at = known.map_or(now, |(at, _)| if now.0 - at.0 < SECOND { at } else { now });
-    let mut known = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.len() > 10_000 {
-        known.clear();
+/// Refuses a body without the signature of its connection.
+fn signed(behind: &Behind, signature: &str, body: &[u8]) -> Result<(), Failure> {
+    if behind.row.provider == ProviderKind::Cloud
+        && is_signed(behind.credentials.app_secret(), signature, body)
+    {
+        return Ok(());
     }
-    known.insert(connection.id, (at, waiting.saturating_add(more)));
-    drop(known);
-    if waiting.saturating_add(more) > MAX_WAITING {
-        return Err(Failure { retry_after: Some(30), ..Failure::plain(INBOX_FULL) });
-    }
-    Ok(())
+    Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"))
+}
+
+/// The items of a notification that are about this account.
+fn read(now: Timestamp, behind: &Behind, body: &[u8]) -> Result<Vec<Item>, Failure> {
+    let mut items =
+        parse(body, now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    items.retain(|item| item.business_account == behind.row.business_account);
+    Ok(items)
 }
 
 /// Stores items and wakes those who work them. Small notifications that wait together share a commit.

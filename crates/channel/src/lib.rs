@@ -9,6 +9,7 @@
 //! | `providers` | who carries the messages of an account |
 //! | `sandbox` | the provider that carries them nowhere |
 //! | `inbox` | notifications: stored before they are acknowledged, worked in order |
+//! | `inflow` | how much comes in from a connection, and waits |
 //! | `notifications` | what follows from each |
 //! | `takers` | messages and statuses, handed to their nouns |
 //! | `messages` | a message is taken: its checks, its row |
@@ -48,6 +49,7 @@ pub mod followers;
 pub mod hand_over;
 pub mod inbound;
 pub mod inbox;
+mod inflow;
 pub mod media;
 pub mod messages;
 pub mod notifications;

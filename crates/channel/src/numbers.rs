@@ -155,15 +155,18 @@ pub async fn bound(app: &App, tenant: Tenant) -> Result<Vec<BoundChannelNumber>,
 async fn described(
     app: &Arc<App>,
     connection: &ConnectionRow,
+    bound: &[NumberRow],
     body: &NewChannelNumber,
 ) -> Result<(NumberState, E164), Failure> {
     let wrong = |_| Failure::field("number", "must be an international number");
     let given = body.number.as_deref().map(E164::written).transpose().map_err(wrong)?;
     if connection.provider == ProviderKind::Sandbox {
         let number = given.ok_or_else(|| Failure::field("number", "is required"))?;
-        let known = app.ids.make::<ChannelNumber>().bits() % 1_000_000_000_000_000;
+        let made_up = app.ids.make::<ChannelNumber>().bits() % 1_000_000_000_000_000;
+        let known = bound.iter().find(|row| row.number == number).map(|row| row.phone_number_id.clone());
+        let given = body.phone_number_id.clone().or(known);
         let state = NumberState {
-            phone_number_id: body.phone_number_id.clone().unwrap_or_else(|| format!("{known:015}")),
+            phone_number_id: given.unwrap_or_else(|| format!("{made_up:015}")),
             display_number: number.to_string(),
             verified_name: None,
             quality: Some("GREEN".into()),
@@ -200,8 +203,8 @@ async fn described(
 /// Binds a number, or changes what a bound one does.
 ///
 /// # Errors
-/// What is wrong with the body; 409 without a connection, with too many numbers, or when the agent has another
-/// number; what the provider says.
+/// What is wrong with the body; 409 without a connection, with too many numbers, or when the number is bound with
+/// another id or the agent has another number; what the provider says.
 pub async fn bind(
     app: &Arc<App>,
     trace: Trace,
@@ -215,14 +218,15 @@ pub async fn bind(
         Some(None) => Some(None),
         None => None,
     };
-    let connection = app
+    let (connection, bound) = app
         .store
         .read(move |tx| {
             access::workspace(tx, tenant)?;
-            channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)
+            let connection = channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
+            Ok::<_, Failure>((connection, channel_accounts::numbers(tx, tenant)?))
         })
         .await?;
-    let (state, number) = described(app, &connection, &body).await?;
+    let (state, number) = described(app, &connection, &bound, &body).await?;
     let context = app.context();
     app.store
         .tx(move |tx| {
@@ -243,6 +247,12 @@ pub async fn bind(
                         "the agent answers on another number: release that one first",
                     ));
                 }
+            }
+            let twin = |row: &NumberRow| row.number == number && row.phone_number_id != state.phone_number_id;
+            if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
+                return Err(Failure::conflict(
+                    "the number is bound with another phoneNumberId: release that one first",
+                ));
             }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
             let count = channel_accounts::count_numbers(tx, tenant)?;

@@ -9,17 +9,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes::CHATAPP_NOT_CONNECTED;
+use app::access::{self, feature_on};
 use app::{App, Failure, topics};
 use domain::channel::campaign::PauseReason;
 use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::provider::ConnectionStatus;
-use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent};
+use domain::channel::{Content, Happened, LocalError, MessageStatus, Outgoing, Recipient, Sent, Source};
 use domain::ids::{ChannelMessage, ChannelNumber, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
 use runtime::clock::Woken;
 use runtime::traces::SpanKind;
 use store::channel_messages::{self, LineRow, MessageRow};
+use store::workspaces::WorkspaceRow;
 use store::{DbError, Tx, channel_accounts};
 
 use crate::campaigns::outcomes::take_back;
@@ -45,6 +47,8 @@ const MARGIN: i64 = 60 * SECOND;
 const HELD: i64 = 20;
 /// How long a number rests whose account cannot send.
 const REST: i64 = 5 * MINUTE;
+/// How long messages rest that are not to go out now: their workspace is suspended, or what they belong to is off.
+const OFF: i64 = MINUTE;
 /// How often a message is put off that was certainly not sent.
 const MAX_ATTEMPTS: i64 = 200;
 /// Longest wait between two tries.
@@ -477,6 +481,7 @@ fn claim_in(
     let now = context.now;
     let Some(mut pace) = channel_messages::take_line(tx, tenant, number, now)? else { return Ok(None) };
     tx.ahead(|tx| {
+        let _ = access::workspace(tx, tenant);
         let _ = channel_accounts::read_ahead(tx, tenant);
         let _ = channel_messages::due(tx, tenant, number, 0, now, most);
     });
@@ -487,6 +492,12 @@ fn claim_in(
     let more = most - due.len() as i64;
     if more > 0 {
         due.extend(channel_messages::due(tx, tenant, number, 1, now, more)?);
+    }
+    let workspace = access::workspace(tx, tenant)?;
+    if workspace.suspended || !feature_on(&workspace, "chatappChannel") {
+        pace.next_at = (!due.is_empty()).then(|| now.plus(OFF));
+        channel_messages::save_line(tx, &pace)?;
+        return Ok(Some(Vec::new()));
     }
     let from = match number_of(tx, tenant, number)?.filter(Number::is_connected) {
         Some(from) if from.connection == ConnectionStatus::Connected => from,
@@ -509,6 +520,12 @@ fn claim_in(
     let due = ahead::turns(tx, &context, tenant, due)?;
     let all_are_held_elsewhere = due.is_empty() && all > 0;
     for mut row in due {
+        if is_off(&workspace, &row) {
+            row.next_at = Some(now.plus(OFF));
+            row.updated_at = now;
+            channel_messages::save(tx, &row)?;
+            continue;
+        }
         let (at, used) = match messages::slot_of_number(&from, pace.used, now, now.plus(HORIZON)) {
             Ok(slot) => slot,
             Err(_) => break,
@@ -568,6 +585,16 @@ fn claim_in(
     channel_messages::save_line(tx, &pace)?;
     decisions.write(tx, &context, tenant)?;
     Ok(Some(claims))
+}
+
+/// Whether a message waits because the feature that it belongs to is off: that of its campaign, or of its agent.
+fn is_off(workspace: &WorkspaceRow, row: &MessageRow) -> bool {
+    let feature = match (row.campaign, row.source) {
+        (Some(_), _) => "chatappCampaigns",
+        (None, Source::Agent) => "chatappAgents",
+        (None, _) => return false,
+    };
+    !feature_on(workspace, feature)
 }
 
 fn finish(tx: &mut Tx<'_>, mut pace: LineRow) -> Result<Option<Vec<Claim>>, Failure> {

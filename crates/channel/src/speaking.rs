@@ -74,7 +74,7 @@ fn refused(refusal: &Refusal) -> Carried {
         Refusal::Local(LocalError::ContactOptedOut, _) => Carried::OptedOut,
         Refusal::Local(LocalError::WindowClosed, _) => Carried::WindowClosed,
         Refusal::Local(error, _) => Carried::Refused(error.title().to_owned()),
-        Refusal::TierLimit | Refusal::NotConnected => Carried::Refused("number_unavailable".to_owned()),
+        Refusal::TierLimit(_) | Refusal::NotConnected => Carried::Refused("number_unavailable".to_owned()),
         Refusal::RecipientUnsupported => Carried::Refused("recipient_unsupported".to_owned()),
     }
 }

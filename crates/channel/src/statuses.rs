@@ -7,6 +7,7 @@ use domain::channel::notification::{Receipt, StatusUpdate};
 use domain::channel::{Direction, Happened, MessageStatus};
 use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
+use domain::time::Timestamp;
 use store::channel_messages::{self, MessageRow};
 use store::{Tx, channel_consents, contacts};
 
@@ -45,6 +46,10 @@ pub fn status(
         row.customer_user_id.clone_from(&update.to.user_id);
     }
     let next = row.status.after(Happened::Told(update.receipt));
+    for receipt in next.map(|next| before.implied(next)).unwrap_or_default() {
+        imply(app, tx, &mut row, *receipt, update.at.min(now))?;
+    }
+    let before = row.status;
     if let Some(status) = next {
         row.status = status;
         row.lease_until = None;
@@ -71,6 +76,25 @@ pub fn status(
         number_struck(app, tx, tenant, number.id, error)?;
     }
     Ok(())
+}
+
+/// Moves a message to a status that later news of it imply. The provider may still tell when that was.
+fn imply(
+    app: &App,
+    tx: &mut Tx<'_>,
+    row: &mut MessageRow,
+    receipt: Receipt,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let before = row.status;
+    let Some(status) = before.after(Happened::Told(receipt)) else { return Ok(()) };
+    row.status = status;
+    row.lease_until = None;
+    row.next_at = None;
+    row.updated_at = app.clock.now();
+    row.times.implied(receipt, at);
+    channel_messages::save(tx, row)?;
+    messages::moved(app, tx, row, before)
 }
 
 /// The message that news are about: by the provider's id, or by ours, which went along with it.

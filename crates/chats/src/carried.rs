@@ -3,7 +3,7 @@
 
 use api::chats::ChatReply;
 use app::chat_words::{Carried, ChatWords, Words, Writer};
-use app::{Failure, topics};
+use app::{Failure, access, topics};
 use domain::channel::provider::can_send;
 use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, reply_after};
 use domain::ids::{ChannelMessage, Id};
@@ -169,12 +169,34 @@ pub(crate) fn carry(
     Ok(Ok(Some(said.join("\n\n")).filter(|said| !said.is_empty())))
 }
 
-/// The number that what is said in a chat goes out from; none when there is no such number, or the provider does not
-/// let it send.
-pub(crate) fn number_to_send(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<NumberRow>, Failure> {
-    let Some(carried) = channel_conversations::get(tx, row.workspace, row.id)? else { return Ok(None) };
-    let number = channel_accounts::number(tx, row.workspace, carried.number)?;
-    Ok(number.filter(|number| can_send(&number.status)))
+/// When a reply is looked at again whose workspace may not send now.
+pub(crate) const OFF: i64 = MINUTE;
+
+/// Whether a reply can be sent in a chat, before a model is asked for it.
+pub(crate) enum Sendable {
+    /// It goes out from this number.
+    From(NumberRow),
+    /// The workspace is suspended, or the channel or its agents are off: not for now.
+    NotNow,
+    /// There is no such number, or the provider does not let it send.
+    NoNumber,
+}
+
+/// Asks that of the workspace and the number of a chat. Who may not be written to is found out when the words are there, so
+/// that they are kept.
+pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failure> {
+    let tenant = row.workspace;
+    let workspace = access::workspace(tx, tenant)?;
+    let on = |feature| access::feature_on(&workspace, feature);
+    if workspace.suspended || !on("chatappChannel") || !on("chatappAgents") {
+        return Ok(Sendable::NotNow);
+    }
+    let Some(carried) = channel_conversations::get(tx, tenant, row.id)? else {
+        return Ok(Sendable::NoNumber);
+    };
+    let number = channel_accounts::number(tx, tenant, carried.number)?;
+    let number = number.filter(|number| can_send(&number.status));
+    Ok(number.map_or(Sendable::NoNumber, Sendable::From))
 }
 
 /// Nothing can be sent in a chat: no model is asked for words that would be refused, and a person has to go on.

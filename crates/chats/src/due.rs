@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use store::chats::ChatRow;
 use store::{DbError, Tx, chats};
 
-use crate::carried::{leave_to_person, number_to_send};
+use crate::carried::{OFF, Sendable, leave_to_person, sendable};
 use crate::feed::Feed;
 use crate::reply::{self, NO_ROOM, try_again};
 use crate::session::{Claim, Env, begin_turn, end, read_state, save, standing};
@@ -81,14 +81,17 @@ fn silent(row: &ChatRow, cause: EndCause) -> EndCause {
 }
 
 /// Begins the agent's reply to what has come in on the messaging channel. On a number on which agents pause it waits
-/// for the end of the pause; on one that cannot send nothing is written.
+/// for the end of the pause, and while agents are off it waits, too; on one that cannot send nothing is written.
 fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result<Option<Claim>, Failure> {
     let now = env.context.now;
-    let Some(number) = number_to_send(tx, &row)? else {
-        leave_to_person(tx, env, &mut row)?;
-        return Ok(None);
+    let paused = match sendable(tx, &row)? {
+        Sendable::From(number) => number.ai_paused_until.filter(|until| *until > now),
+        Sendable::NotNow => Some(now.plus(OFF)),
+        Sendable::NoNumber => {
+            leave_to_person(tx, env, &mut row)?;
+            return Ok(None);
+        }
     };
-    let paused = number.ai_paused_until.filter(|until| *until > now);
     if paused.is_some() || !has_room {
         row.reply_at = Some(paused.unwrap_or_else(|| now.plus(NO_ROOM)));
         save(tx, env, &mut row)?;

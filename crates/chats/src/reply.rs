@@ -16,7 +16,7 @@ use store::channel_conversations;
 use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
-use crate::carried::{carry, in_one, leave_to_person, not_carried, number_to_send};
+use crate::carried::{OFF, Sendable, carry, in_one, leave_to_person, not_carried, sendable};
 use crate::channel_documents;
 use crate::feed::Feed;
 use crate::session::{
@@ -239,10 +239,20 @@ pub(crate) fn try_again(
     kind: TurnKind,
     again: bool,
 ) -> Result<Option<Claim>, Failure> {
-    // The number may have stopped sending since the try before.
-    if row.channel == Channel::Chatapp && number_to_send(tx, row)?.is_none() {
-        leave_to_person(tx, env, row)?;
-        return Ok(None);
+    // The number may have stopped sending since the try before, or the agents are off now.
+    if row.channel == Channel::Chatapp {
+        match sendable(tx, row)? {
+            Sendable::From(_) => {}
+            Sendable::NotNow => {
+                row.turn_until = Some(env.context.now.plus(OFF));
+                save(tx, env, row)?;
+                return Ok(None);
+            }
+            Sendable::NoNumber => {
+                leave_to_person(tx, env, row)?;
+                return Ok(None);
+            }
+        }
     }
     let over = !again || row.turn_attempt >= MAX_ATTEMPTS;
     if over && (kind == TurnKind::Message || row.channel == Channel::Chatapp) {

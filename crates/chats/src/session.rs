@@ -397,7 +397,9 @@ pub fn emit(
             failed: undelivered(tx, row)?.into_iter().collect(),
         }),
     };
-    let (agent, contact) = (row.agent.to_string(), row.contact.map(|id| id.to_string()));
+    // The last event of an erased person says nothing about them, and is not taken back with what was said before.
+    let subject = row.contact.filter(|_| row.end_cause != Some(EndCause::Erased));
+    let (agent, contact) = (row.agent.to_string(), subject.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
     events::emit_with(tx, &env.context, row.workspace, event, transcript)?;
     Ok(())

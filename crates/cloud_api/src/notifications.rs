@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use domain::channel::content::{Location, MediaKind, is_user_id};
+use domain::channel::content::{Location, MediaKind, is_sender_id};
 use domain::channel::errors::{ProviderError, title};
 use domain::channel::notification::{
     AccountUpdate, AdReferral, Echo, Notification, NumberUpdate, Person, Preference, Pricing, Receipt,
@@ -15,10 +15,12 @@ use domain::phone::E164;
 use domain::time::Timestamp;
 use ring::digest::{SHA256, digest};
 use ring::hmac;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::sending::is_id;
 use crate::wire::as_code;
+
+mod reading;
 
 /// Longest text of a message that is kept, in characters; the channel's own limit is far below.
 const MAX_TEXT: usize = 16_000;
@@ -32,6 +34,10 @@ const MAX_DEPTH: usize = 32;
 const MAX_ITEMS: usize = 10_000;
 /// Most people whom a notification describes, in all of its lists of contacts.
 const MAX_PEOPLE: usize = 10_000;
+/// Values (texts, numbers, lists, objects) of one item that are read, and values that all items of a notification may keep
+/// in the channel's own form. What is more is left out.
+const MAX_VALUES: usize = 20_000;
+const MAX_KEPT: usize = 50_000;
 
 /// One item of a notification.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +51,14 @@ pub struct Item {
     pub key: String,
     /// What is said.
     pub notification: Notification,
+}
+
+/// About how many bytes of memory the items of a body take beyond it, at most.
+pub fn weight(body: usize) -> usize {
+    /// Bytes of the shortest item, and of an item in memory.
+    const SHORTEST: usize = 28;
+    const IN_MEMORY: usize = 800;
+    (body / SHORTEST).min(MAX_ITEMS) * IN_MEMORY
 }
 
 /// Whether the header `X-Hub-Signature-256` belongs to this body; compared in constant time.
@@ -61,158 +75,55 @@ pub fn signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={}", HEXLOWER.encode(hmac::sign(&key, body).as_ref()))
 }
 
-/// The items of a notification. A moment that lies ahead of `now` counts as now.
+/// What is read of a notification so far, and what may still be kept of it.
+struct Reader {
+    now: Timestamp,
+    items: Vec<Item>,
+    changes: usize,
+    /// Elements of lists that become items.
+    seen: usize,
+    people: usize,
+    /// How many values of what is kept in the channel's own form there may still be.
+    kept: usize,
+    /// Why the notification is refused, where it is JSON.
+    refused: Option<String>,
+}
+
+/// The items of a notification. A moment that lies ahead of `now` counts as now. It is read into what is kept of it: the
+/// rest takes no memory.
 ///
 /// # Errors
 /// When it is not a JSON object, or has more than 10,000 items or contacts.
 pub fn parse(body: &[u8], now: Timestamp) -> Result<Vec<Item>, String> {
-    let body: Value = serde_json::from_slice(body).map_err(|why| format!("the body is not JSON: {why}"))?;
-    if !body.is_object() {
-        return Err("the body must be an object".to_owned());
-    }
-    let mut items = Items::default();
-    for entry in list(&body, "entry") {
-        let place = Place { account: word(entry, "id").unwrap_or_default(), time: entry.get("time"), now };
-        for change in list(entry, "changes") {
-            let (Some(field), Some(value)) =
-                (change.get("field").and_then(Value::as_str), change.get("value"))
-            else {
-                continue;
-            };
-            place.change(field, value, &mut items)?;
-        }
-    }
-    Ok(items.list)
-}
-
-/// What is read of a notification so far.
-#[derive(Default)]
-struct Items {
-    list: Vec<Item>,
-    /// How many people were described.
-    people: usize,
-}
-
-impl Items {
-    fn push(&mut self, item: Item) -> Result<(), String> {
-        // Cutting it would acknowledge what is not stored.
-        if self.list.len() >= MAX_ITEMS {
-            return Err(format!("the body has more than {MAX_ITEMS} items"));
-        }
-        self.list.push(item);
-        Ok(())
-    }
-
-    /// The people whom a change describes.
-    fn people<'a>(&mut self, value: &'a Value) -> Result<People<'a>, String> {
-        let contacts = list(value, "contacts");
-        self.people += contacts.len();
-        if self.people > MAX_PEOPLE {
-            return Err(format!("the body has more than {MAX_PEOPLE} contacts"));
-        }
-        Ok(People::of(contacts))
+    let mut reader =
+        Reader { now, items: Vec::new(), changes: 0, seen: 0, people: 0, kept: MAX_KEPT, refused: None };
+    match reading::body(body, &mut reader) {
+        Ok(true) => Ok(reader.items),
+        Ok(false) => Err("the body must be an object".to_owned()),
+        Err(why) => Err(reader.refused.unwrap_or_else(|| format!("the body is not JSON: {why}"))),
     }
 }
 
-/// The people whom a change describes, by their numbers and ids: each is read once, however many items there are.
-struct People<'a> {
-    all: &'a [Value],
-    by_phone: HashMap<E164, usize>,
-    by_user: HashMap<&'a str, usize>,
-}
-
-impl<'a> People<'a> {
-    fn of(contacts: &'a [Value]) -> Self {
-        let (mut by_phone, mut by_user) = (HashMap::new(), HashMap::new());
-        for (at, contact) in contacts.iter().enumerate() {
-            if let Some(phone) = contact.get("wa_id").and_then(phone) {
-                by_phone.entry(phone).or_insert(at);
-            }
-            let user = contact.get("user_id").and_then(Value::as_str);
-            if let Some(user) = user.filter(|user| is_user_id(user)) {
-                by_user.entry(user).or_insert(at);
-            }
+impl Reader {
+    /// Whether there may be one more. Cutting a list would acknowledge what is not stored.
+    fn count(counted: &mut usize, most: usize, what: &str, refused: &mut Option<String>) -> bool {
+        *counted += 1;
+        if *counted > most {
+            *refused = Some(format!("the body has more than {most} {what}"));
         }
-        Self { all: contacts, by_phone, by_user }
+        refused.is_none()
     }
 
-    /// What is said of a person: by the number or the id, whichever stands first.
-    fn about(&self, person: &Person) -> Option<&'a Value> {
-        let by_phone = person.phone.and_then(|phone| self.by_phone.get(&phone));
-        let by_user = person.user_id.as_deref().and_then(|user| self.by_user.get(user));
-        match by_phone.into_iter().chain(by_user).min() {
-            Some(at) => self.all.get(*at),
-            // A lone contact is the sender, also where the two differ in how the number is written.
-            None if self.all.len() == 1 => self.all.first(),
-            None => None,
-        }
-    }
-}
-
-struct Place<'a> {
-    account: String,
-    time: Option<&'a Value>,
-    now: Timestamp,
-}
-
-impl Place<'_> {
-    fn change(&self, field: &str, value: &Value, items: &mut Items) -> Result<(), String> {
-        let number = value.pointer("/metadata/phone_number_id").and_then(digits);
-        let item = |key: String, notification: Notification| Item {
-            business_account: self.account.clone(),
-            phone_number_id: number.clone(),
-            key,
-            notification,
-        };
-        match field {
-            "messages" => {
-                let people = items.people(value)?;
-                for part in list(value, "messages") {
-                    if let Some(received) = self.received(part, &people) {
-                        let key = format!("message:{}", received.id);
-                        items.push(item(key, Notification::Message(Box::new(received))))?;
-                    }
-                }
-                for part in list(value, "statuses") {
-                    if let Some(status) = self.status(part, &people) {
-                        let key = format!("status:{}:{}", status.id, status.receipt);
-                        items.push(item(key, Notification::Status(Box::new(status))))?;
-                    }
-                }
-                let errors = errors(value);
-                if !errors.is_empty() {
-                    items.push(item(self.key("errors", value), Notification::Errors(errors)))?;
-                }
-            }
-            "smb_message_echoes" => {
-                for part in list(value, "message_echoes") {
-                    if let Some(echo) = self.echo(part) {
-                        items.push(item(format!("echo:{}", echo.id), Notification::Echo(Box::new(echo))))?;
-                    }
-                }
-            }
-            "user_preferences" => {
-                for part in list(value, "user_preferences") {
-                    if let Some(preference) = self.preference(part) {
-                        let key = self.key("preference", part);
-                        items.push(item(key, Notification::Preference(preference)))?;
-                    }
-                }
-            }
-            _ => {
-                if let Some(notification) = management(field, value) {
-                    items.push(item(self.key(field, value), notification))?;
-                }
-            }
-        }
-        Ok(())
+    fn count_change(&mut self) -> bool {
+        Self::count(&mut self.changes, MAX_ITEMS, "items", &mut self.refused)
     }
 
-    /// A key of what has no id: its words and the moment of the entry.
-    fn key(&self, field: &str, value: &Value) -> String {
-        let time = self.time.map(Value::to_string).unwrap_or_default();
-        let sum = digest(&SHA256, format!("{time}\n{value}").as_bytes());
-        format!("{field}:{}", HEXLOWER.encode(sum.as_ref()))
+    fn count_item(&mut self) -> bool {
+        Self::count(&mut self.seen, MAX_ITEMS, "items", &mut self.refused)
+    }
+
+    fn count_person(&mut self) -> bool {
+        Self::count(&mut self.people, MAX_PEOPLE, "contacts", &mut self.refused)
     }
 
     /// A moment in seconds since 1970, as a number or as digits.
@@ -222,15 +133,26 @@ impl Place<'_> {
         moment.min(self.now)
     }
 
-    fn received(&self, item: &Value, people: &People<'_>) -> Option<Received> {
-        let mut from = Person {
+    fn contact(&mut self, item: &Value) -> Option<Person> {
+        let profile = |name: &str| item.pointer(&format!("/profile/{name}")).and_then(text_of);
+        let named =
+            |name: &str| profile(name).filter(|text| !text.trim().is_empty()).map(|text| clipped(&text, 120));
+        Some(Person {
+            phone: item.get("wa_id").and_then(phone),
+            user_id: item.get("user_id").and_then(user_id),
+            parent_user_id: item.get("parent_user_id").and_then(user_id),
+            username: named("username"),
+            name: named("name"),
+        })
+    }
+
+    fn received(&mut self, item: &Value) -> Option<Received> {
+        let from = Person {
             phone: item.get("from").and_then(phone),
             user_id: item.get("from_user_id").and_then(user_id),
             parent_user_id: item.get("from_parent_user_id").and_then(user_id),
             ..Person::default()
         };
-        complete(&mut from, people);
-        from.address()?;
         Some(Received {
             id: id(item, "id")?,
             at: self.moment(item.get("timestamp")),
@@ -239,28 +161,28 @@ impl Place<'_> {
                 .iter()
                 .any(|name| item.pointer(&format!("/context/{name}")).and_then(Value::as_bool) == Some(true)),
             referral: item.get("referral").filter(|referral| referral.is_object()).map(referral),
-            what: content(item),
+            what: content(item, &mut self.kept),
             from,
         })
     }
 
-    fn echo(&self, item: &Value) -> Option<Echo> {
+    fn echo(&mut self, item: &Value) -> Option<Echo> {
         let to = Person {
             phone: item.get("to").and_then(phone),
             user_id: item.get("to_user_id").and_then(user_id),
             ..Person::default()
         };
         to.address()?;
-        Some(Echo { to, id: id(item, "id")?, at: self.moment(item.get("timestamp")), what: content(item) })
+        let at = self.moment(item.get("timestamp"));
+        Some(Echo { to, id: id(item, "id")?, at, what: content(item, &mut self.kept) })
     }
 
-    fn status(&self, item: &Value, people: &People<'_>) -> Option<StatusUpdate> {
-        let mut to = Person {
+    fn status(&mut self, item: &Value) -> Option<StatusUpdate> {
+        let to = Person {
             phone: item.get("recipient_id").and_then(phone),
             user_id: item.get("recipient_user_id").and_then(user_id),
             ..Person::default()
         };
-        complete(&mut to, people);
         let pricing = item.get("pricing").filter(|pricing| pricing.is_object()).map(|pricing| Pricing {
             billable: pricing.get("billable").and_then(Value::as_bool).unwrap_or(false),
             model: word(pricing, "pricing_model"),
@@ -278,7 +200,8 @@ impl Place<'_> {
         })
     }
 
-    fn preference(&self, item: &Value) -> Option<Preference> {
+    /// A choice, and its words: it has no id of its own.
+    fn preference(&mut self, item: &Value) -> Option<(Preference, String)> {
         if item
             .get("category")
             .and_then(Value::as_str)
@@ -297,24 +220,164 @@ impl Place<'_> {
             "resume" | "signup" => false,
             _ => return None,
         };
-        Some(Preference { person, stopped, at: self.moment(item.get("timestamp")) })
+        let at = self.moment(item.get("timestamp"));
+        Some((Preference { person, stopped, at }, item.to_string()))
+    }
+
+    /// What a change says, once its field is known.
+    fn change(&mut self, field: &str, told: Told) -> Change {
+        let Told { contacts, messages, statuses, echoes, preferences, rest } = told;
+        let rest = Value::Object(rest);
+        let number = rest.pointer("/metadata/phone_number_id").and_then(digits);
+        let mut items = Vec::new();
+        match field {
+            "messages" => {
+                let people = People::of(&contacts);
+                for mut received in messages {
+                    people.complete(&mut received.from);
+                    shared_number(&mut received);
+                    if received.from.address().is_some() {
+                        let key = Key::Id(format!("message:{}", received.id));
+                        items.push((key, Notification::Message(Box::new(received))));
+                    }
+                }
+                for mut status in statuses {
+                    people.complete(&mut status.to);
+                    let key = Key::Id(format!("status:{}:{}", status.id, status.receipt));
+                    items.push((key, Notification::Status(Box::new(status))));
+                }
+                let errors = errors(&rest);
+                if !errors.is_empty() {
+                    items.push((Key::Words("errors".into(), rest.to_string()), Notification::Errors(errors)));
+                }
+            }
+            "smb_message_echoes" => items.extend(
+                echoes
+                    .into_iter()
+                    .map(|echo| (Key::Id(format!("echo:{}", echo.id)), Notification::Echo(Box::new(echo)))),
+            ),
+            "user_preferences" => items.extend(preferences.into_iter().map(|(preference, words)| {
+                (Key::Words("preference".into(), words), Notification::Preference(preference))
+            })),
+            _ => {
+                if let Some(notification) = management(field, &rest, &mut self.kept) {
+                    items.push((Key::Words(field.to_owned(), rest.to_string()), notification));
+                }
+            }
+        }
+        Change { number, items }
+    }
+
+    /// Takes the items of an entry, once its account and its moment are known.
+    fn entry(&mut self, account: &str, time: Option<&Value>, changes: Vec<Change>) {
+        for Change { number, items } in changes {
+            self.items.extend(items.into_iter().map(|(key, notification)| Item {
+                business_account: account.to_owned(),
+                phone_number_id: number.clone(),
+                key: key.text(time),
+                notification,
+            }));
+        }
     }
 }
 
-/// Adds what the list of contacts says of a person.
-fn complete(person: &mut Person, people: &People<'_>) {
-    let Some(contact) = people.about(person) else { return };
-    person.phone = person.phone.or_else(|| contact.get("wa_id").and_then(phone));
-    person.user_id = person.user_id.take().or_else(|| contact.get("user_id").and_then(user_id));
-    person.parent_user_id =
-        person.parent_user_id.take().or_else(|| contact.get("parent_user_id").and_then(user_id));
-    let profile = |name: &str| contact.pointer(&format!("/profile/{name}")).and_then(text_of);
-    person.name = profile("name").filter(|name| !name.trim().is_empty()).map(|name| clipped(&name, 120));
-    person.username =
-        profile("username").filter(|name| !name.trim().is_empty()).map(|name| clipped(&name, 120));
+/// What tells an item from others.
+enum Key {
+    /// Its id.
+    Id(String),
+    /// The field of something that has no id, and its words: with the moment of the entry they are its key.
+    Words(String, String),
 }
 
-fn content(item: &Value) -> ReceivedContent {
+impl Key {
+    fn text(self, time: Option<&Value>) -> String {
+        match self {
+            Self::Id(id) => id,
+            Self::Words(field, words) => {
+                let time = time.map(Value::to_string).unwrap_or_default();
+                let sum = digest(&SHA256, format!("{time}\n{words}").as_bytes());
+                format!("{field}:{}", HEXLOWER.encode(sum.as_ref()))
+            }
+        }
+    }
+}
+
+/// One change of an entry.
+#[derive(Default)]
+struct Change {
+    number: Option<String>,
+    items: Vec<(Key, Notification)>,
+}
+
+/// What a change says. What stands in its lists is read before it is known which field it is about.
+#[derive(Default)]
+struct Told {
+    contacts: Vec<Person>,
+    messages: Vec<Received>,
+    statuses: Vec<StatusUpdate>,
+    echoes: Vec<Echo>,
+    preferences: Vec<(Preference, String)>,
+    rest: Map<String, Value>,
+}
+
+/// The people whom a change describes, by their numbers and ids: each is read once, however many items there are.
+struct People<'a> {
+    all: &'a [Person],
+    by_phone: HashMap<E164, usize>,
+    by_user: HashMap<&'a str, usize>,
+}
+
+impl<'a> People<'a> {
+    fn of(all: &'a [Person]) -> Self {
+        let (mut by_phone, mut by_user) = (HashMap::new(), HashMap::new());
+        for (at, person) in all.iter().enumerate() {
+            if let Some(phone) = person.phone {
+                by_phone.entry(phone).or_insert(at);
+            }
+            if let Some(user) = person.user_id.as_deref() {
+                by_user.entry(user).or_insert(at);
+            }
+        }
+        Self { all, by_phone, by_user }
+    }
+
+    /// What is said of a person: by the number or the id, whichever stands first.
+    fn about(&self, person: &Person) -> Option<&'a Person> {
+        let by_phone = person.phone.and_then(|phone| self.by_phone.get(&phone));
+        let by_user = person.user_id.as_deref().and_then(|user| self.by_user.get(user));
+        match by_phone.into_iter().chain(by_user).min() {
+            Some(at) => self.all.get(*at),
+            // A lone contact is the sender, also where the two differ in how the number is written.
+            None if self.all.len() == 1 => self.all.first(),
+            None => None,
+        }
+    }
+
+    /// Adds what the list of contacts says of a person.
+    fn complete(&self, person: &mut Person) {
+        let Some(known) = self.about(person) else { return };
+        person.phone = person.phone.or(known.phone);
+        person.user_id = person.user_id.take().or_else(|| known.user_id.clone());
+        person.parent_user_id = person.parent_user_id.take().or_else(|| known.parent_user_id.clone());
+        person.name.clone_from(&known.name);
+        person.username.clone_from(&known.username);
+    }
+}
+
+/// Gives somebody who hides the number the one that they share when they are asked for it: their own card, as the
+/// channel says. A card of somebody else's has no such origin.
+fn shared_number(received: &mut Received) {
+    let ReceivedContent::Contacts { cards } = &received.what else { return };
+    let [card] = cards.as_slice() else { return };
+    if received.from.phone.is_some() || card.get("origin").and_then(Value::as_str) != Some("contact_request")
+    {
+        return;
+    }
+    let [number] = list(card, "phones") else { return };
+    received.from.phone = number.get("wa_id").and_then(phone).or_else(|| number.get("phone").and_then(phone));
+}
+
+fn content(item: &Value, kept: &mut usize) -> ReceivedContent {
     let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
     let unsupported = |what: &str| ReceivedContent::Unsupported { what: clipped(what, 60) };
     let inner = item.get(kind).unwrap_or(&Value::Null);
@@ -327,19 +390,17 @@ fn content(item: &Value) -> ReceivedContent {
             MediaKind::parse(kind).and_then(|kind| media(kind, inner))
         }
         "location" => location(inner),
-        "contacts" => Some(ReceivedContent::Contacts {
-            cards: list(item, "contacts").iter().take(100).map(raw).collect(),
-        }),
+        "contacts" => Some(ReceivedContent::Contacts { cards: cards(item, kept) }),
         "button" => Some(ReceivedContent::Button {
             payload: word(inner, "payload"),
             text: word(inner, "text").unwrap_or_default(),
         }),
-        "interactive" => tap(inner),
+        "interactive" => tap(inner, kept),
         "reaction" => id(inner, "message_id").map(|message| ReceivedContent::Reaction {
             message,
             emoji: word(inner, "emoji").filter(|emoji| !emoji.is_empty()),
         }),
-        "order" => Some(ReceivedContent::Order { order: raw(inner) }),
+        "order" => Some(ReceivedContent::Order { order: raw(inner, kept) }),
         "system" => Some(ReceivedContent::System {
             event: word(inner, "type"),
             body: word(inner, "body"),
@@ -359,6 +420,19 @@ fn content(item: &Value) -> ReceivedContent {
         _ => None,
     };
     read.unwrap_or_else(|| unsupported(if kind.is_empty() { "unknown" } else { kind }))
+}
+
+/// The cards of a message. Whose they are may stand beside them.
+fn cards(item: &Value, kept: &mut usize) -> Vec<Value> {
+    let origin = item.get("origin").filter(|origin| origin.is_string());
+    let card = |card: &Value| {
+        let mut card = raw(card, kept);
+        if let (Some(origin), Some(card)) = (origin, card.as_object_mut()) {
+            card.entry("origin").or_insert_with(|| raw(origin, kept));
+        }
+        card
+    };
+    list(item, "contacts").iter().take(100).map(card).collect()
 }
 
 fn media(kind: MediaKind, inner: &Value) -> Option<ReceivedContent> {
@@ -391,7 +465,7 @@ fn location(inner: &Value) -> Option<ReceivedContent> {
     })
 }
 
-fn tap(inner: &Value) -> Option<ReceivedContent> {
+fn tap(inner: &Value, kept: &mut usize) -> Option<ReceivedContent> {
     let kind = inner.get("type").and_then(Value::as_str)?;
     let part = inner.get(kind)?;
     match kind {
@@ -404,15 +478,15 @@ fn tap(inner: &Value) -> Option<ReceivedContent> {
         "nfm_reply" => {
             let response = match part.get("response_json") {
                 Some(Value::String(text)) if text.len() <= MAX_RAW => {
-                    serde_json::from_str(text).unwrap_or_else(|_| Value::String(clipped(text, MAX_WORD)))
+                    reading::value(text).unwrap_or_else(|| Value::String(clipped(text, MAX_WORD)))
                 }
-                Some(other) => raw(other),
+                Some(other) => raw(other, kept),
                 None => Value::Null,
             };
             Some(ReceivedContent::Form {
                 name: word(part, "name"),
                 body: word(part, "body"),
-                response: raw(&response),
+                response: raw(&response, kept),
             })
         }
         _ => None,
@@ -450,7 +524,7 @@ fn errors(value: &Value) -> Vec<ProviderError> {
 }
 
 /// What is about templates, numbers and the account.
-fn management(field: &str, value: &Value) -> Option<Notification> {
+fn management(field: &str, value: &Value, kept: &mut usize) -> Option<Notification> {
     let template = || {
         Some(TemplateRef {
             id: digits(value.get("message_template_id")?)?,
@@ -493,9 +567,9 @@ fn management(field: &str, value: &Value) -> Option<Notification> {
         },
         "account_update" => Notification::Account(AccountUpdate {
             event: word(value, "event")?.to_ascii_uppercase(),
-            restriction: value.get("restriction_info").map(raw),
-            violation: value.get("violation_info").map(raw),
-            ban: value.get("ban_info").map(raw),
+            restriction: value.get("restriction_info").map(|info| raw(info, kept)),
+            violation: value.get("violation_info").map(|info| raw(info, kept)),
+            ban: value.get("ban_info").map(|info| raw(info, kept)),
         }),
         _ => return None,
     })
@@ -520,7 +594,7 @@ fn phone(value: &Value) -> Option<E164> {
 }
 
 fn user_id(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| is_user_id(text)).map(str::to_owned)
+    value.as_str().filter(|text| is_sender_id(text)).map(str::to_owned)
 }
 
 /// An id of the provider: not empty, not long, nothing that is no sign.
@@ -556,22 +630,32 @@ fn clipped(text: &str, most: usize) -> String {
 }
 
 /// A value that is kept as it came, unless it is very large: without U+0000, and with no more than [`MAX_DEPTH`]
-/// levels.
-fn raw(value: &Value) -> Value {
-    fn clean(value: &Value, levels: usize) -> Value {
+/// levels. `kept` is how many values may still be kept.
+fn raw(value: &Value, kept: &mut usize) -> Value {
+    fn clean(value: &Value, levels: usize, kept: &mut usize) -> Value {
+        if *kept == 0 {
+            return Value::Null;
+        }
+        *kept -= 1;
         match value {
             Value::String(text) => Value::String(clipped(text, MAX_TEXT)),
             Value::Array(_) | Value::Object(_) if levels == 0 => {
                 Value::String(clipped(&value.to_string().replace("\\u0000", ""), MAX_WORD))
             }
-            Value::Array(items) => Value::Array(items.iter().map(|item| clean(item, levels - 1)).collect()),
-            Value::Object(fields) => Value::Object(
-                fields.iter().map(|(name, value)| (clipped(name, 200), clean(value, levels - 1))).collect(),
-            ),
+            Value::Array(items) => {
+                let few = items.iter().take(*kept);
+                Value::Array(few.map(|item| clean(item, levels - 1, kept)).collect())
+            }
+            Value::Object(fields) => {
+                let few = fields.iter().take(*kept);
+                Value::Object(
+                    few.map(|(name, value)| (clipped(name, 200), clean(value, levels - 1, kept))).collect(),
+                )
+            }
             other => other.clone(),
         }
     }
-    if value.to_string().len() > MAX_RAW { Value::Null } else { clean(value, MAX_DEPTH) }
+    if value.to_string().len() > MAX_RAW { Value::Null } else { clean(value, MAX_DEPTH, kept) }
 }
 
 #[cfg(test)]

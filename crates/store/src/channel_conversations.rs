@@ -392,7 +392,7 @@ pub fn list(
     tx.all(&sql, &values)
 }
 
-/// Where these people stand on the boards of these agents and campaigns: whose board, person, name of the column.
+/// Where these people stand on the boards of these agents and campaigns: whose board, person, key of the column.
 pub fn board_columns(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -403,7 +403,7 @@ pub fn board_columns(
     let owners = any_of(&mut values, owners.iter().map(|id| id.as_str().into()));
     let people = any_of(&mut values, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
-        "select b.owner, k.contact, c.name from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
+        "select b.owner, k.contact, c.slug from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
          where b.workspace = ?1 and k.workspace = ?1 and b.owner in {owners} and k.contact in {people}"
     );
     tx.all(&sql, &values)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::campaign::list::MAX_PHONE;
+use domain::channel::Category;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,76 @@ pub struct Preflight {
     pub schedule: PreflightSchedule,
     /// What it would cost.
     pub cost: PreflightCost,
+}
+
+/// What would become of a campaign: of one that calls, or of one on the messaging channel.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CampaignPreflight {
+    /// One that calls.
+    Voice(Box<Preflight>),
+    /// One that sends messages.
+    Chatapp(Box<ChatappPreflight>),
+}
+
+/// Who would receive the message of a campaign on the messaging channel, when, and at what price.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatappPreflight {
+    /// Whether it would be sent: there are no `blockers`.
+    pub passes: bool,
+    /// What stands in the way: `template_not_found`, `template_not_approved`, `template_recategorised`, `not_connected`,
+    /// `token_invalid`, `account_restricted`, `quality_red`, `nobody_to_message`.
+    pub blockers: Vec<ChatappProblem>,
+    /// What is to be known: `quality_low`, `not_done_by_end`, `limit_needs_days`.
+    pub warnings: Vec<ChatappProblem>,
+    /// Rows that are not messaged yet.
+    pub total: i64,
+    /// Of these, who would receive it.
+    pub will_receive: i64,
+    /// Of these, who would not.
+    pub will_not_receive: i64,
+    /// Those who would not, by reason.
+    pub by_reason: BTreeMap<String, i64>,
+    /// The provider's word for the messaging limit of the account.
+    pub messaging_tier: Option<String>,
+    /// People to whom the account may write first in 24 hours; null: to any number.
+    pub tier_limit: Option<i64>,
+    /// How many of these are left now.
+    pub tier_room: Option<i64>,
+    /// Days that it takes.
+    pub days_needed: i64,
+    /// Minutes of sending.
+    pub sending_minutes: i64,
+    /// When the first message would go; null when never.
+    pub starts_at: Option<Timestamp>,
+    /// When the last one would; null when never.
+    pub finishes_at: Option<Timestamp>,
+    /// What the provider is expected to charge, by the setting `[chatapp.prices]`; null without a template.
+    pub estimated_charges: Option<ChatappCharges>,
+}
+
+/// What stands in the way of a message, or is to be known.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ChatappProblem {
+    /// What, for programs.
+    pub code: &'static str,
+    /// What, for people.
+    pub message: &'static str,
+}
+
+/// What the provider is expected to charge.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatappCharges {
+    /// ISO 4217 code.
+    pub currency: String,
+    /// The category of the template.
+    pub category: Category,
+    /// Price of a message, with four decimals.
+    pub per_message: String,
+    /// Price of all that would be sent, with four decimals.
+    pub total: String,
 }
 
 /// When calls could be placed, and when all would be done.

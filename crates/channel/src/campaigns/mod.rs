@@ -16,7 +16,7 @@ pub mod sending;
 pub mod settings;
 mod stats;
 
-pub use settings::{create, delete, get, guard, list, set_status, update};
+pub use settings::{create, delete, get, guard, list, preflight, set_status, update};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};

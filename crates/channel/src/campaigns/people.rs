@@ -60,8 +60,7 @@ fn longest(slot: &Slot) -> usize {
 fn is_code_button(template: &Template, key: &str) -> bool {
     let index = key.strip_prefix("button.").and_then(|index| index.parse::<usize>().ok());
     let button = index.and_then(|index| template.buttons().get(index));
-    let kind = button.and_then(|button| button.get("type")).and_then(Value::as_str);
-    kind.is_some_and(|kind| kind.eq_ignore_ascii_case("OTP"))
+    button.is_some_and(|button| template.is_code_button(button))
 }
 
 /// The message to a person; `None` when a value is missing or does not fit.

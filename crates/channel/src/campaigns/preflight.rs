@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use api::campaigns::{ChatappCharges, ChatappPreflight, ChatappProblem};
 use app::{Context, Failure, contact_policy};
 use domain::campaign::{RowState, Schedule};
 use domain::channel::campaign::{self, Mapping, OptInPolicy};
@@ -11,7 +12,6 @@ use domain::channel::preflight::{Prices, forecast};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Category, Template, TemplateStatus};
 use domain::tenant::{Mode, Tenant};
-use serde_json::{Value, json};
 use store::campaigns::CampaignRow;
 use store::campaigns::list::{self as lists, EntryRow};
 use store::channel_campaigns::{self, BlockRow};
@@ -35,15 +35,6 @@ pub struct Accepted {
     pub marketing: bool,
 }
 
-/// What a preflight found.
-#[derive(Debug, Clone)]
-pub struct Report {
-    /// Whether nothing stands in the way.
-    pub passes: bool,
-    /// What `meta.report` holds.
-    pub report: Value,
-}
-
 /// Looks at a campaign.
 ///
 /// # Errors
@@ -56,11 +47,11 @@ pub fn look(
     line: Option<&Number>,
     accepted: Accepted,
     prices: &Prices,
-) -> Result<Report, Failure> {
+) -> Result<ChatappPreflight, Failure> {
     let tenant = campaign.workspace;
-    let mut blockers: Vec<Value> = Vec::new();
-    let mut warnings: Vec<Value> = Vec::new();
-    let problem = |code: &str, message: &str| json!({"code": code, "message": message});
+    let mut blockers: Vec<ChatappProblem> = Vec::new();
+    let mut warnings: Vec<ChatappProblem> = Vec::new();
+    let problem = |code, message| ChatappProblem { code, message };
     let template = store::channel_templates::get(tx, tenant, block.template)?.map(crate::templates::template);
     match &template {
         None => blockers.push(problem("template_not_found", "the template is not there any more")),
@@ -137,29 +128,32 @@ pub fn look(
         warnings
             .push(problem("limit_needs_days", "the messaging limit spreads the campaign over several days"));
     }
-    let charges = template.as_ref().map(|template| {
+    let estimated_charges = template.as_ref().map(|template| {
         let each = prices.of(template.category);
-        json!({"currency": prices.currency, "category": template.category, "perMessage": decimal(each), "total": decimal(each * will)})
+        ChatappCharges {
+            currency: prices.currency.clone(),
+            category: template.category,
+            per_message: decimal(each),
+            total: decimal(each * will),
+        }
     });
-    let passes = blockers.is_empty();
-    let report = json!({
-        "passes": passes,
-        "blockers": blockers,
-        "warnings": warnings,
-        "total": total,
-        "willReceive": will,
-        "willNotReceive": total - will,
-        "byReason": reasons,
-        "messagingTier": line.and_then(|line| line.tier.clone()),
-        "tierLimit": limit,
-        "tierRoom": room,
-        "daysNeeded": plan.days,
-        "sendingMinutes": plan.minutes,
-        "startsAt": plan.starts_at,
-        "finishesAt": plan.finishes_at,
-        "estimatedCharges": charges,
-    });
-    Ok(Report { passes, report })
+    Ok(ChatappPreflight {
+        passes: blockers.is_empty(),
+        blockers,
+        warnings,
+        total,
+        will_receive: will,
+        will_not_receive: total - will,
+        by_reason: reasons,
+        messaging_tier: line.and_then(|line| line.tier.clone()),
+        tier_limit: limit,
+        tier_room: room,
+        days_needed: plan.days,
+        sending_minutes: plan.minutes,
+        starts_at: plan.starts_at,
+        finishes_at: plan.finishes_at,
+        estimated_charges,
+    })
 }
 
 /// An amount of ten-thousandths.
@@ -260,6 +254,7 @@ impl Known {
             }
         }
         let (stopped, no_marketing, allowed, erased) = said;
+        let allowed = allowed || contact.and_then(contact_policy::given_on_channel).is_some();
         let blocked = row.phone_hash.as_ref().is_some_and(|hash| self.listed.contains(hash))
             || contact.is_some_and(|contact| contact.opt_out);
         if erased || contact.is_some_and(|contact| contact.erased_at.is_some()) {

@@ -32,7 +32,7 @@ const PEOPLE: i64 = 64;
 const ON_THEIR_WAY: i64 = 100;
 /// When a campaign comes back that waits for its last messages, and one whose workspace may not send.
 const AGAIN: i64 = 2 * SECOND;
-const LATER: i64 = 15 * MINUTE;
+const LATER: i64 = MINUTE;
 
 /// One fair round over the campaigns that are due: each gets a bounded share. Returns when to look again.
 ///
@@ -88,7 +88,9 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
         let _ = channel_templates::read_ahead(tx, tenant, Some(block.template), None);
         let _ = channel_campaigns::on_their_way(tx, tenant, id);
     });
-    if access::workspace(tx, tenant)?.suspended {
+    let workspace = access::workspace(tx, tenant)?;
+    let on = |feature| access::feature_on(&workspace, feature);
+    if workspace.suspended || !on("chatappChannel") || !on("chatappCampaigns") {
         block.next_at = Some(context.now.plus(LATER));
         return Ok(channel_campaigns::save(tx, &block)?);
     }

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use ::campaigns::campaign::{self as common, sends_messages, told};
 use ::campaigns::{find, find_for_update};
 use api::campaigns::{
-    Campaign as View, CampaignChange, CampaignStatusChange, Chatapp, ChatappSettings, NewCampaign,
+    Campaign as View, CampaignChange, CampaignPreflight, CampaignStatusChange, Chatapp, ChatappSettings,
+    NewCampaign,
 };
 use api::error_codes as codes;
 use api::scopes::{CHATAPP_READ, CHATAPP_WRITE};
@@ -46,6 +47,7 @@ fn view(block: BlockRow) -> Chatapp {
         launched_at: block.launched_at,
         finished_at: block.finished_at,
         stats: None,
+        report: None,
     }
 }
 
@@ -359,13 +361,14 @@ pub async fn set_status(
         Accepted { quality: body.acknowledge_quality, marketing: body.acknowledge_recategorisation };
     // The long look at the list is not taken while others wait for the store.
     let (looker, prices) = (context.clone(), app.config.channel_prices.clone());
-    app.store
+    let report = app
+        .store
         .read_long(move |tx| {
             let row = find(tx, tenant, id)?;
             if body.status != Status::Active
                 || change_status(row.status, body.status).map_err(Failure::conflict)? != Move::Publish
             {
-                return Ok(());
+                return Ok(None);
             }
             need_feature(tx, tenant)?;
             can_answer(tx, &row)?;
@@ -373,13 +376,14 @@ pub async fn set_status(
             let line = line_or_none(tx, tenant, &block)?;
             let found = preflight::look(tx, &looker, &row, &block, line.as_ref(), accepted, &prices)?;
             if found.passes {
-                return Ok(());
+                return Ok(Some(found));
             }
-            Err(Failure::plain(codes::PREFLIGHT_BLOCKED).with_meta(json!({"report": found.report})))
+            Err(Failure::plain(codes::PREFLIGHT_BLOCKED).with_meta(json!({"report": found})))
         })
         .await?;
     let (mails, to, caller) = (app.mailer.is_some(), body.status, caller.clone());
-    app.store
+    let mut shown = app
+        .store
         .tx(move |tx| {
             let mut row = find_for_update(tx, tenant, id)?;
             let moved = change_status(row.status, to).map_err(Failure::conflict)?;
@@ -387,7 +391,8 @@ pub async fn set_status(
             if test {
                 row.status = to;
                 let campaign = told(tx, row)?;
-                return Ok(View { livemode: Some(false), ..shown(&caller, campaign, block) });
+                let campaign = shown(&caller, campaign, block);
+                return Ok::<_, Failure>(View { livemode: Some(false), ..campaign });
             }
             match moved {
                 Move::Stays => {}
@@ -411,6 +416,32 @@ pub async fn set_status(
             }
             let campaign = told(tx, row)?;
             Ok(shown(&caller, campaign, block))
+        })
+        .await?;
+    if let Some(chatapp) = &mut shown.chatapp {
+        chatapp.report = report;
+    }
+    Ok(shown)
+}
+
+/// `POST /v1/campaigns/{id}/preflight` of a campaign on any channel.
+///
+/// # Errors
+/// 404; 403 `api_scope_missing`; 422 `phone_number_required`.
+pub async fn preflight(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<CampaignPreflight, Failure> {
+    let tenant = caller.tenant();
+    if !guard(app, caller, id, false).await? {
+        let found = ::campaigns::preflight::of_campaign(app, tenant, id).await?;
+        return Ok(CampaignPreflight::Voice(Box::new(found)));
+    }
+    let (context, prices) = (app.context(), app.config.channel_prices.clone());
+    app.store
+        .read_long(move |tx| {
+            let (row, block) = (find(tx, tenant, id)?, block(tx, tenant, id)?);
+            let line = line_or_none(tx, tenant, &block)?;
+            let accepted = Accepted::default();
+            let found = preflight::look(tx, &context, &row, &block, line.as_ref(), accepted, &prices)?;
+            Ok(CampaignPreflight::Chatapp(Box::new(found)))
         })
         .await
 }

@@ -34,7 +34,19 @@ pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Op
         return Ok(Some(refusal));
     }
     let room = open || has_room_now(tx, &context, tenant, &new.number, &new.to)?;
-    Ok((!room).then_some(Refusal::TierLimit))
+    Ok(if room { None } else { Some(tier_limit(tx, &context, tenant, &new.number)?) })
+}
+
+/// The account has written to as many people as it may; the first of them makes room a day after.
+pub(super) fn tier_limit(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+) -> Result<Refusal, Failure> {
+    let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
+    let wait = first.map(|first| (first.plus(TIER_TIME).0 - context.now.0 + SECOND - 1).max(SECOND) / SECOND);
+    Ok(Refusal::TierLimit(wait))
 }
 
 /// Why a message may not go to a person who stands like this.

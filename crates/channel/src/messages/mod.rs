@@ -31,7 +31,7 @@ pub use refusal::Refusal;
 pub(crate) use room::{account_of, forget_reached, people_of, reach};
 pub(crate) use rows::address;
 pub use rows::simulated;
-pub(crate) use telling::{moved, stored};
+pub(crate) use telling::{Incoming, moved, stored};
 pub use waiting::MAX_WAITING;
 
 use api::error_codes as codes;
@@ -45,7 +45,7 @@ use store::Tx;
 use store::channel_messages::{self, MessageRow};
 use store::contacts::{self, ContactRow};
 
-use self::checks::judge;
+use self::checks::{judge, tier_limit};
 use self::pace::take_slot;
 use self::room::{Room, room_for};
 use self::rows::{fresh, person};
@@ -170,7 +170,7 @@ pub(crate) fn put_into(
         channel_messages::line_for_update(tx, tenant, &new.number.phone_number_id)?;
         room = room_for(tx, &context, tenant, &new.number, &new.to)?;
         if room == Room::Full {
-            refusal = Some(Refusal::TierLimit);
+            refusal = Some(tier_limit(tx, &context, tenant, &new.number)?);
         }
     }
     if let Some(refusal) = refusal {

@@ -7,13 +7,16 @@ use domain::channel::LocalError;
 use domain::channel::campaign::PauseReason;
 use serde_json::json;
 
+/// Seconds after which to ask again for room of which it is not known when it comes.
+const UNKNOWN: i64 = 60;
+
 /// Why a message is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// One of the local codes, with the word for the log.
     Local(LocalError, &'static str),
-    /// The account has written to as many people as it may.
-    TierLimit,
+    /// The account has written to as many people as it may: room comes in so many seconds, if that is known.
+    TierLimit(Option<i64>),
     /// The customer's id cannot receive it.
     RecipientUnsupported,
     /// The provider does not let its number send, or the number is gone.
@@ -34,7 +37,7 @@ impl Refusal {
     pub(super) fn gate(&self) -> &'static str {
         match self {
             Self::Local(error, _) => error.title(),
-            Self::TierLimit => "tier_limit_reached",
+            Self::TierLimit(_) => "tier_limit_reached",
             Self::RecipientUnsupported => "recipient_unsupported",
             Self::NotConnected => "chatapp_not_connected",
         }
@@ -48,7 +51,7 @@ impl Refusal {
                 Some(PauseReason::TemplateUnavailable)
             }
             Self::NotConnected => Some(PauseReason::NotConnected),
-            Self::Local(..) | Self::TierLimit | Self::RecipientUnsupported => None,
+            Self::Local(..) | Self::TierLimit(_) | Self::RecipientUnsupported => None,
         }
     }
 
@@ -64,7 +67,7 @@ impl Refusal {
     pub fn error(&self) -> (i64, String, String) {
         match self {
             Self::Local(error, _) => (error.code(), error.title().to_owned(), error.detail().to_owned()),
-            Self::TierLimit => {
+            Self::TierLimit(_) => {
                 (131_048, "tier_limit_reached".into(), codes::TIER_LIMIT_REACHED.meaning.into())
             }
             Self::RecipientUnsupported => {
@@ -92,7 +95,9 @@ impl From<Refusal> for Failure {
                 LocalError::TextTooLong => Failure::field("text", error.detail()),
                 LocalError::InvalidMessage => Failure::new(codes::INVALID_REQUEST, error.detail()),
             },
-            Refusal::TierLimit => Failure::plain(codes::TIER_LIMIT_REACHED),
+            Refusal::TierLimit(wait) => {
+                Failure { retry_after: wait.or(Some(UNKNOWN)), ..Failure::plain(codes::TIER_LIMIT_REACHED) }
+            }
             Refusal::NotConnected => Failure::new(
                 codes::CHATAPP_NOT_CONNECTED,
                 "the provider does not let the business number send: see its status",

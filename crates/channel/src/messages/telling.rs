@@ -13,6 +13,15 @@ use crate::conversations::left_its_campaign;
 use crate::followers::{self, MessageFact};
 use crate::view;
 
+/// What a customer sent, and how they stand by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Incoming<'a> {
+    pub(crate) received: &'a Received,
+    pub(crate) wish: Option<Wish>,
+    /// Whether they may not be written to.
+    pub(crate) barred: bool,
+}
+
 /// Tells of a message that was stored, or that moved on: its event, and who follows.
 pub(crate) fn stored(
     app: &App,
@@ -20,13 +29,19 @@ pub(crate) fn stored(
     row: &MessageRow,
     external_ref: Option<&str>,
     before: Option<MessageStatus>,
-    received: Option<(&Received, Option<Wish>)>,
+    incoming: Option<Incoming<'_>>,
 ) -> Result<(), Failure> {
-    let (received, wish) = received.map_or((None, None), |(received, wish)| (Some(received), wish));
-    followers::tell(app, tx, &MessageFact { message: row, before, received, wish })?;
+    let fact = MessageFact {
+        message: row,
+        before,
+        received: incoming.map(|incoming| incoming.received),
+        wish: incoming.and_then(|incoming| incoming.wish),
+        barred: incoming.is_some_and(|incoming| incoming.barred),
+    };
+    followers::tell(app, tx, &fact)?;
     let Some(kind) = row.status.event() else { return Ok(()) };
     // Who follows says to which conversation a received message belongs, and one of a campaign that was sent.
-    let placed = received.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
+    let placed = incoming.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
     let known = if placed { channel_messages::get(tx, row.workspace, row.id)? } else { None };
     let row = known.as_ref().unwrap_or(row);
     let contact = row.contact.to_string();

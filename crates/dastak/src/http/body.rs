@@ -95,7 +95,8 @@ impl Held {
         }
     }
 
-    fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
+    /// Takes so many bytes more.
+    pub fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
         if let Some((network, most)) = &mut self.network
             && !network.grow(bytes, *most)
         {

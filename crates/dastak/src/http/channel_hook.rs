@@ -18,21 +18,21 @@ async fn verify(app: Arc<App>, request: Request) -> Outcome {
     let answer = inbox::verify(
         &app,
         request.parameter("connection"),
+        request.client,
         request.query_text("hub.mode"),
         request.query_text("hub.verify_token"),
         request.query_text("hub.challenge"),
     )
-    .await;
-    match answer {
-        Ok(challenge) => Ok(Reply::bytes(200, "text/plain; charset=utf-8", challenge)),
-        Err(failure) => Err(app.hook_refused(request.client, failure)),
-    }
+    .await?;
+    Ok(Reply::bytes(200, "text/plain; charset=utf-8", answer))
 }
 
 async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
     let entrance =
         request.hook.take().ok_or_else(|| Failure::internal("a notification without its connection"))?;
     let signature = request.headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
-    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), request.raw.clone()).await?;
+    let (held, raw) = (&mut request.held, request.raw.clone());
+    let weigh = |bytes| held.as_mut().map_or(Ok(()), |held| held.grow(&app, bytes));
+    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), raw, weigh).await?;
     Reply::data(200, &NotificationTaken { received })
 }

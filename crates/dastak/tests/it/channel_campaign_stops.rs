@@ -653,7 +653,7 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     let columns = board["columns"].as_array().unwrap();
     let column = columns.iter().find(|column| column["id"] == cards[0]["columnId"]).unwrap();
     let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
-    assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["name"]}));
+    assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["key"]}));
     let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
     // 72 hours later a message does not count as an answer.

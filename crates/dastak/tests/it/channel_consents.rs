@@ -398,3 +398,51 @@ async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
     let number_gone = after_waiting(json!({"to": ASHA, "text": "Later"}), 0, number_gone).await;
     assert_eq!(number_gone, json!(["failed", -1005, "invalid_message"]));
 }
+
+/// A word that means `stop` and `closed` is an answer where something was asked, or where it stands on a button.
+#[tokio::test]
+async fn closed_is_an_answer_to_a_question() {
+    let desk = Desk::open().await;
+    let allowed = async |from: &str| {
+        let refused = desk.send(&json!({"to": from, "text": "Hello"})).await;
+        refused.status == 201
+    };
+    for (at, word) in ["बंद", "বন্ধ", "બંધ"].into_iter().enumerate() {
+        let (asked, tapped, bare) =
+            (format!("+9198123450{at}1"), format!("+9198123450{at}2"), format!("+9198123450{at}3"));
+        desk.hears(&asked, "Hi").await;
+        desk.send(&json!({"to": asked, "text": "Is your shop open or closed?"})).await.expect(201);
+        desk.hears(&asked, word).await;
+        assert!(allowed(&asked).await, "{word}");
+        desk.hears(&tapped, "Hi").await;
+        let message = json!({"from": tapped.trim_start_matches('+'), "id": format!("wamid.tap{at}"),
+            "timestamp": desk.now().to_string(), "type": "interactive",
+            "interactive": {"type": "button_reply", "button_reply": {"id": "2", "title": word}}});
+        desk.told(json!({"messages": [message]})).await;
+        assert!(allowed(&tapped).await, "{word}");
+        desk.hears(&bare, "Hi").await;
+        desk.hears(&bare, word).await;
+        assert!(!allowed(&bare).await, "{word}");
+    }
+}
+
+#[tokio::test]
+async fn who_stops_promotions_gets_everything_else() {
+    let desk = Desk::open().await;
+    for (name, category) in [("due", "UTILITY"), ("offers", "MARKETING")] {
+        desk.template(name, category).await;
+    }
+    let mut offer = template("offers");
+    offer["optIn"] = json!({"source": "form", "capturedAt": "2026-01-02T03:04:05Z"});
+    desk.hears(ASHA, "Hi").await;
+    desk.send(&offer).await.expect(201);
+    desk.hears(ASHA, "Stop promotions").await;
+    let refused = desk.send(&offer).await;
+    assert_eq!(refused.json["meta"]["reason"], "marketing_stopped", "{}", refused.text);
+    refused.refused(403, "contact_opted_out");
+    desk.send(&template("due")).await.expect(201);
+    desk.text("Hello").await.expect(201);
+    assert_eq!(desk.events("contact.opted_out").await.len(), 0);
+    desk.hears(ASHA, "Start promotions").await;
+    desk.send(&offer).await.expect(201);
+}

@@ -313,3 +313,75 @@ async fn only_its_author_changes_or_deletes_a_message() {
     desk.told(shown).await;
     assert_eq!(count().await, 1);
 }
+
+/// The provider's own sample has another form of a user id, and whatever the form, nobody sends the message again.
+#[tokio::test]
+async fn whoever_sent_it_a_message_is_kept() {
+    let desk = Desk::open().await;
+    for (at, id) in ["user.93737a8c1e", "IN.4711", "weird_id-7:a"].into_iter().enumerate() {
+        let contact = json!({"profile": {"name": "Asha", "username": "asha.k"}, "wa_id": "", "user_id": id});
+        let message = json!({"from": "", "from_user_id": id, "id": format!("wamid.47{at}"),
+            "timestamp": desk.now().to_string(), "type": "text", "text": {"body": "Hello"}});
+        desk.told(json!({"contacts": [contact], "messages": [message]})).await;
+        let listed = desk.list("direction=inbound").await;
+        assert_eq!((listed.len(), &listed[0]["customerUserId"]), (at + 1, &json!(id)));
+        let answer = desk.send(&json!({"to": id, "text": "Hello"})).await;
+        match at {
+            2 => drop(answer.refused(422, "invalid_number")),
+            _ => assert_eq!(answer.expect(201)["data"]["customerUserId"], id),
+        }
+    }
+}
+
+/// What is received names messages by their ids here; what is not known here keeps the provider's.
+#[tokio::test]
+async fn replies_and_reactions_name_the_ids_of_messages_here() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    let (id, theirs) = (&made["messageId"], &made["providerMessageId"]);
+    for (at, (named, shown)) in
+        [(theirs, id), (&json!("wamid.other"), &json!("wamid.other"))].into_iter().enumerate()
+    {
+        let mut reply = cloud::text(&format!("wamid.r{at}"), ASHA, desk.now(), "Yes");
+        reply["context"] = json!({"id": named});
+        let reaction = json!({"from": "919812345678", "id": format!("wamid.x{at}"), "timestamp": desk.now().to_string(),
+            "type": "reaction", "reaction": {"message_id": named, "emoji": "\u{1f44d}"}});
+        desk.told(json!({"messages": [reply, reaction]})).await;
+        let listed = desk.list("direction=inbound&limit=2").await;
+        assert_eq!((&listed[1]["replyTo"], &listed[0]["reaction"]["messageId"]), (shown, shown));
+        let told = desk.events("message.received").await;
+        let [.., reply, reaction] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!((&reply["replyTo"], &reaction["reaction"]["messageId"]), (shown, shown));
+    }
+}
+
+#[tokio::test]
+async fn who_shares_their_own_number_has_it_from_then_on() {
+    let desk = Desk::open().await;
+    let id = "IN.4711000111222333";
+    let from = |at: usize, more: Value| {
+        let mut message =
+            json!({"from_user_id": id, "id": format!("wamid.h{at}"), "timestamp": desk.now().to_string()});
+        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"contacts": [{"user_id": id, "profile": {"name": "Asha"}}], "messages": [message]})
+    };
+    let card =
+        |phone: &str| json!({"name": {"formatted_name": "A"}, "phones": [{"phone": phone, "wa_id": phone}]});
+    desk.told(from(0, json!({"type": "text", "text": {"body": "Hi"}}))).await;
+    // The card of somebody else says nothing of who sends it.
+    desk.told(from(1, json!({"type": "contacts", "contacts": [card("919812399999")]}))).await;
+    let phone = async || {
+        let contact = desk.list("direction=inbound").await[0]["contactId"].as_str().unwrap().to_owned();
+        desk.app.get(&desk.workspace.live, &format!("/v1/contacts/{contact}")).await.expect(200)["data"]["phone"].clone()
+    };
+    assert_eq!(phone().await, Value::Null);
+    let mut own = card("919812345678");
+    own["origin"] = json!("contact_request");
+    desk.told(from(2, json!({"type": "contacts", "contacts": [own]}))).await;
+    assert_eq!(phone().await, ASHA);
+    let listed = desk.list("direction=inbound").await;
+    assert!(listed.iter().all(|message| message["contactId"] == listed[0]["contactId"]), "{listed:?}");
+    let sent = desk.send(&json!({"to": ASHA, "text": "Hello"})).await.expect(201);
+    assert_eq!(sent["data"]["contactId"], listed[0]["contactId"]);
+}

@@ -113,9 +113,10 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
     }
     let seen = desk.message(&made["messageId"]).await;
     assert!(seen["statuses"]["deliveredAt"].is_string() && seen["statuses"]["failedAt"].is_null());
+    // That it was read says that it had been delivered.
     for (kind, count) in [
         ("message.sent", 1),
-        ("message.delivered", 0),
+        ("message.delivered", 1),
         ("message.read", 1),
         ("message.failed", 0),
         ("message.received", 1),
@@ -125,6 +126,47 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
     // The window closes after 24 hours.
     desk.app.advance(24 * 3_600).await;
     desk.text("Hello again").await.refused(409, "window_closed");
+}
+
+/// `read` alone: what must have been before it is told before it, once, at its time at the latest.
+#[tokio::test]
+async fn a_status_implies_those_before_it() {
+    let desk = Desk::open().await;
+    desk.hears(ASHA, "Hi").await;
+    // Of the second one the answer is lost, so it is not known to be sent either.
+    let known = desk.text("One").await.expect(201)["data"].clone();
+    desk.fake.fail("/messages", 1, Reply::Lost);
+    let lost = desk.text("Two").await.refused(503, "provider_unavailable")["meta"]["messageId"].clone();
+    let mut of_lost = cloud::status("wamid.lost", "read", desk.now() - 5, ASHA);
+    of_lost["biz_opaque_callback_data"] = lost.clone();
+    let of_known = cloud::status(known["providerMessageId"].as_str().unwrap(), "read", desk.now() - 5, ASHA);
+    desk.told(json!({"statuses": [of_known, of_lost]})).await;
+    let told = desk.app.get(&desk.workspace.live, "/v1/events?after=start&limit=100").await.expect(200);
+    let of = |id: &Value| -> Vec<Value> {
+        let about = |event: &&Value| event["data"]["messageId"] == *id;
+        told["data"].as_array().unwrap().iter().filter(about).map(|event| event["type"].clone()).collect()
+    };
+    for id in [&known["messageId"], &lost] {
+        assert_eq!(of(id), ["message.sent", "message.delivered", "message.read"]);
+        let seen = desk.message(id).await;
+        assert_eq!(
+            (&seen["status"], &seen["statuses"]["deliveredAt"]),
+            (&json!("read"), &seen["statuses"]["readAt"])
+        );
+    }
+    let implied =
+        told["data"].as_array().unwrap().iter().find(|event| event["type"] == "message.delivered").unwrap();
+    assert_eq!(
+        (&implied["data"]["status"], &implied["data"]["statuses"]["readAt"]),
+        (&json!("delivered"), &Value::Null)
+    );
+    // The provider tells late when it was delivered, and nobody is told again.
+    let id = known["providerMessageId"].as_str().unwrap();
+    let late = cloud::status(id, "delivered", desk.now() - 8, ASHA);
+    desk.told(json!({"statuses": [late]})).await;
+    let seen = desk.message(&known["messageId"]).await;
+    assert!(seen["statuses"]["deliveredAt"].as_str() < seen["statuses"]["readAt"].as_str(), "{seen}");
+    assert_eq!(desk.events("message.delivered").await.len(), 2);
 }
 
 #[tokio::test]

@@ -30,12 +30,12 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-async fn connect(app: &TestApp) -> TcpStream {
+pub async fn connect(app: &TestApp) -> TcpStream {
     let address: SocketAddr = app.url.strip_prefix("http://").unwrap().parse().unwrap();
     TcpStream::connect(address).await.expect("a connection")
 }
 
-fn head(method: &str, path: &str, key: Option<&str>, more: &str) -> String {
+pub fn head(method: &str, path: &str, key: Option<&str>, more: &str) -> String {
     let key = key.map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
     format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{key}{more}\r\n")
 }

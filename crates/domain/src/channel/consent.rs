@@ -15,6 +15,10 @@ pub enum Wish {
     StopAll,
     /// Messages again.
     Start,
+    /// No more marketing; other messages are as before.
+    StopMarketing,
+    /// Marketing again.
+    StartMarketing,
 }
 
 /// Words that stop messages, in the eleven languages and as they are typed in Latin letters. `Cancel`, `wait` and `I do
@@ -46,9 +50,7 @@ const STOP: &[&str] = &[
     "unsubscribe me",
     "stop texting me",
     "stop messaging me",
-    "stop promotions",
     // Hindi
-    "बंद",
     "बंद करो",
     "बंद करें",
     "बंद कर दो",
@@ -67,7 +69,6 @@ const STOP: &[&str] = &[
     "msg mat bhejo",
     "message band karo",
     // Bengali
-    "বন্ধ",
     "বন্ধ করো",
     "বন্ধ করুন",
     "থামো",
@@ -99,7 +100,6 @@ const STOP: &[&str] = &[
     "thambva",
     "band kara",
     // Gujarati
-    "બંધ",
     "બંધ કરો",
     "રોકો",
     "સ્ટોપ",
@@ -118,17 +118,223 @@ const STOP: &[&str] = &[
     "nirthuka",
     "nirthu",
     // Punjabi
-    "ਬੰਦ",
     "ਬੰਦ ਕਰੋ",
     "ਰੋਕੋ",
     "ਸਟਾਪ",
     // Odia
-    "ବନ୍ଦ",
     "ବନ୍ଦ କର",
     "ବନ୍ଦ କରନ୍ତୁ",
     "ଷ୍ଟପ୍",
     "banda kara",
     "banda karantu",
+];
+
+/// Words that mean `stop` and `closed`: alone they stop messages, unless they answer a question.
+const CLOSED: &[&str] = &["बंद", "बन्द", "বন্ধ", "બંધ", "ਬੰਦ", "ବନ୍ଦ"];
+
+/// Words that stop by themselves, in whatever company of [`OBJECTS`] and [`FILLERS`].
+const VERBS: &[&str] = &[
+    "stop",
+    "unsubscribe",
+    "unsub",
+    "optout",
+    "quit",
+    "roko",
+    "rokiye",
+    "रोको",
+    "रोकें",
+    "रोकिए",
+    "रोकिये",
+    "स्टॉप",
+    "स्टाप",
+    "থামো",
+    "থামুন",
+    "থামান",
+    "স্টপ",
+    "thamun",
+    "thaman",
+    "நிறுத்து",
+    "நிறுத்துங்கள்",
+    "நிறுத்தவும்",
+    "ஸ்டாப்",
+    "niruthu",
+    "niruthungal",
+    "niruthavum",
+    "ఆపు",
+    "ఆపండి",
+    "ఆపేయండి",
+    "స్టాప్",
+    "aapu",
+    "aapandi",
+    "aapeyandi",
+    "थांबवा",
+    "thambva",
+    "રોકો",
+    "સ્ટોપ",
+    "ನಿಲ್ಲಿಸಿ",
+    "ನಿಲ್ಲಿಸು",
+    "ಸ್ಟಾಪ್",
+    "nillisi",
+    "nillisu",
+    "നിർത്തുക",
+    "നിർത്തൂ",
+    "നിർത്തു",
+    "സ്റ്റോപ്പ്",
+    "nirthuka",
+    "nirthu",
+    "ਰੋਕੋ",
+    "ਸਟਾਪ",
+    "ଷ୍ଟପ୍",
+];
+/// `Closed`, which stops together with one of [`DO`]; and `do not`, which stops together with `send` and one of
+/// [`OBJECTS`].
+const CLOSE: &[&str] = &["band", "bandh", "bondho", "banda", "बंद", "बन्द", "বন্ধ", "બંધ", "ਬੰਦ", "ବନ୍ଦ"];
+const DO: &[&str] = &[
+    "karo",
+    "kro",
+    "kar",
+    "kare",
+    "karen",
+    "karein",
+    "kariye",
+    "kijiye",
+    "kijie",
+    "kardo",
+    "do",
+    "dijiye",
+    "kara",
+    "koro",
+    "korun",
+    "karantu",
+    "करो",
+    "कर",
+    "करे",
+    "करें",
+    "करिए",
+    "करिये",
+    "कीजिए",
+    "कीजिये",
+    "दो",
+    "दें",
+    "दीजिए",
+    "दीजिये",
+    "करा",
+    "করো",
+    "কর",
+    "করুন",
+    "করেন",
+    "দিন",
+    "કરો",
+    "કરી",
+    "દો",
+    "ਕਰੋ",
+    "ਕਰ",
+    "ਦਿਓ",
+    "କର",
+    "କରନ୍ତୁ",
+];
+const DONT: &[&str] = &["dont", "don't", "mat", "मत"];
+const SEND: &[&str] =
+    &["send", "bhejo", "bhejna", "bheje", "bhejiye", "bhejen", "भेजो", "भेजना", "भेजें", "भेजिए", "भेजिये"];
+/// What is stopped: messages.
+const OBJECTS: &[&str] = &[
+    "message",
+    "messages",
+    "messaging",
+    "msg",
+    "msgs",
+    "mesg",
+    "messege",
+    "messeges",
+    "massage",
+    "massages",
+    "sms",
+    "text",
+    "texts",
+    "texting",
+    "whatsapp",
+    "notification",
+    "notifications",
+    "मैसेज",
+    "मेसेज",
+    "मैसेजेस",
+    "संदेश",
+    "सन्देश",
+    "এসএমএস",
+    "মেসেজ",
+    "বার্তা",
+    "மெசேஜ்",
+    "செய்தி",
+    "செய்திகள்",
+    "మెసేజ్",
+    "సందేశాలు",
+    "મેસેજ",
+    "સંદેશ",
+    "ಮೆಸೇಜ್",
+    "ಸಂದೇಶ",
+    "മെസ്സേജ്",
+    "സന്ദേശം",
+    "ਮੈਸੇਜ",
+    "ਸੁਨੇਹੇ",
+    "ମେସେଜ୍",
+    "ବାର୍ତ୍ତା",
+];
+/// What is stopped: marketing alone.
+const MARKETING: &[&str] = &[
+    "promotion",
+    "promotions",
+    "promotional",
+    "promo",
+    "promos",
+    "offer",
+    "offers",
+    "ad",
+    "ads",
+    "advertisement",
+    "advertisements",
+    "marketing",
+    "ऑफर",
+    "विज्ञापन",
+];
+/// What may stand beside these words and changes nothing.
+const FILLERS: &[&str] = &[
+    "sending",
+    "me",
+    "the",
+    "these",
+    "this",
+    "any",
+    "more",
+    "your",
+    "now",
+    "it",
+    "to",
+    "ye",
+    "yeh",
+    "mujhe",
+    "ko",
+    "sab",
+    "ji",
+    "sir",
+    "madam",
+    "kripya",
+    "यह",
+    "ये",
+    "मुझे",
+    "को",
+    "सब",
+    "जी",
+    "कृपया",
+    "प्लीज",
+    "प्लीज़",
+    "অনুগ্রহ",
+    "করে",
+    "দয়া",
+    "દયા",
+    "please",
+    "pls",
+    "plz",
+    "kindly",
 ];
 
 /// Words that stop everything. What says so in a sentence is found by [`opt_out`], which knows all languages.
@@ -208,6 +414,9 @@ const START: &[&str] = &[
     "ଷ୍ଟାର୍ଟ",
 ];
 
+/// Words that allow marketing again, together with one of [`MARKETING`].
+const AGAIN: &[&str] = &["start", "resume", "subscribe", "unstop"];
+
 /// Longest text that can be such a word, in characters: longer ones are not looked at word by word.
 const LONGEST: usize = 60;
 /// Longest text that is searched for «do not call me», in characters.
@@ -268,13 +477,54 @@ fn blunt(words: &str) -> String {
     words.join(" ")
 }
 
-/// What a message asks for; `None` when it asks for nothing and is to be answered.
-pub fn wish(text: &str) -> Option<Wish> {
+/// Whether a text is nothing but a word that means `stop` and `closed`: it depends on what was asked.
+pub fn is_ambiguous(text: &str) -> bool {
+    let words = plain(&seen(text, LONGEST + 1));
+    !words.is_empty() && words.split(' ').all(|word| CLOSED.contains(&word))
+}
+
+/// What words mean that are nothing but forms of these: stop, what is to stop, and what is polite.
+fn composed(words: &str) -> Option<Wish> {
+    let words = words.replace("do not", "dont").replace("opt out", "optout");
+    let words: Vec<&str> = words.split(' ').collect();
+    let has = |set: &[&str]| words.iter().any(|word| set.contains(word));
+    let known = |sets: &[&[&str]]| words.iter().all(|word| sets.iter().any(|set| set.contains(word)));
+    let about = has(OBJECTS) || has(MARKETING);
+    if has(AGAIN) && has(MARKETING) && known(&[AGAIN, MARKETING, OBJECTS, FILLERS]) {
+        return Some(Wish::StartMarketing);
+    }
+    let stops = has(VERBS) && known(&[VERBS, OBJECTS, MARKETING, FILLERS, &["all"]])
+        || has(CLOSE) && has(DO) && known(&[CLOSE, DO, OBJECTS, MARKETING, FILLERS])
+        || has(DONT) && has(SEND) && about && known(&[DONT, SEND, OBJECTS, MARKETING, FILLERS]);
+    let all = words.contains(&"all");
+    match (stops, has(MARKETING)) {
+        (true, true) => Some(Wish::StopMarketing),
+        (true, false) if all => Some(Wish::StopAll),
+        (true, false) => Some(Wish::StopMessages),
+        (false, _) => None,
+    }
+}
+
+/// Whether the letters of a text are nothing but STOP: `S T O P`, `S.T.O.P`, `STOPPP`.
+fn spelled(seen: &str) -> bool {
+    let letters: String = seen.chars().filter(|sign| sign.is_alphanumeric()).collect();
+    letters.to_ascii_lowercase().strip_prefix("sto").is_some_and(|rest| {
+        let rest = rest.trim_start_matches('o');
+        !rest.is_empty() && rest.bytes().all(|letter| letter == b'p')
+    })
+}
+
+/// What a message asks for; `None` when it asks for nothing and is to be answered. `answers`: it answers a question, or
+/// stands on a button.
+pub fn wish(text: &str, answers: bool) -> Option<Wish> {
     let seen = seen(text, LONGEST_SENTENCE + 1);
     let length = seen.chars().count();
     if length <= LONGEST {
         let words = plain(&seen);
         let blunt = blunt(&words);
+        if is_ambiguous(text) {
+            return (!answers).then_some(Wish::StopMessages);
+        }
         if STOP_ALL.contains(&blunt.as_str()) {
             return Some(Wish::StopAll);
         }
@@ -283,6 +533,12 @@ pub fn wish(text: &str) -> Option<Wish> {
         }
         if START.contains(&words.as_str()) {
             return Some(Wish::Start);
+        }
+        if spelled(&seen) {
+            return Some(Wish::StopMessages);
+        }
+        if let Some(wish) = composed(&blunt) {
+            return Some(wish);
         }
     }
     let says = |text: &str| text.chars().count() <= LONGEST_SENTENCE && opt_out(text, "en");
@@ -348,8 +604,30 @@ mod tests {
             "നിർത്തുക",
             "ਬੰਦ ਕਰੋ",
             "ବନ୍ଦ କରନ୍ତୁ",
+            // Forms of these words, and what stands beside them.
+            "STOP STOP",
+            "stop stop stop!!",
+            "stop msg",
+            "Stop msgs pls",
+            "Stop sending me these messages now",
+            "don't send me any more messages",
+            "do not send messages",
+            "S T O P",
+            "S.T.O.P.",
+            "Stoppp",
+            "messages band karo",
+            "msg bandh kar do",
+            "mujhe message mat bhejo",
+            "बंद कीजिए",
+            "बंद कर दीजिये",
+            "कृपया मैसेज बंद कीजिए",
+            "मुझे संदेश मत भेजिए",
+            "মেসেজ বন্ধ করুন",
+            "મેસેજ બંધ કરો",
+            "ਮੈਸੇਜ ਬੰਦ ਕਰੋ",
+            "மெசேஜ் நிறுத்து",
         ] {
-            assert_eq!(wish(text), Some(Wish::StopMessages), "{text}");
+            assert_eq!(wish(text, false), Some(Wish::StopMessages), "{text}");
         }
         for text in [
             "START",
@@ -366,7 +644,7 @@ mod tests {
             "ਸ਼ੁਰੂ ਕਰੋ",
             "ଆରମ୍ଭ କରନ୍ତୁ",
         ] {
-            assert_eq!(wish(text), Some(Wish::Start), "{text}");
+            assert_eq!(wish(text, false), Some(Wish::Start), "{text}");
         }
     }
 
@@ -386,7 +664,35 @@ mod tests {
             "don't contact me",
             "मुझे दोबारा फोन मत करना",
         ] {
-            assert_eq!(wish(text), Some(Wish::StopAll), "{text}");
+            assert_eq!(wish(text, false), Some(Wish::StopAll), "{text}");
+        }
+    }
+
+    #[test]
+    fn closed_is_an_answer_where_something_was_asked() {
+        for text in ["बंद", "बन्द।", "বন্ধ", "બંધ", "ਬੰਦ", "ବନ୍ଦ", "बंद बंद"]
+        {
+            assert_eq!(wish(text, false), Some(Wish::StopMessages), "{text}");
+            assert_eq!(wish(text, true), None, "{text}");
+        }
+        for text in ["STOP", "बंद करो", "stop msg", "બંધ કરો"] {
+            assert_eq!(wish(text, true), Some(Wish::StopMessages), "{text}");
+        }
+    }
+
+    #[test]
+    fn promotions_are_marketing_alone() {
+        for text in [
+            "Stop promotions",
+            "stop all promotional messages",
+            "please stop offers",
+            "offers band karo",
+            "unsubscribe marketing",
+        ] {
+            assert_eq!(wish(text, false), Some(Wish::StopMarketing), "{text}");
+        }
+        for text in ["start promotions", "Resume offers please"] {
+            assert_eq!(wish(text, false), Some(Wish::StartMarketing), "{text}");
         }
     }
 
@@ -407,16 +713,26 @@ mod tests {
             "please",
             "\u{200b}",
             "stop all messages about order 42",
+            "dukaan band karo",
+            "दुकान बंद है",
+            "mat bhejo",
+            "do not send the order",
+            "the message",
+            "offers",
+            "send me offers",
+            "stop the order",
+            "stops",
+            "band",
         ] {
-            assert_eq!(wish(text), None, "{text}");
+            assert_eq!(wish(text, false), None, "{text}");
         }
     }
 
     #[test]
     fn what_nobody_sees_is_not_counted_and_a_long_text_is_no_word() {
-        assert_eq!(wish(&format!("STOP{}", "\u{200b}".repeat(10_000))), Some(Wish::StopMessages));
-        assert_eq!(wish(&format!("STOP{}", "!".repeat(57))), None);
-        assert_eq!(wish(&format!("do not call me again {}", "x".repeat(400))), None);
+        assert_eq!(wish(&format!("STOP{}", "\u{200b}".repeat(10_000)), false), Some(Wish::StopMessages));
+        assert_eq!(wish(&format!("STOP{}", "!".repeat(57)), false), None);
+        assert_eq!(wish(&format!("do not call me again {}", "x".repeat(400)), false), None);
     }
 
     #[test]

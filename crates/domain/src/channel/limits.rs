@@ -50,6 +50,16 @@ impl Pace {
         if late <= 0 { Ok(used) } else { Err(Timestamp((now + late + 999).div_euclid(1_000))) }
     }
 
+    /// Takes several slots, no more than a burst.
+    ///
+    /// # Errors
+    /// When they are not all free now: the first moment at which they are.
+    pub fn take_many(self, used: i64, now: Timestamp, slots: i64) -> Result<i64, Timestamp> {
+        let before = used.saturating_add(self.gap.saturating_mul(slots.clamp(1, self.burst) - 1));
+        let idle = now.0.saturating_mul(1_000).saturating_add(self.gap * (slots.clamp(1, self.burst) - 1));
+        self.take(before.max(idle), now)
+    }
+
     /// When the slot of this place can be used: at the earliest from `now` on; none when its time is over.
     pub fn moment(self, place: i64, now: Timestamp) -> Option<Timestamp> {
         let at = (place - self.gap * self.burst + 999).div_euclid(1_000).max(now.0);

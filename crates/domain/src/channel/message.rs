@@ -102,6 +102,17 @@ impl MessageStatus {
         moves.then_some(to)
     }
 
+    /// What the channel must have done between this status and a later one, though it told nothing of it.
+    pub fn implied(self, later: Self) -> &'static [Receipt] {
+        use MessageStatus::{Delivered, DeliveryUnknown, Queued, Read, Sent};
+        match (self, later) {
+            (Queued | DeliveryUnknown, Delivered) => &[Receipt::Sent],
+            (Queued | DeliveryUnknown, Read) => &[Receipt::Sent, Receipt::Delivered],
+            (Sent, Read) => &[Receipt::Delivered],
+            _ => &[],
+        }
+    }
+
     /// The event that tells of it.
     pub fn event(self) -> Option<&'static str> {
         match self {
@@ -135,10 +146,22 @@ impl Times {
         match receipt {
             // Our own moment of the answer stands there until the provider says when it was.
             Receipt::Sent => self.sent = Some(at),
-            Receipt::Delivered => self.delivered = self.delivered.or(Some(at)),
+            // What was implied by a later status was earlier than that.
+            Receipt::Delivered => {
+                self.delivered = Some(self.delivered.map_or(at, |known| known.min(at)));
+            }
             Receipt::Read | Receipt::Played => self.read = self.read.or(Some(at)),
             Receipt::Failed if failed => self.failed = self.failed.or(Some(at)),
             Receipt::Failed | Receipt::Deleted => {}
+        }
+    }
+
+    /// Puts in when something had happened at the latest of which the provider has told nothing.
+    pub fn implied(&mut self, receipt: Receipt, at: Timestamp) {
+        match receipt {
+            Receipt::Sent => self.sent = self.sent.or(Some(at)),
+            Receipt::Delivered => self.delivered = self.delivered.or(Some(at)),
+            Receipt::Read | Receipt::Played | Receipt::Failed | Receipt::Deleted => {}
         }
     }
 }

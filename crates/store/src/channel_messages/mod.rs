@@ -273,6 +273,18 @@ pub fn at_provider_for_update(
     tx.one(sql, params![tenant, phone_number_id, provider_id])
 }
 
+/// The id of the message of a number with this id at the provider; nothing is held.
+pub fn id_at_provider(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+    provider_id: &str,
+) -> Result<Option<Id<ChannelMessage>>, DbError> {
+    let sql =
+        "select id from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = ?3";
+    tx.one(sql, params![tenant, phone_number_id, provider_id])
+}
+
 /// Writes what changes of a message that the caller holds.
 pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
     let (code, title, detail) = match &row.error {

@@ -141,7 +141,7 @@ pub async fn summary(app: Arc<App>, caller: Caller, request: Request) -> Outcome
 
 pub async fn preflight(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    Reply::data(200, &preflight::of_campaign(&app, caller.tenant(), id).await?)
+    Reply::data(200, &messaging::preflight(&app, &caller, id).await?)
 }
 
 pub async fn preflight_nudges(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {

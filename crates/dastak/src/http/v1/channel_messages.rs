@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::channel_messages::MEDIA_TYPES;
+use bytes::Bytes;
 use channel::{media, requests};
 use domain::channel::{Direction, MessageStatus};
 use store::channel_messages::Filter;
@@ -10,6 +11,7 @@ use store::channel_messages::Filter;
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
 use crate::http::handler::{Outcome, Reply, Request, full};
+use crate::http::stream::pieces;
 use domain::tenant::Mode;
 
 const WHAT: &str = "message";
@@ -53,14 +55,20 @@ pub async fn file(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     if caller.mode() == Mode::Test {
         return Err(Failure::not_found(WHAT));
     }
-    let (kind, bytes) = media::bytes(&app, caller.tenant(), id).await?;
+    let file = media::kept(&app, caller.tenant(), id).await?;
     // Only known types are named: what a stranger has sent is never shown as a page of this service.
-    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = file.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let known = MEDIA_TYPES.split(", ").find(|known| **known == *essence);
-    Ok(Reply {
-        status: 200,
-        content_type: known.unwrap_or("application/octet-stream"),
-        headers: vec![("content-disposition", "attachment".into())],
-        body: full(bytes),
-    })
+    let headers =
+        vec![("content-length", file.bytes.to_string()), ("content-disposition", "attachment".into())];
+    let content_type = known.unwrap_or("application/octet-stream");
+    let body = if request.is_head {
+        full(Bytes::new())
+    } else {
+        let transfer = media::open(&app, &file).await?;
+        pieces(transfer, |transfer| async {
+            transfer.next().await.map(|(piece, rest)| (Bytes::from(piece), rest))
+        })
+    };
+    Ok(Reply { status: 200, content_type, headers, body })
 }

@@ -83,17 +83,25 @@ impl Recipient {
     }
 }
 
-/// Whether a text has the form of a customer's id: two capital letters, a dot, and letters and digits, which
-/// linked accounts divide once more (`IN.ENT.…`).
+/// Whether a text has the form of a customer's id: letters (those of a country, or a word such as `user`), a dot, and
+/// letters and digits, which linked accounts divide once more (`IN.ENT.…`).
 pub fn is_user_id(text: &str) -> bool {
-    let Some((country, rest)) = text.split_once('.') else { return false };
-    country.len() == 2
-        && country.bytes().all(|byte| byte.is_ascii_uppercase())
+    let Some((first, rest)) = text.split_once('.') else { return false };
+    (2..=20).contains(&first.len())
+        && first.bytes().all(|byte| byte.is_ascii_alphabetic())
         && text.len() <= MAX_USER_ID
         && !rest.is_empty()
         && rest
             .split('.')
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Whether a text can be the id of somebody who wrote: any that the provider might give. What it sends is kept, also if
+/// nobody can be written to by such an id ([`is_user_id`]).
+pub fn is_sender_id(text: &str) -> bool {
+    (1..=MAX_USER_ID).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 closed_sets::words! {
@@ -337,10 +345,10 @@ mod tests {
         for text in ["+919812345678", "919812345678", " +91 98123 45678"] {
             assert_eq!(Recipient::parse(text), Some(Recipient::Phone(number)), "{text}");
         }
-        for id in ["IN.4711000111222333", "IN.ENT.99abc"] {
+        for id in ["IN.4711000111222333", "IN.ENT.99abc", "user.93737a8c1e"] {
             assert_eq!(Recipient::parse(id), Some(Recipient::UserId(id.into())), "{id}");
         }
-        for text in ["", "12", "in.4711", "IND.4711", "IN.", "IN.a..b", "IN.a b", "hello"] {
+        for text in ["", "12", "I.4711", "91.4711", "IN.", "IN.a..b", "IN.a b", "hello", "a@b.example"] {
             assert_eq!(Recipient::parse(text), None, "{text}");
         }
     }

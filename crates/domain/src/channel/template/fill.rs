@@ -294,6 +294,8 @@ impl Filling<'_> {
     ) {
         let part = |sub_type: &str, parameter: Value| json!({"type": "button", "sub_type": sub_type, "index": index, "parameters": [parameter]});
         let kind = word(button, "type").to_ascii_uppercase();
+        // The provider lists the button of a one-time code as an address that ends in the code.
+        let kind = if self.template.is_code_button(button) { "OTP".to_owned() } else { kind };
         match kind.as_str() {
             "URL" if !variables(word(button, "url")).is_empty() => {
                 let Some(text) = given.and_then(|given| given.text.as_deref()) else {

@@ -142,6 +142,15 @@ impl Template {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a button takes the one-time code, which is that of the body. Handed in, it is an `OTP` button; the
+    /// provider lists it as an address that ends in the code.
+    pub fn is_code_button(&self, button: &Value) -> bool {
+        let url = word(button, "url");
+        let listed = is(button, "type", "URL") && !variables(url).is_empty();
+        is(button, "type", "OTP")
+            || listed && (self.category == Category::Authentication || url.ends_with("code=otp{{1}}"))
+    }
+
     /// The text of its body, with its variables.
     pub fn body(&self) -> &str {
         self.component("BODY").map_or("", |body| word(body, "text"))
@@ -180,6 +189,9 @@ impl Template {
         }
         slots.extend(self.body_variables().into_iter().map(Slot::Body));
         for (at, button) in self.buttons().iter().enumerate() {
+            if self.is_code_button(button) {
+                continue;
+            }
             match word(button, "type").to_ascii_uppercase().as_str() {
                 "URL" if !variables(word(button, "url")).is_empty() => slots.push(Slot::ButtonUrl(at)),
                 "COPY_CODE" => slots.push(Slot::ButtonCode(at)),

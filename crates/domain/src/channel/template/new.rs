@@ -190,15 +190,47 @@ fn buttons(field: &str, component: &Value) -> Result<(), Misfit> {
                 if variables(url).len() > 1 || (url.contains("{{") && !url.ends_with("}}")) {
                     return Err(Misfit::new(field("url"), "may have one variable, at its end"));
                 }
+                if !is_address(url) {
+                    return Err(Misfit::new(field("url"), "must be an http:// or https:// address"));
+                }
             }
             "PHONE_NUMBER" => {
                 line(&field("text"), button, "text", MAX_BUTTON)?;
-                line(&field("phone_number"), button, "phone_number", MAX_PHONE)?;
+                let number = line(&field("phone_number"), button, "phone_number", MAX_PHONE)?;
+                if !is_number_to_dial(number) {
+                    return Err(Misfit::new(field("phone_number"), "must be a phone number"));
+                }
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Whether a text is an address of the web, with a host before its variable.
+fn is_address(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else {
+        return false;
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+    let part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+            && part.chars().all(|sign| sign.is_alphanumeric() || sign == '-')
+    };
+    name.contains('.')
+        && name.split('.').all(part)
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && !url.chars().any(|sign| sign.is_whitespace() || sign.is_control())
+}
+
+/// Whether a text is a number that a phone can dial: digits, and the signs that part them.
+fn is_number_to_dial(text: &str) -> bool {
+    let rest = text.trim().strip_prefix('+').unwrap_or(text.trim());
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    (5..=15).contains(&digits) && rest.bytes().all(|byte| byte.is_ascii_digit() || b" -().".contains(&byte))
 }
 
 fn cards(field: &str, component: &Value, category: Category, named: bool) -> Result<(), Misfit> {

@@ -105,6 +105,59 @@ fn a_code_stands_in_the_body_and_in_its_button() {
         ])
     );
     assert!(!otp.takes_user_ids());
+    // The same template as the provider lists it.
+    for (category, url) in [
+        (Category::Authentication, "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"),
+        (Category::Utility, "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"),
+        (Category::Authentication, "https://codes.example/{{1}}"),
+    ] {
+        let mut listed = template(json!([
+            {"type": "BODY", "text": "*{{1}}* is your verification code.", "add_security_recommendation": true},
+            {"type": "BUTTONS", "buttons": [{"type": "URL", "text": "Copy code", "url": url}]},
+        ]));
+        listed.category = category;
+        let given = fill(&listed, &params(json!({"body": ["123456"]})));
+        let Ok(Content::Template(again)) = given else { panic!("{url}: {given:?}") };
+        assert_eq!(again.components, filled.components, "{url}");
+        assert_eq!(listed.slots(), [Slot::Body("1".into())]);
+    }
+}
+
+#[test]
+fn buttons_lead_to_addresses_and_numbers() {
+    let check = |button: Value| {
+        let components = json!([{"type": "BODY", "text": "Hello"}, {"type": "BUTTONS", "buttons": [button]}]);
+        check_components(components.as_array().unwrap(), Category::Utility, false)
+            .map_err(|misfit| misfit.field)
+    };
+    let url = |url: &str| check(json!({"type": "URL", "text": "Pay", "url": url}));
+    for good in [
+        "https://p.example/{{1}}",
+        "http://p.example",
+        "https://p.example:8443/a?b=c#d",
+        "https://भारत.example/",
+    ] {
+        assert_eq!(url(good), Ok(()), "{good}");
+    }
+    for bad in [
+        "nonsense",
+        "https://",
+        "https://{{1}}",
+        "ftp://p.example",
+        "https://p",
+        "https://p .example/",
+        "//p.example",
+        "https://p..example",
+    ] {
+        assert_eq!(url(bad), Err("components[1].buttons[0].url".into()), "{bad}");
+    }
+    let phone = |number: &str| check(json!({"type": "PHONE_NUMBER", "text": "Call", "phone_number": number}));
+    for good in ["+918047111222", "918047111222", "+91 80471 11222", "1800 123 4567"] {
+        assert_eq!(phone(good), Ok(()), "{good}");
+    }
+    for bad in ["call us", "+", "12", "+91 80471 112x2"] {
+        assert_eq!(phone(bad), Err("components[1].buttons[0].phone_number".into()), "{bad}");
+    }
 }
 
 #[test]
