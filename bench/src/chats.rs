@@ -90,7 +90,8 @@ async fn measure(data: &std::path::Path, database: Option<&str>) -> Result<(), S
     let mut of = Vec::new();
     for _ in 0..WORKSPACES {
         let (id, key) = workspace(&server.address, token.trim()).await?;
-        let limits = json!({"limits": {"chatMessagesPerMinute": 10_000_000}});
+        let limits =
+            json!({"limits": {"chatMessagesPerMinute": 10_000_000, "chatSessionsPerMinute": 10_000_000}});
         let path = format!("/operator/v1/workspaces/{id}");
         call(&server.address, "PATCH", &path, token.trim(), &limits).await?;
         let body =

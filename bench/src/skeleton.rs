@@ -47,7 +47,7 @@ pub async fn workspace(address: &str, token: &str) -> Result<(String, String), S
     )
     .await?;
     let id = made["data"]["id"].as_str().ok_or("no id")?.to_owned();
-    let limits = json!({"limits": {"requestsPerMinute": 10_000_000, "callsPerMinute": 10_000_000, "nudgesPerMinute": 10_000_000, "pendingNudges": 10_000_000, "chatMessagesPerMinute": 10_000_000}});
+    let limits = json!({"limits": {"requestsPerMinute": 10_000_000, "callsPerMinute": 10_000_000, "nudgesPerMinute": 10_000_000, "pendingNudges": 10_000_000, "chatMessagesPerMinute": 10_000_000, "chatSessionsPerMinute": 10_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
     let key = call(
         address,

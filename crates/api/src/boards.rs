@@ -304,7 +304,7 @@ pub const OPERATIONS: &[Operation] = &[
     read("/v1/campaigns/{id}/board", "getCampaignBoard", "The board of a campaign")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(data::<Board>))]),
-    read("/v1/agents/{id}/board", "getAgentBoard", "The board of an agent that answers calls")
+    read("/v1/agents/{id}/board", "getAgentBoard", "The board of an agent that answers calls or chats")
         .scope(AGENTS_READ)
         .answers(&[(200, Some(data::<Board>))]),
     cards(

@@ -565,7 +565,16 @@ pub const OPERATIONS: &[Operation] = &[
     .rate(RateClass::HandOvers)
     .optional_body(request::<ConversationHandback>)
     .answers(&[(200, Some(data::<HandedBackConversation>))])
-    .errors(&[codes::CONVERSATION_ENDED, codes::HELD_BY_TEAMMATE]),
+    .errors(&[
+        codes::CONVERSATION_ENDED,
+        codes::HELD_BY_TEAMMATE,
+        codes::HANDBACK_UNPAID,
+        codes::HANDBACK_OFFLINE,
+        codes::HANDBACK_AGENT,
+        codes::HANDBACK_BRAIN,
+        codes::HANDBACK_CHANNEL,
+        codes::HANDBACK_AGENTS,
+    ]),
     operation(
         POST,
         "/v1/chatapp/conversations/{id}/assign",

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::error_codes::{
     AGENT_OFFLINE, AGENT_UNAVAILABLE, BRAIN_UNAVAILABLE, CHAT_NOT_ENABLED, CONFLICT, FEATURE_DISABLED,
-    INSUFFICIENT_BALANCE, REPLY_FAILED, REPLY_IN_PROGRESS, SESSION_ENDED,
+    HANDBACK_AGENT, HANDBACK_AGENTS, HANDBACK_BRAIN, HANDBACK_CHANNEL, HANDBACK_FEATURE, HANDBACK_OFFLINE,
+    HANDBACK_UNPAID, INSUFFICIENT_BALANCE, REPLY_FAILED, REPLY_IN_PROGRESS, SESSION_ENDED,
 };
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Idempotency, Operation, RateClass, operation};
@@ -211,6 +212,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/chat/sessions", "openChatSession", "Chat", "Open a chat with a published chat agent")
         .scope(CHAT_WRITE)
         .live_only()
+        .rate(RateClass::ChatSessions)
         .body(request::<NewChatSession>)
         .answers(&[(201, Some(data::<OpenedChatSession>))])
         .errors(&[
@@ -279,7 +281,17 @@ pub const OPERATIONS: &[Operation] = &[
         "Give a chat back to its agent",
     )
     .answers(&[(200, Some(data::<InboxChat>))])
-    .errors(&[CONFLICT, SESSION_ENDED]),
+    .errors(&[
+        CONFLICT,
+        SESSION_ENDED,
+        HANDBACK_UNPAID,
+        HANDBACK_OFFLINE,
+        HANDBACK_AGENT,
+        HANDBACK_BRAIN,
+        HANDBACK_FEATURE,
+        HANDBACK_CHANNEL,
+        HANDBACK_AGENTS,
+    ]),
     row(POST, "/operator/v1/workspaces/{ws}/chats/{id}/end", "endChat", "End a chat and bill it")
         .answers(&[(200, Some(data::<InboxChat>))]),
     row(

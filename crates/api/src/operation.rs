@@ -75,6 +75,8 @@ pub enum RateClass {
     CampaignWrites,
     /// Messages of customers in chat sessions.
     ChatMessages,
+    /// `POST /v1/chat/sessions`: each has its agent write first.
+    ChatSessions,
     /// `POST /v1/chatapp/messages` and `POST /v1/chatapp/conversations`.
     ChannelMessages,
     /// Conversations that change hands between agents and people.

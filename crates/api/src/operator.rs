@@ -38,6 +38,7 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("campaignWritesPerMinute", 60),
     ("nudgesPerMinute", 60),
     ("chatMessagesPerMinute", 120),
+    ("chatSessionsPerMinute", 60),
     ("channelMessagesPerMinute", 300),
     ("handOversPerMinute", 60),
     ("pendingNudges", 10_000),

@@ -15,7 +15,7 @@ use store::{DbError, Tx};
 pub enum Owner {
     /// A campaign.
     Campaign(Id<Campaign>),
-    /// An agent that answers calls, or whose nudges reach people.
+    /// An agent that answers calls or chats, or whose nudges reach people.
     Agent(Id<Agent>),
 }
 
@@ -51,11 +51,11 @@ impl Owner {
     pub(crate) fn not_found(self) -> Failure {
         Failure::not_found(match self {
             Owner::Campaign(_) => "campaign",
-            Owner::Agent(_) => "agent that answers calls",
+            Owner::Agent(_) => "agent that answers calls or chats",
         })
     }
 
-    /// What its people are called about; `None` when there is no such campaign, or no such call agent.
+    /// What its people are called about; `None` when there is no such campaign, or no such agent.
     fn workflow(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<String>, DbError> {
         match self {
             Owner::Campaign(id) => boards::workflow_of_campaign(tx, tenant, id),

@@ -7,14 +7,15 @@ use app::{Context, Failure};
 use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
 use domain::call::{Direction, Fact, Progress, Stage};
 use domain::chat::EndCause;
-use domain::ids::{Call, Contact, Id};
+use domain::ids::{BoardColumn, Call, Contact, Id};
 use domain::ports::{Choice, Chosen};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::boards::{self, CardRow, Entrance, RowOfCall, WholeBoard};
+use store::boards::{self, CardRow, ColumnRow, Entrance, RowOfCall, WholeBoard};
 use store::calls::{self, CallRow, Found};
+use store::channel_conversations;
 use store::chats::ChatRow;
 
 use crate::board::{Owner, ensure, part_of_one, thousandths};
@@ -181,7 +182,7 @@ fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entr
 }
 
 /// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
-/// and is sorted as after a call.
+/// everybody else onto that of the agent, and is sorted as after a call.
 ///
 /// # Errors
 /// Those of the store.
@@ -189,15 +190,21 @@ pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &Chat
     if chat.customer_messages == 0 {
         return Ok(());
     }
-    let Some(row) = boards::row_of_chat(tx, tenant, chat.id)? else { return Ok(()) };
-    let owner = Owner::Campaign(row.campaign);
+    let row = boards::row_of_chat(tx, tenant, chat.id)?;
+    let (owner, contact, list_row, variables) = match row {
+        Some(row) => (Owner::Campaign(row.campaign), row.contact, Some(row.list_row), row.variables),
+        None => {
+            let Some(carried) = channel_conversations::get(tx, tenant, chat.id)? else { return Ok(()) };
+            (Owner::Agent(chat.agent), carried.contact, None, carried.variables)
+        }
+    };
     let Some(board) = ensure(tx, context, tenant, owner)? else { return Ok(()) };
-    let mut found = boards::card_of(tx, tenant, board.board.id, row.contact)?;
+    let mut found = boards::card_of(tx, tenant, board.board.id, contact)?;
     if found.is_none() {
-        let entrance = boards::entrance_of_row(tx, tenant, &owner.text(), row.contact, row.list_row)?;
+        let entrance = boards::entrance_of_row(tx, tenant, &owner.text(), contact, list_row)?;
         let Some(entrance) = entrance.filter(|found| found.erased_at.is_none()) else { return Ok(()) };
-        boards::insert_card(tx, &fresh(context, tenant, row.contact, entrance))?;
-        found = boards::card_of(tx, tenant, board.board.id, row.contact)?;
+        boards::insert_card(tx, &fresh(context, tenant, contact, entrance))?;
+        found = boards::card_of(tx, tenant, board.board.id, contact)?;
     }
     let Some(mut card) = found else { return Ok(()) };
     let before = (card.column, card.reached);
@@ -209,7 +216,7 @@ pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &Chat
         }
         if card.moved_at.is_none_or(|at| at < chat.created_at) {
             let columns = rules_of(&board)?;
-            let values = values_of_chat(chat, &row.variables);
+            let values = values_of_chat(chat, &variables);
             let heard = Heard {
                 opted_out: chat.end_cause == Some(EndCause::OptedOut),
                 reached: true,
@@ -385,9 +392,16 @@ fn put(
             card.confidence = Some(thousandths(confidence));
             card.attention = None;
             if column != card.column {
-                let to = board
-                    .column(column)
-                    .ok_or_else(|| Failure::internal("a card was sorted into another board"))?;
+                let to = column_of(board, column)?;
+                relocate(tx, context, board, card, to, reason)?;
+            }
+        }
+        Verdict::Undecided { column } => {
+            (card.status, card.suggested) = (CardStatus::NeedsReview, None);
+            card.confidence = None;
+            card.attention = Some(Attention::LowConfidence);
+            if column != card.column {
+                let to = column_of(board, column)?;
                 relocate(tx, context, board, card, to, reason)?;
             }
         }
@@ -398,6 +412,10 @@ fn put(
         }
     }
     Ok(true)
+}
+
+fn column_of(board: &WholeBoard, id: Id<BoardColumn>) -> Result<&ColumnRow, Failure> {
+    board.column(id).ok_or_else(|| Failure::internal("a card was sorted into another board"))
 }
 
 fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {

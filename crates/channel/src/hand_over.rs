@@ -12,7 +12,7 @@ use api::channel_conversations::{
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
-use domain::chat::{Channel, EndCause, Move, Origin, State, background, step};
+use domain::chat::{Channel, EndCause, Move, Origin, State, Transition, background, step};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, json};
@@ -128,10 +128,7 @@ pub async fn take_over(
             if carried.helpdesk || mode == Mode::Test {
                 return Ok(carried.helpdesk);
             }
-            row.state = step(row.state, Move::TakeOver).map_err(session::refusal)?;
-            row.taken_from = Some(row.messages);
-            row.reply_at = None;
-            row.unanswered_at = None;
+            session::pass(&env, &mut row, Transition::TakeOver(None)).map_err(session::refusal)?;
             let answer = session::unanswered(row.state);
             session::close_turn(tx, &mut row, &answer)?;
             session::save(tx, &env, &mut row)?;
@@ -211,14 +208,8 @@ fn hand_back_in(
     carried.helpdesk = false;
     carried.helpdesk_name = None;
     channel_conversations::save(tx, &carried)?;
-    row.state = step(row.state, Move::HandBack).map_err(session::refusal)?;
-    row.taken_from = None;
-    row.teammate = None;
-    row.given_back = row.messages;
-    row.failures = 0;
-    row.last_at = env.context.now;
-    row.handoff_reason = None;
-    row.handoff_at = None;
+    let told = json!({"by": "helpdesk", "note": body.note, "messagesAdded": added});
+    chats::give_back(tx, env, &mut row, told)?;
     // A node that waits for the person's return goes on at once.
     let waits = match store_chats::state(tx, tenant, id)?.conversation {
         Some(text) => chats::waits_for_return(&session::read_state(&text)?),
@@ -228,8 +219,6 @@ fn hand_back_in(
         row.reply_at = Some(env.context.now);
     }
     session::save(tx, env, &mut row)?;
-    let told = json!({"by": "helpdesk", "note": body.note, "messagesAdded": added});
-    session::emit(tx, env, &row, "chat.handed_back", told)?;
     tx.wake(topics::CHATS);
     Ok(false)
 }
@@ -272,13 +261,8 @@ pub async fn assign(
             if carried.helpdesk {
                 return Err(Failure::plain(codes::HELD_BY_HELPDESK));
             }
-            if row.state != State::Human {
-                row.state = step(row.state, Move::TakeOver).map_err(session::refusal)?;
-                row.taken_from = Some(row.messages);
-            }
-            row.teammate = Some(member.id);
-            row.reply_at = None;
-            row.unanswered_at = None;
+            let by = Transition::TakeOver(Some(member.id));
+            session::pass(&env, &mut row, by).map_err(session::refusal)?;
             let answer = session::unanswered(row.state);
             session::close_turn(tx, &mut row, &answer)?;
             session::save(tx, &env, &mut row)?;

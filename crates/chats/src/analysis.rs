@@ -100,6 +100,7 @@ fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> 
     let schema =
         if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
     Ok(Some(AnalysisOrder {
+        workspace: Some(tenant),
         transcript,
         schema,
         extracted: captured(row.extracted),

@@ -13,6 +13,7 @@ use store::channel_accounts::{self, NumberRow};
 use store::channel_conversations;
 use store::chats::{self, ChatRow};
 
+use crate::progress;
 use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
 use crate::turn::Line;
 
@@ -202,7 +203,6 @@ pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failu
 /// Nothing can be sent in a chat: no model is asked for words that would be refused, and a person has to go on.
 /// What the customer wrote stays unanswered, so the agent still replies to it when it gets the chat back.
 pub(crate) fn leave_to_person(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
-    row.reply_at = None;
     hand_off(tx, env, row, Some("number_unavailable"))?;
     let answer = unanswered(row.state);
     close_turn(tx, row, &answer)?;
@@ -217,8 +217,7 @@ pub(crate) fn not_carried(
     refused: &Carried,
 ) -> Result<ChatReply, Failure> {
     row.heard = row.messages;
-    row.reply_at = None;
-    row.unanswered_at = None;
+    progress::drop_words(tx, &row)?;
     let reason = match refused {
         Carried::OptedOut => {
             end(tx, env, &mut row, EndCause::OptedOut)?;

@@ -7,7 +7,7 @@ use api::chats::InboxChat;
 use app::chat_words::{Carried, Writer};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
-use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Move, Role, State, TurnKind, step};
+use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, Transition, TurnKind};
 use domain::ids::{Chat, Id, User};
 use domain::tenant::Tenant;
 use serde_json::json;
@@ -17,11 +17,12 @@ use store::{DbError, Tx, channel_conversations};
 
 use crate::carried::carry;
 use crate::feed::Feed;
+use crate::open::give_back;
 use crate::read::view;
 use crate::reply;
 use crate::session::{
-    Claim, Env, begin_turn, close_turn, emit, end as end_chat, find, read_state, refusal, save, unanswered,
-    write as add_message,
+    Claim, Env, begin_turn, close_turn, emit, end as end_chat, find, pass, read_state, refusal, save,
+    unanswered, write as add_message,
 };
 use crate::turn::{Line, handed_back};
 
@@ -60,7 +61,6 @@ pub async fn take_over(
             access::workspace(tx, tenant)?;
             let mut row = find(tx, tenant, id)?;
             let member = teammate(tx, tenant, &user)?;
-            let state = step(row.state, Move::TakeOver).map_err(refusal)?;
             if row.state == State::Human && row.teammate.is_some() {
                 return if row.teammate == Some(member.id) {
                     Ok(view(row))
@@ -71,11 +71,9 @@ pub async fn take_over(
             if held_by_helpdesk(tx, &row)? {
                 return Err(Failure::conflict("a helpdesk holds this chat"));
             }
-            row.state = state;
-            row.reply_at = None;
-            row.teammate = Some(member.id);
-            row.taken_from = Some(row.messages);
-            close_turn(tx, &mut row, &unanswered(state))?;
+            pass(&env, &mut row, Transition::TakeOver(Some(member.id))).map_err(refusal)?;
+            let answer = unanswered(row.state);
+            close_turn(tx, &mut row, &answer)?;
             save(tx, &env, &mut row)?;
             let who = json!({"userId": member.id, "name": member.name});
             let assigned = json!({"assignedTo": who, "assignedBy": who, "reason": "manual"});
@@ -151,7 +149,7 @@ pub async fn write(
 /// customer's next message.
 ///
 /// # Errors
-/// 404; 409 `session_ended`, and `conflict` while the agent has it.
+/// 404; 409 `session_ended`, `conflict` while the agent has it, and what an opening would be refused with.
 pub async fn hand_back(
     app: &Arc<App>,
     trace: Trace,
@@ -177,21 +175,15 @@ fn hand_back_in(
 ) -> Result<(InboxChat, Option<Claim>), Failure> {
     access::workspace(tx, tenant)?;
     let mut row = find(tx, tenant, id)?;
-    row.state = step(row.state, Move::HandBack).map_err(refusal)?;
-    if held_by_helpdesk(tx, &row)? {
+    if row.state.with_person() && held_by_helpdesk(tx, &row)? {
         return Err(Failure::conflict("a helpdesk holds this chat"));
     }
-    let taken_from = row.taken_from.take();
-    row.teammate = None;
-    row.given_back = row.messages;
-    row.failures = 0;
-    row.last_at = env.context.now;
-    let since = match taken_from {
+    let since = match row.taken_from {
         Some(taken_from) => chats::messages(tx, tenant, id, taken_from)?,
         None => Vec::new(),
     };
     let added = since.iter().filter(|message| message.role == Role::Human).count();
-    emit(tx, env, &row, "chat.handed_back", json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
+    give_back(tx, env, &mut row, json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
     let kind = match chats::state(tx, tenant, id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
         // On the messaging channel the customer's words open it.
@@ -200,8 +192,6 @@ fn hand_back_in(
         None => Some(TurnKind::Opening),
     };
     let claim = kind.map(|kind| begin_turn(env, &mut row, kind));
-    row.handoff_reason = None;
-    row.handoff_at = None;
     save(tx, env, &mut row)?;
     log(tx, env, trace, &row)?;
     tx.wake(app::topics::CHATS);

@@ -6,6 +6,7 @@
 //! | `send` | a message of the customer |
 //! | `reply` | writing the agent's reply: claims, tries, and storing it once |
 //! | `turn` | playing the conversation for one reply: the model, its tools, hand-off, end |
+//! | `progress` | how far a reply has got that called a tool: what the next try or turn goes on from |
 //! | `undelivered` | what the messaging channel did not deliver: no model reads it |
 //! | `passages` | what the knowledge base says to the customer's words |
 //! | `feed` | the reply as it is written, for those who watch |
@@ -40,6 +41,7 @@ mod feed;
 mod hours;
 mod open;
 mod passages;
+mod progress;
 mod read;
 mod reply;
 mod send;
@@ -60,7 +62,7 @@ pub use due::{Due, adopt, look_after};
 pub use erasing::{erase, suspend, sweep};
 pub use feed::{Feed, Piece, Watch};
 pub use hours::{are_open, get as hours, remove as remove_hours, set as set_hours};
-pub use open::{check_runs, fresh, open, prove};
+pub use open::{check_runs, fresh, give_back, open, prove};
 pub use read::{detail, list, session};
 pub use send::{Accepted, end, send};
 pub use turn::waits_for_return;

@@ -8,7 +8,7 @@ use app::decision_log;
 use app::{App, Failure, access, published_flows};
 use domain::agent::{Channel as AgentChannel, Status};
 use domain::call::variables::has_value;
-use domain::chat::{Channel, State, TurnKind};
+use domain::chat::{Channel, State, Transition, TurnKind};
 use domain::conversation::NodeKind;
 use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
 use domain::ids::{Agent, Chat, Id};
@@ -16,10 +16,10 @@ use domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 use store::agents::{self, AgentRow};
 use store::chats::{self, ChatRow};
-use store::{Tx, wallet};
+use store::{Tx, channel_conversations, wallet};
 
 use crate::feed::Feed;
-use crate::session::{Claim, Env, begin_turn, emit, standing};
+use crate::session::{Claim, Env, begin_turn, emit, pass, refusal, standing};
 use crate::{hours, reply};
 
 /// `POST /v1/chat/sessions`: the agent's first message is the answer.
@@ -118,6 +118,7 @@ pub fn fresh(
         turn_node: None,
         turn_until: None,
         failures: 0,
+        failed_replies: 0,
         once: None,
         teammate: None,
         taken_from: None,
@@ -183,6 +184,85 @@ pub fn check_runs(
             json!({"nodeId": node.id}),
         )),
         None => Ok(()),
+    }
+}
+
+/// Gives a chat back to its agent, if a chat with that agent could be opened now, and says so in `chat.handed_back` with
+/// `told`. The caller saves the row.
+///
+/// # Errors
+/// 409: the agent has it, it is over, or with the code of the opening why it stays with people.
+pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> Result<(), Failure> {
+    let handoff = (row.handoff_reason.clone(), row.handoff_at);
+    pass(env, row, Transition::HandBack).map_err(refusal)?;
+    admit_again(tx, env, row).map_err(stays_with_people)?;
+    row.last_at = env.context.now;
+    // The event still says why people had it.
+    let mut shown = row.clone();
+    (shown.handoff_reason, shown.handoff_at) = handoff;
+    emit(tx, env, &shown, "chat.handed_back", told)
+}
+
+/// Asks of a chat what its opening would be asked now. One that no agent has had yet, because its opening was refused, is
+/// paid from here on, and runs what is published now.
+fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
+    let tenant = row.workspace;
+    let workspace = access::workspace(tx, tenant)?;
+    let needed = match row.channel {
+        Channel::Api | Channel::Web => [Some(("chat", codes::FEATURE_DISABLED)), None],
+        Channel::Chatapp => [
+            Some(("chatappChannel", codes::CHATAPP_DISABLED)),
+            Some(("chatappAgents", codes::CHATAPP_AGENTS_OFF)),
+        ],
+    };
+    for (feature, off) in needed.into_iter().flatten() {
+        if !access::feature_on(&workspace, feature) {
+            return Err(Failure::plain(off));
+        }
+    }
+    let agent = agents::get_shared(tx, tenant, row.agent)?
+        .filter(|agent| agent.status == Status::Active && agent.channel == AgentChannel::Chat)
+        .ok_or_else(|| Failure::plain(codes::AGENT_UNAVAILABLE))?;
+    if !hours::are_open(tx, tenant, agent.id, env.context.now)? {
+        return Err(Failure::plain(codes::AGENT_OFFLINE));
+    }
+    if chats::state(tx, tenant, row.id)?.conversation.is_some() {
+        return Ok(());
+    }
+    let variables = match row.channel {
+        Channel::Chatapp => channel_conversations::get(tx, tenant, row.id)?.map(|carried| carried.variables),
+        Channel::Api | Channel::Web => None,
+    };
+    check_runs(tx, env, tenant, &agent, &variables.unwrap_or_default())?;
+    if row.price == 0 {
+        if !wallet::hold(tx, tenant, workspace.cost_per_chat, 0)? {
+            return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
+        }
+        row.price = workspace.cost_per_chat;
+    }
+    if row.flow != agent.published_flow {
+        let before = std::mem::replace(&mut row.flow, agent.published_flow);
+        row.language = agent.language;
+        chats::admit(tx, row)?;
+        return Ok(chats::drop_flow(tx, tenant, &before)?);
+    }
+    Ok(chats::admit(tx, row)?)
+}
+
+/// The refusal of an opening as that of a handback: the same code, 409.
+fn stays_with_people(refused: Failure) -> Failure {
+    let twins = [
+        (codes::INSUFFICIENT_BALANCE, codes::HANDBACK_UNPAID),
+        (codes::AGENT_OFFLINE, codes::HANDBACK_OFFLINE),
+        (codes::AGENT_UNAVAILABLE, codes::HANDBACK_AGENT),
+        (codes::BRAIN_UNAVAILABLE, codes::HANDBACK_BRAIN),
+        (codes::FEATURE_DISABLED, codes::HANDBACK_FEATURE),
+        (codes::CHATAPP_DISABLED, codes::HANDBACK_CHANNEL),
+        (codes::CHATAPP_AGENTS_OFF, codes::HANDBACK_AGENTS),
+    ];
+    match twins.iter().find(|(opening, _)| *opening == refused.error) {
+        Some(&(_, handback)) => Failure { error: handback, message: handback.meaning.to_owned(), ..refused },
+        None => refused,
     }
 }
 

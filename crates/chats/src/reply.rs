@@ -6,7 +6,7 @@ use api::chats::ChatReply;
 use api::error_codes as codes;
 use app::chat_words::Writer;
 use app::{App, Failure};
-use domain::chat::{Channel, EndCause, MAX_ATTEMPTS, MAX_FAILURES, Role, TurnKind};
+use domain::chat::{Channel, EndCause, MAX_ATTEMPTS, MAX_FAILED_REPLIES, MAX_FAILURES, Role, TurnKind};
 use domain::conversation::EndCause as TalkEnd;
 use domain::tenant::Tenant;
 use domain::time::SECOND;
@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use crate::carried::{OFF, Sendable, carry, in_one, leave_to_person, not_carried, sendable};
 use crate::channel_documents;
 use crate::feed::Feed;
+use crate::progress;
 use crate::session::{
     Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
 };
@@ -269,12 +270,14 @@ pub(crate) fn try_again(
 }
 
 /// The agent could not reply. The message is taken back, so that it can be sent again; after several that failed in
-/// a row it stays, and the chat is handed to a person.
+/// a row, or many in all, it stays, and the chat is handed to a person. What a tool has done by then stands.
 fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     row.failures += 1;
+    row.failed_replies += 1;
     tracing::error!(chat = %row.id, failures = row.failures, "a reply in a chat was given up");
     // On the messaging channel nothing is taken back: the customer has sent it.
-    if row.failures >= MAX_FAILURES || row.channel == Channel::Chatapp {
+    let too_many = row.failures >= MAX_FAILURES || row.failed_replies > MAX_FAILED_REPLIES;
+    if too_many || row.channel == Channel::Chatapp {
         hand_off(tx, env, row, Some("ai_error"))?;
         let answer = unanswered(row.state);
         close_turn(tx, row, &answer)?;
@@ -285,6 +288,7 @@ fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure>
             row.messages -= 1;
             row.customer_messages -= 1;
             row.characters -= message.text.chars().count() as i64;
+            progress::take_back(tx, row, &message.text)?;
         }
         drop_turn(tx, row)?;
     }

@@ -8,8 +8,8 @@ use app::events::{self, NewEvent, TranscriptRef};
 use app::idempotency::Once;
 use app::{App, Context, Failure, topics, wallet};
 use domain::chat::{
-    Channel, EndCause, LEASE, Limits, Move, Origin, Reading, Role, Standing, State, Stuck, TurnKind, look_at,
-    step,
+    Channel, EndCause, LEASE, Limits, Origin, Ownership, Reading, Role, Standing, State, Stuck, Transition,
+    TurnKind, look_at,
 };
 use domain::conversation;
 use domain::ids::{Chat, Id, User};
@@ -188,9 +188,9 @@ impl Claim {
         row.turn_kind == Some(self.kind) && row.turn == self.turn && row.turn_attempt == self.attempt
     }
 
-    /// What tells a tool that a call of it is the same.
-    pub fn tool_key(&self, request: u64) -> String {
-        format!("{}:{}:{request}", self.chat, self.turn)
+    /// What tells a tool that a call of it is the same: the turn that asked for it, and its request.
+    pub fn tool_key(&self, turn: i64, request: u64) -> String {
+        format!("{}:{turn}:{request}", self.chat)
     }
 }
 
@@ -231,7 +231,8 @@ pub fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply) -> Res
         let contact = row.contact.map(|contact| contact.to_string());
         once.finish(tx, 200, &json!({"data": answer}), contact.as_deref())?;
     }
-    stop_turn(tx, row)
+    stop_turn(row);
+    Ok(())
 }
 
 /// The same, and the request may be sent again.
@@ -239,16 +240,15 @@ pub fn drop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
     if let Some(once) = waiting(row) {
         once.free(tx)?;
     }
-    stop_turn(tx, row)
+    stop_turn(row);
+    Ok(())
 }
 
-fn stop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
-    if row.turn_kind.take().is_some() {
-        chats::save_progress(tx, row.workspace, row.id, None)?;
-    }
+/// What a tool has done stays: how far a reply had got that is not finished is where the next one begins.
+fn stop_turn(row: &mut ChatRow) {
+    row.turn_kind = None;
     row.turn_node = None;
     row.turn_until = None;
-    Ok(())
 }
 
 /// What a message is answered with when the agent does not reply to it.
@@ -256,11 +256,38 @@ pub fn unanswered(state: State) -> ChatReply {
     ChatReply { reply: None, ended: state == State::Ended, handed_off: state.with_person() }
 }
 
+/// Changes who has a chat. The caller saves the row.
+///
+/// # Errors
+/// Why it does not move.
+pub fn pass(env: &Env, row: &mut ChatRow, by: Transition) -> Result<(), Stuck> {
+    let before = Ownership {
+        state: row.state,
+        teammate: row.teammate,
+        taken_from: row.taken_from,
+        given_back: row.given_back,
+        failures: row.failures,
+        reply_at: row.reply_at,
+        unanswered_at: row.unanswered_at,
+        handoff_reason: row.handoff_reason.clone(),
+        handoff_at: row.handoff_at,
+    };
+    let after = before.after(by, row.messages, env.context.now)?;
+    row.state = after.state;
+    row.teammate = after.teammate;
+    row.taken_from = after.taken_from;
+    row.given_back = after.given_back;
+    row.failures = after.failures;
+    row.reply_at = after.reply_at;
+    row.unanswered_at = after.unanswered_at;
+    row.handoff_reason = after.handoff_reason;
+    row.handoff_at = after.handoff_at;
+    Ok(())
+}
+
 /// The agent asks for a person, or cannot go on. The caller saves the row.
 pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
-    row.state = step(row.state, Move::HandOff).map_err(refusal)?;
-    row.handoff_reason = reason.map(str::to_owned);
-    row.handoff_at = Some(env.context.now);
+    pass(env, row, Transition::HandOff(reason.map(str::to_owned))).map_err(refusal)?;
     emit(tx, env, row, "chat.handoff_requested", json!({"reason": reason, "handoffAt": env.context.now}))
 }
 
@@ -303,15 +330,16 @@ pub fn end_with(
     cause: EndCause,
     legacy: Legacy,
 ) -> Result<(), Failure> {
-    let Ok(state) = step(row.state, Move::End) else { return Ok(()) };
+    if pass(env, row, Transition::End).is_err() {
+        return Ok(());
+    }
     let now = env.context.now;
-    row.state = state;
     row.end_cause = Some(cause);
     row.ended_at = Some(now);
     row.wish = None;
     row.outcome = legacy.outcome.filter(|outcome| !outcome.trim().is_empty());
     row.extracted = legacy.extracted;
-    close_turn(tx, row, &unanswered(state))?;
+    close_turn(tx, row, &unanswered(row.state))?;
     store::wallet::release(tx, row.workspace, row.price, 0)?;
     if row.customer_messages > 0 && row.price > 0 {
         let reference = row.id.to_string();

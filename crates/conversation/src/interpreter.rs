@@ -105,6 +105,13 @@ impl Conversation {
         self.state.history.iter().filter_map(turn).collect()
     }
 
+    /// Shows a request to the model that was kept the conversation as it is now.
+    pub fn show_history(&self, output: &mut Output) {
+        if let Output::AskModel { history, .. } = output {
+            *history = self.state.shown();
+        }
+    }
+
     /// Takes words of the business that nobody got out of what the model is shown: the oldest ones, until `keep` of the
     /// same are left.
     pub fn unsay(&mut self, text: &str, keep: usize) {

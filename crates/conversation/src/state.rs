@@ -408,7 +408,16 @@ impl State {
     pub fn extracted(&self) -> &Map<String, Value> {
         &self.extracted
     }
+
+    /// What the model is shown: the newest entries of the history.
+    pub(super) fn shown(&self) -> Vec<Exchange> {
+        let skipped = self.history.len().saturating_sub(HISTORY_SHOWN);
+        self.history.iter().skip(skipped).cloned().collect()
+    }
 }
+
+/// How many of the newest entries of the history the model is shown.
+const HISTORY_SHOWN: usize = 200;
 
 /// An output that waits for words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,6 @@ use super::effects::Interpreter;
 use super::graph::{Converse, Exit, NodeKind};
 use super::state::{EndCause, Exchange, ModelToolCall, Output, Phase, Talk, Waiting};
 
-/// How many of the newest entries of the history the model is shown.
-const HISTORY_SHOWN: usize = 200;
 /// Tool rounds in one reply; after these the model is offered no tools.
 const MAX_ROUNDS: u32 = 5;
 /// Tool calls in one round; more are dropped.
@@ -74,11 +72,10 @@ impl<'f> Interpreter<'f, '_> {
         if let Some(talk) = self.talk() {
             talk.waiting = Waiting::Model(request);
         }
-        let skipped = self.state.history.len().saturating_sub(HISTORY_SHOWN);
         self.out.push(Output::AskModel {
             request,
             prompt: self.filled(&converse.prompt),
-            history: self.state.history.iter().skip(skipped).cloned().collect(),
+            history: self.state.shown(),
             exits: converse.exits.iter().map(|exit| self.filled(&exit.when)).collect(),
             tool_ids: if tools_left { converse.tool_ids.clone() } else { Vec::new() },
             use_knowledge: converse.use_knowledge,

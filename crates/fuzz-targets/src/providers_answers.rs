@@ -23,6 +23,7 @@ fn order(spoken: bool) -> TalkOrder {
         parameters: json!({"type": "object"}),
     };
     TalkOrder {
+        workspace: None,
         prompt: "Be kind.".into(),
         history: vec![
             Exchange::Said { role: Role::Agent, text: "Hello".into() },
@@ -112,6 +113,7 @@ pub fn model_answer(data: &[u8]) {
     ]);
     let captured = json!({"plan": "Gold"}).as_object().cloned().unwrap_or_default();
     let order = AnalysisOrder {
+        workspace: None,
         transcript: Vec::new(),
         schema,
         extracted: captured,

@@ -141,18 +141,18 @@ pub fn workflow_of_campaign(
     )
 }
 
-/// The `workflowTemplate` of a call agent that is not deleted.
+/// The `workflowTemplate` of an agent that is not deleted.
 pub fn workflow_of_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
     tx.one(
-        "select workflow_template from agents where workspace = ?1 and id = ?2 and channel = 'call' and deleted_at is null",
+        "select workflow_template from agents where workspace = ?1 and id = ?2 and deleted_at is null",
         params![tenant, id],
     )
 }
 
-/// Whether an agent shows a board: it answers calls, or one of its nudges has made a board.
+/// Whether an agent shows a board: it answers chats or calls, or one of its nudges has made a board.
 pub fn agent_shows_board(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<bool, DbError> {
     let found: Option<i64> = tx.one(
-        "select 1 from agents a where a.workspace = ?1 and a.id = ?2 and a.channel = 'call' and a.deleted_at is null and (a.direction = 'inbound' \
+        "select 1 from agents a where a.workspace = ?1 and a.id = ?2 and a.deleted_at is null and (a.channel = 'chat' or a.direction = 'inbound' \
          or exists (select 1 from boards b where b.workspace = ?1 and b.owner = ?2))",
         params![tenant, id],
     )?;
@@ -417,13 +417,14 @@ pub fn entrance(
     tx.one(SQL, params![tenant, owner, contact, call])
 }
 
-/// What the person of a row of a calling list needs to come onto the board of `owner`; otherwise as [`entrance`].
+/// What the person of a row of a calling list, or of none, needs to come onto the board of `owner`; otherwise as
+/// [`entrance`].
 pub fn entrance_of_row(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     owner: &str,
     contact: Id<Contact>,
-    list_row: Id<ListRow>,
+    list_row: Option<Id<ListRow>>,
 ) -> Result<Option<Entrance>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \

@@ -67,6 +67,8 @@ row! {
         turn_until: Option<Timestamp>,
         /// Replies that failed, in a row.
         failures: i64,
+        /// Replies that failed, in all.
+        failed_replies: i64,
         /// Key and holder of the request that waits for the reply.
         once: Option<(String, String)> = |once| {
             once_key: Option<String> = once.as_ref().map(|(key, _)| key.as_str()),
@@ -198,6 +200,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             turn_node: row.turn_node.as_deref(),
             turn_until: row.turn_until,
             failures: row.failures,
+            failed_replies: row.failed_replies,
             once_key: row.once.as_ref().map(|(key, _)| key.as_str()),
             once_holder: row.once.as_ref().map(|(_, holder)| holder.as_str()),
             teammate: row.teammate,
@@ -221,6 +224,15 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
     );
     Ok(tx.exec(sql, &values)? > 0)
+}
+
+/// Sets what is held of the wallet for a chat, and the flow that it runs: both are those of its opening, which was put off
+/// for one that waited for people. The caller holds the row.
+pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
+    tx.later(
+        "update chats set price = ?3, flow = ?4, language = ?5 where workspace = ?1 and id = ?2",
+        params![row.workspace, row.id, row.price, row.flow.as_str(), row.language.as_str()],
+    )
 }
 
 /// What the conversation of a chat keeps.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::Flow;
 use domain::ports::{LanguageModel, Recogniser, Synthesiser};
+use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 
 /// What is done about answering machines.
@@ -23,6 +24,8 @@ pub enum Amd {
 /// A conversation that is to be held.
 #[derive(Debug, Clone)]
 pub struct Order {
+    /// Whose call it is; none for one that is nobody's.
+    pub workspace: Option<Tenant>,
     /// The published flow.
     pub flow: Arc<Flow>,
     /// The call's variables.
@@ -60,6 +63,7 @@ impl Order {
         voice: impl Into<String>,
     ) -> Self {
         Self {
+            workspace: None,
             flow,
             variables,
             language: language.into(),

@@ -8,6 +8,7 @@ use domain::ports::{
     Heard, LanguageModel, ListenOrder, Listening, ProviderError, Recogniser, Said, SpeakOrder, Synthesiser,
     TalkOrder,
 };
+use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
@@ -87,6 +88,7 @@ pub(crate) fn speak(
 
 /// What the model is asked, before its tools and passages are looked up.
 pub(crate) struct Question {
+    pub workspace: Option<Tenant>,
     pub prompt: String,
     pub history: Vec<Exchange>,
     pub exits: Vec<String>,
@@ -120,6 +122,7 @@ pub(crate) fn talk(
         };
         let (tools, knowledge) = tokio::join!(offers, passages);
         let order = TalkOrder {
+            workspace: question.workspace,
             prompt: question.prompt,
             history: question.history,
             exits: question.exits,

@@ -80,7 +80,8 @@ fn order(
     let schema =
         if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
     let extracted = object(content.extracted);
-    Ok(Some(AnalysisOrder { transcript, schema, extracted, prompt, language, choices }))
+    let workspace = Some(tenant);
+    Ok(Some(AnalysisOrder { workspace, transcript, schema, extracted, prompt, language, choices }))
 }
 
 fn object(json: Option<Value>) -> Map<String, Value> {

@@ -177,6 +177,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
         RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
         RateClass::ChatMessages => ("chat_messages", "chatMessagesPerMinute"),
+        RateClass::ChatSessions => ("chat_sessions", "chatSessionsPerMinute"),
         RateClass::ChannelMessages => ("channel_messages", "channelMessagesPerMinute"),
         RateClass::HandOvers => ("hand_overs", "handOversPerMinute"),
     }

@@ -65,19 +65,51 @@ pub struct Call {
     pub arguments: Map<String, Value>,
 }
 
-/// The built-in tools of a call, which the conversation carries out itself: id, description, JSON Schema of
-/// the arguments.
+/// What a model is told of a call that was begun when the service was interrupted, and that may be made once only
+/// (docs/contract/agents.md#retries-of-a-tool).
+pub const INTERRUPTED: &str = "the service was interrupted while the tool was being called: it is not known whether it did what it was asked";
+
+/// Built-in tools, which the conversation carries out itself: id, description, JSON Schema of the arguments. The end of
+/// a conversation is no tool here: every model is offered it beside the tools (`language_model::request`).
 const BUILT_IN: [(&str, &str, &str); 2] = [
     (
         "transfer_to_human",
-        "Hands the call to a person.",
+        "Hands the conversation to a person.",
         r#"{"type": "object", "properties": {"reason": {"type": "string", "description": "What the person should know before joining."}}}"#,
     ),
-    ("end_call", "Ends the call politely.", r#"{"type": "object", "properties": {}}"#),
+    (
+        "chatapp_message",
+        "Sends the person a message on the chat-app channel: a text, or an approved template.",
+        r#"{"type": "object", "properties": {
+            "text": {"type": "string", "description": "The words of the message, up to 4096 characters."},
+            "template": {"type": "object", "description": "In place of a text.", "properties": {
+                "name": {"type": "string"},
+                "language": {"type": "string", "description": "Language code of the template, such as en."},
+                "params": {"type": "object", "properties": {"body": {"type": "object", "description": "Values of the template by name."}}}
+            }, "required": ["name", "language"]}
+        }}"#,
+    ),
 ];
 
-/// How these tools are offered to a language model; those that are gone are left out, and so is the message
-/// on the chat-app channel, which is not connected.
+/// Whether a tool may be sent the same request twice. One that is gone is not called, however often.
+///
+/// # Errors
+/// Those of the store, and a configuration that cannot be read.
+pub async fn repeatable(app: &App, tenant: Tenant, tool: &str) -> Result<bool, Failure> {
+    let Ok(id) = tool.parse::<Id<Tool>>() else { return Ok(true) };
+    let config = webhook(app, tenant, id).await?;
+    Ok(config.is_none_or(|config| may_repeat(&config)))
+}
+
+/// Whether a tool may be sent the same request twice (docs/contract/agents.md#tools).
+fn may_repeat(config: &WebhookConfig) -> bool {
+    config.idempotent || config.method == "GET"
+}
+
+/// How these tools are offered to a language model; those that are gone are left out.
+///
+/// # Errors
+/// Those of the store, and a configuration that cannot be read.
 pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
     let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
     let rows = app.store.read(move |tx| tools::list(tx, tenant)).await?;
@@ -244,6 +276,7 @@ fn request(
     let method: Method =
         config.method.parse().map_err(|_| Failed::SetUpWrongly("a method that is not HTTP's"))?;
     let get = method == Method::GET;
+    let repeatable = may_repeat(&config);
     let url = if get { with_query(&config.url, &arguments) } else { config.url };
     if url.len() > MAX_URL_LENGTH {
         return Err(Failed::Arguments(arguments::Wrong {
@@ -260,7 +293,7 @@ fn request(
     }
     Ok(Prepared {
         request: Request { method, target, headers, body },
-        repeatable: config.idempotent || get,
+        repeatable,
         time: Duration::from_secs(config.timeout_seconds.unsigned_abs()),
     })
 }

@@ -308,6 +308,7 @@ impl Session {
             MachineAnswer::Leave(message) => Amd::LeaveMessage(message.clone()),
         };
         Order {
+            workspace: Some(self.tenant),
             allowed_numbers: talk.allowed_numbers,
             amd,
             max_duration: settings.max_duration,

@@ -138,11 +138,23 @@ impl LanguageModel for Model {
             Some(of) if !order.opening => of(&order),
             Some(_) | None => say(&usual),
         };
+        let offered: Vec<String> = order.tools.iter().map(|tool| tool.id.clone()).collect();
         self.0.orders.lock().unwrap().push(order);
         self.0.asked.send_modify(|asked| *asked += 1);
         let turn = self.0.turns.lock().unwrap().pop_front();
         let turn = match turn.unwrap_or(usual) {
-            Turn::Say(pieces) => Ok((pieces, false)),
+            Turn::Say(pieces) => {
+                for piece in &pieces {
+                    if let Said::Tool(call) = piece {
+                        let id = &call.tool_id;
+                        assert!(
+                            offered.contains(id),
+                            "a model calls what it is offered: {id} of {offered:?}"
+                        );
+                    }
+                }
+                Ok((pieces, false))
+            }
             Turn::Wait(words) => Ok((vec![Said::Text(words.into())], true)),
             Turn::Fail(fault) => Err(ProviderError::new("writer", fault, "as the test wants it")),
         };

@@ -166,11 +166,7 @@ async fn a_reply_goes_on_after_its_tools() {
     assert_eq!(kit.says(&id, "Where is it?").await["reply"], "Let me see.\n\nIt is on its way.");
     let keys: Vec<String> =
         parcels.got("/parcels").iter().map(|request| request.header("idempotency-key").to_owned()).collect();
-    assert_eq!(
-        (keys.len(), keys.iter().all(|key| *key == keys[0] && !key.is_empty())),
-        (2, true),
-        "the same call has the same key"
-    );
+    assert!(keys.len() == 1 && !keys[0].is_empty(), "its answer is known: {keys:?}");
 }
 
 /// A process dies in the middle of a reply: the next one writes it, once.
@@ -261,8 +257,8 @@ async fn a_store_that_fails_anywhere() {
         _ => tool("Let me see.", &look_up, json!({})),
     }));
     for fate in [Fate::Refused(DbError::Unavailable("as the test wants it".into())), Fate::Unheard] {
-        // The message, the progress before the tool, the reply.
-        for nth in 0..3 {
+        // The message, the progress before the tool and after it, the reply.
+        for nth in 0..4 {
             let id = kit.session().await;
             *spoiler.0.lock().unwrap() = Some((nth, fate.clone()));
             let calls = parcels.count("/parcels");
@@ -280,15 +276,11 @@ async fn a_store_that_fails_anywhere() {
             } else {
                 assert_eq!(told, whole, "{fate:?} {nth}");
             }
-            let keys: std::collections::BTreeSet<String> = parcels.got("/parcels")[calls..]
-                .iter()
-                .map(|request| request.header("idempotency-key").to_owned())
-                .collect();
-            assert!(keys.len() <= 1, "one call, however often it is made: {keys:?}");
+            assert!(parcels.count("/parcels") - calls <= 1, "{fate:?} {nth}: a tool that may be called once");
             kit.end(&id).await;
         }
     }
-    assert_eq!(kit.charges().await.len(), 5);
+    assert_eq!(kit.charges().await.len(), 7);
 }
 
 /// A reply whose node has gone is another one's after its lease; a late end of the first is not stored.
@@ -332,9 +324,11 @@ async fn stream(kit: &Kit, session: &str, text: &str) -> Vec<(String, Value)> {
     let whole = String::from_utf8(bytes).unwrap();
     let (head, chunks) = whole.split_once("\r\n\r\n").unwrap();
     assert!(
-        head.starts_with("HTTP/1.1 200") && head.to_lowercase().contains("content-type: text/event-stream"),
+        head.starts_with("HTTP/1.1 200")
+            && head.to_lowercase().contains("content-type: text/event-stream; charset=utf-8\r\n"),
         "{whole}"
     );
+    assert!(!chunks.contains(['\u{85}', '\u{2028}', '\u{2029}']), "line ends of Unicode are escaped");
     let mut events = Vec::new();
     let mut name = String::new();
     for line in chunks.lines() {
@@ -380,6 +374,18 @@ async fn a_reply_comes_as_it_is_written() {
         )
         .await
         .refused(409, "session_ended");
+}
+
+/// The bytes of अ and ✅ hold one that is a line end in Latin-1, and some clients part lines by Unicode's line ends.
+#[tokio::test]
+async fn words_of_any_script_stay_in_one_line_of_data() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    let words = "नमस्ते, अच्छा \u{2705} one\u{2028}two\u{2029}three\u{85}four";
+    kit.model.will([say(words)]);
+    let events = stream(&kit, &id, "Hello").await;
+    assert_eq!(events[0], ("text".into(), json!({"text": words})));
+    assert_eq!(events[1].1["data"]["reply"], words);
 }
 
 /// A client that goes away does not stop its reply.

@@ -55,7 +55,7 @@ impl Office {
         let node = start(&folder.0, &environment);
         let (workspace, key) = node.client.workspace().await;
         let path = format!("/workspaces/{workspace}");
-        let body = json!({"costPerChatMinor": PRICE, "limits": {"chatMessagesPerMinute": 1_000_000}});
+        let body = json!({"costPerChatMinor": PRICE, "limits": {"chatMessagesPerMinute": 1_000_000, "chatSessionsPerMinute": 1_000_000}});
         node.client.operator("PATCH", &path, &body).await;
         let money = json!({"kind": "topup", "amountMinor": 1_000_000, "reference": "r"});
         node.client.operator("POST", &format!("{path}/wallet/entries"), &money).await;

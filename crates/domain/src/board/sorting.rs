@@ -38,6 +38,11 @@ pub enum Verdict {
         /// How sure that is: 1 by a rule.
         confidence: f64,
     },
+    /// Its person was talked to and nobody decided what came of it: a person is to look at it.
+    Undecided {
+        /// The column it belongs into meanwhile, which may be the one it is in.
+        column: Id<BoardColumn>,
+    },
     /// It stays where it is, and a person is to look at it.
     Review {
         /// The column that the model suggests.
@@ -70,7 +75,7 @@ fn sure(confidence: f64) -> f64 {
 
 /// Where a call moves its card. In this order: an opt-out, the rules of the columns from left to right, what
 /// a call that reached nobody means, the language model, the disposition. Nothing of it: whom the agent has
-/// talked to for the first time is contacted.
+/// talked to for the first time is contacted, and if there is no disposition at all, a person decides.
 pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_below: f64) -> Verdict {
     let first = |kind: ColumnType| columns.iter().find(|column| column.kind == kind);
     let place = |column: Option<&Column>| {
@@ -102,8 +107,12 @@ pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_
     if let Some(column) = said.and_then(first) {
         return place(Some(column));
     }
-    let waiting = columns
-        .iter()
-        .any(|column| column.id == here && matches!(column.kind, ColumnType::New | ColumnType::NoContact));
-    if waiting { place(first(ColumnType::Open)) } else { Verdict::Stay }
+    let kind = columns.iter().find(|column| column.id == here).map(|column| column.kind);
+    let waiting = matches!(kind, Some(ColumnType::New | ColumnType::NoContact));
+    let contacted = first(ColumnType::Open).filter(|_| waiting);
+    // What an earlier call has decided stands.
+    if call.outcome.is_none() && (waiting || kind == Some(ColumnType::Open)) {
+        return Verdict::Undecided { column: contacted.map_or(here, |column| column.id) };
+    }
+    place(contacted)
 }

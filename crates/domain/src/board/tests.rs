@@ -64,7 +64,7 @@ fn sorted(columns: &[Column], call: &Call) -> Option<(ColumnType, bool)> {
     match sort(columns, id_of(columns, call.here), &heard, REVIEW_BELOW) {
         Verdict::Stay => None,
         Verdict::Place { column, .. } => Some((kind(column), true)),
-        Verdict::Review { column, .. } => Some((kind(column), false)),
+        Verdict::Undecided { column } | Verdict::Review { column, .. } => Some((kind(column), false)),
     }
 }
 
@@ -74,12 +74,17 @@ fn a_call_moves_its_card() {
     let columns = board();
     let missed = || Call { reached: false, ..Call::default() };
     for (what, call, expected) in [
-        ("a conversation without a result", Call::default(), Some((Open, true))),
+        ("a conversation without a result", Call::default(), Some((Open, false))),
         ("the same later", Call { here: Advancing, ..Call::default() }, None),
         ("nobody answered, once more", missed(), None),
         ("nobody answered for the last time", Call { exhausted: true, ..missed() }, Some((NoContact, true))),
         ("somebody answered before", Call { exhausted: true, ever: true, ..missed() }, None),
-        ("from no contact", Call { here: NoContact, ..Call::default() }, Some((Open, true))),
+        ("from no contact", Call { here: NoContact, ..Call::default() }, Some((Open, false))),
+        (
+            "talked to once more, and nobody decided",
+            Call { here: Open, ..Call::default() },
+            Some((Open, false)),
+        ),
         ("opted out", Call { opted_out: true, outcome: Some("paid"), ..Call::default() }, Some((Dnc, true))),
         ("opted out by its words", Call { outcome: Some("opted_out"), ..Call::default() }, Some((Dnc, true))),
         ("interested", Call { outcome: Some("interested"), ..Call::default() }, Some((Advancing, true))),
@@ -106,12 +111,12 @@ fn a_call_moves_its_card() {
         (
             "a column that is not there",
             Call { advice: Some(("gone", 1.0)), ..Call::default() },
-            Some((Open, true)),
+            Some((Open, false)),
         ),
         (
             "back to new is no advice",
             Call { here: Open, advice: Some(("new", 1.0)), ..Call::default() },
-            None,
+            Some((Open, false)),
         ),
         ("no number", Call { advice: Some(("won", f64::NAN)), ..Call::default() }, Some((Won, false))),
     ] {
@@ -146,8 +151,10 @@ fn rules_come_from_left_to_right_and_before_the_model() {
     let busy = Call { reached: false, ..call(json!({"endCause": "busy"})) };
     assert_eq!(sorted(&columns, &busy), Some((Lost, true)));
     assert_eq!(sorted(&columns, &Call { opted_out: true, ..busy }), None, "there is no column for it");
-    // No column of the type: the card stays.
-    assert_eq!(sorted(&columns, &call(json!({}))), None);
+    // No column of the type: the card stays, and nobody decided.
+    assert_eq!(sorted(&columns, &call(json!({}))), Some((New, false)));
+    let decided = Call { outcome: Some("x"), ..call(json!({})) };
+    assert_eq!(sorted(&columns, &decided), None);
 }
 
 #[test]

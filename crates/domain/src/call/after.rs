@@ -73,7 +73,8 @@ pub fn may_go_better(fault: ProviderFault) -> bool {
         ProviderFault::TimedOut
         | ProviderFault::Unreachable
         | ProviderFault::Limited
-        | ProviderFault::Broken => true,
+        | ProviderFault::Broken
+        | ProviderFault::Silent => true,
         // An operator puts these right.
         ProviderFault::Forbidden | ProviderFault::NotInstalled => true,
         ProviderFault::Refused => false,

@@ -2,8 +2,10 @@
 
 pub mod background;
 mod hours;
+mod ownership;
 
 pub use hours::{BusinessHours, MAX_SPANS, OpenSpan, WrongHours};
+pub use ownership::{Ownership, Transition};
 
 use crate::time::{HOUR, MINUTE, SECOND, Timestamp};
 
@@ -19,6 +21,8 @@ pub const MAX_CHARACTERS: i64 = 200_000;
 pub const MAX_ATTEMPTS: i64 = 3;
 /// Replies that fail in a row before the chat is handed to a person.
 pub const MAX_FAILURES: i64 = 3;
+/// Replies that fail in a chat, in a row or not, before each further one hands it to a person.
+pub const MAX_FAILED_REPLIES: i64 = 10;
 /// How long a writer may hold a reply without renewing its lease.
 pub const LEASE: i64 = 90 * SECOND;
 /// Time after which the writer of a reply gives up by itself, well before the end of the lease.

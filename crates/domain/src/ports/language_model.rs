@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Answer, ProviderError};
 use crate::conversation::{Exchange, Input, ModelToolCall, Turn};
+use crate::tenant::Tenant;
 
 /// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct ToolOffer {
 /// A request for the model's next turn ([`crate::conversation::Output::AskModel`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct TalkOrder {
+    /// Whose conversation it is; none for a trial of the provider itself.
+    pub workspace: Option<Tenant>,
     /// Instructions, with the variables filled in.
     pub prompt: String,
     /// The conversation so far, newest last.
@@ -114,6 +117,8 @@ pub struct Choice {
 /// A finished conversation to analyse.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnalysisOrder {
+    /// Whose conversation it was.
+    pub workspace: Option<Tenant>,
     /// What was said.
     pub transcript: Vec<Turn>,
     /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client sent it; null for

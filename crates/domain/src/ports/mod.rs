@@ -51,6 +51,8 @@ pub enum ProviderFault {
     Refused,
     /// The answer breaks the protocol, or the provider has an internal error.
     Broken,
+    /// A language model ended its turn without a word: that is what its instructions led it to.
+    Silent,
     /// The setup is incomplete: a program or a file is missing.
     NotInstalled,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use domain::ports::{Answer, LanguageModel, ProviderError, ProviderFault, Recogniser, Synthesiser};
+use domain::tenant::Tenant;
 use futures_util::future::join_all;
 
 use super::breaker::{Breaker, BreakerLimits};
@@ -12,13 +13,14 @@ use super::figures::{Check, Figure, Role};
 use crate::http::Monotonic;
 
 /// All kinds of failure, in the order of the counters.
-pub(crate) const FAULTS: [ProviderFault; 7] = [
+pub(crate) const FAULTS: [ProviderFault; 8] = [
     ProviderFault::TimedOut,
     ProviderFault::Unreachable,
     ProviderFault::Forbidden,
     ProviderFault::Limited,
     ProviderFault::Refused,
     ProviderFault::Broken,
+    ProviderFault::Silent,
     ProviderFault::NotInstalled,
 ];
 
@@ -33,13 +35,13 @@ pub(super) struct Member<T: ?Sized> {
 }
 
 impl<T: ?Sized> Member<T> {
-    fn failed(&self, error: &ProviderError) {
+    fn failed(&self, error: &ProviderError, of: Option<Tenant>) {
         if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
             self.faults[at].fetch_add(1, Ordering::Relaxed);
         }
-        // A refused request says nothing about the provider: other requests may succeed.
-        if error.fault != ProviderFault::Refused {
-            self.breaker.failed();
+        // A request that is refused or led to no word says nothing about the provider: others may succeed.
+        if !matches!(error.fault, ProviderFault::Refused | ProviderFault::Silent) {
+            self.breaker.failed(of);
         }
     }
 
@@ -190,6 +192,7 @@ impl<T: ?Sized + Kind> Chain<T> {
         let turned = self.list[from..].iter().chain(&self.list[..from]);
         Tries {
             waiting: turned.filter(|member| fits(&member.provider)).cloned().collect(),
+            of: None,
             passed_over: VecDeque::new(),
             failure: None,
         }
@@ -205,11 +208,19 @@ impl<T: ?Sized + Kind> Chain<T> {
 /// silence.
 pub(super) struct Tries<T: ?Sized> {
     waiting: VecDeque<Arc<Member<T>>>,
+    /// Whose request it is.
+    of: Option<Tenant>,
     passed_over: VecDeque<Arc<Member<T>>>,
     failure: Option<ProviderError>,
 }
 
 impl<T: ?Sized> Tries<T> {
+    /// For a workspace: what fails counts as its own.
+    pub(super) fn of(mut self, workspace: Option<Tenant>) -> Self {
+        self.of = workspace;
+        self
+    }
+
     /// These, and the `others` when all of these have failed.
     pub(super) fn then(mut self, others: Self) -> Self {
         self.waiting.extend(others.waiting);
@@ -240,37 +251,38 @@ impl<T: ?Sized> Tries<T> {
 
     fn next(&mut self) -> Option<Asked<T>> {
         while let Some(member) = self.waiting.pop_front() {
-            if member.breaker.admits() {
-                return Some(Asked::new(member));
+            if member.breaker.admits(self.of) {
+                return Some(Asked::new(member, self.of));
             }
             self.passed_over.push_back(member);
         }
-        self.passed_over.pop_front().map(Asked::new)
+        self.passed_over.pop_front().map(|member| Asked::new(member, self.of))
     }
 }
 
 /// A provider that is being asked. The caller reports the outcome.
 pub(super) struct Asked<T: ?Sized> {
     pub(super) member: Arc<Member<T>>,
+    of: Option<Tenant>,
     answered: AtomicBool,
 }
 
 impl<T: ?Sized> Asked<T> {
-    fn new(member: Arc<Member<T>>) -> Self {
+    fn new(member: Arc<Member<T>>, of: Option<Tenant>) -> Self {
         member.asked.fetch_add(1, Ordering::Relaxed);
-        Self { member, answered: AtomicBool::new(false) }
+        Self { member, of, answered: AtomicBool::new(false) }
     }
 
     /// It answered. Further answers to the same request are not counted.
     pub(super) fn succeeded(&self) {
         if !self.answered.swap(true, Ordering::Relaxed) {
             self.member.answered.fetch_add(1, Ordering::Relaxed);
-            self.member.breaker.succeeded();
+            self.member.breaker.succeeded(self.of);
         }
     }
 
     /// It failed.
     pub(super) fn failed(&self, error: &ProviderError) {
-        self.member.failed(error);
+        self.member.failed(error, self.of);
     }
 }

@@ -21,7 +21,7 @@ impl LanguageModel for LanguageModels {
 
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         Box::pin(async move {
-            let tries = self.tries(|_| true);
+            let tries = self.tries(|_| true).of(order.workspace);
             let mut talking = ChainTalking { tries, order, current: None, said: false };
             if !talking.open().await {
                 return Err(talking.tries.take_failure().unwrap_or_else(|| self.none()));
@@ -32,7 +32,7 @@ impl LanguageModel for LanguageModels {
 
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
         Box::pin(async move {
-            let mut tries = self.tries(|_| true);
+            let mut tries = self.tries(|_| true).of(order.workspace);
             let Some((analysis, asked)) = tries.begin(|model| model.analyse(order.clone())).await else {
                 return Err(tries.take_failure().unwrap_or_else(|| self.none()));
             };
@@ -79,7 +79,7 @@ impl Talking for ChainTalking {
                         return None;
                     }
                     None => {
-                        ProviderError::new(&asked.member.name, ProviderFault::Broken, "a turn without a word")
+                        ProviderError::new(&asked.member.name, ProviderFault::Silent, "a turn without a word")
                     }
                 };
                 asked.failed(&error);

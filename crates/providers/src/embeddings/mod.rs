@@ -62,7 +62,7 @@ impl Counted {
         match outcome {
             Ok(()) => {
                 self.answered.fetch_add(1, Ordering::Relaxed);
-                self.breaker.succeeded();
+                self.breaker.succeeded(None);
             }
             Err(error) => {
                 if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
@@ -70,7 +70,7 @@ impl Counted {
                 }
                 // A refused request says nothing about the service: other texts may be taken.
                 if error.fault != ProviderFault::Refused {
-                    self.breaker.failed();
+                    self.breaker.failed(None);
                 }
             }
         }
@@ -214,7 +214,7 @@ async fn counted<T>(
     counted: &Counted,
     asking: impl Future<Output = Result<T, ProviderError>>,
 ) -> Result<Option<T>, ProviderError> {
-    if !counted.breaker.admits() {
+    if !counted.breaker.admits(None) {
         return Ok(None);
     }
     counted.asked.fetch_add(1, Ordering::Relaxed);

@@ -205,6 +205,7 @@ mod tests {
             {"key": "plan", "label": "Plan", "type": "choice", "choices": ["Gold", "Silver"]},
         ]);
         AnalysisOrder {
+            workspace: None,
             transcript: vec![],
             schema,
             extracted: Map::new(),

@@ -254,6 +254,7 @@ mod tests {
 
     fn order(history: Vec<Exchange>) -> TalkOrder {
         TalkOrder {
+            workspace: None,
             prompt: "You are Asha.".into(),
             history,
             exits: vec!["wants a person".into(), "is done".into()],

@@ -46,6 +46,8 @@ struct Reading {
     given: usize,
     calls: Vec<Call>,
     filtered: bool,
+    /// The model has ended its turn; without that, the stream broke off.
+    ended: bool,
 }
 
 #[derive(Default)]
@@ -76,8 +78,14 @@ impl Turn {
 
     /// A turn whose bytes are handed to it.
     pub(super) fn without_body(peer: Peer, names: Names, spoken: bool) -> Turn {
-        let reading =
-            Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
+        let reading = Reading {
+            names,
+            text: Speakable::new(spoken),
+            given: 0,
+            calls: Vec::new(),
+            filtered: false,
+            ended: false,
+        };
         let (events, ready, progress) = (Events::default(), VecDeque::new(), Instant::now());
         Turn { peer, body: None, over: false, whole: false, events, ready, failure: None, reading, progress }
     }
@@ -138,6 +146,7 @@ impl Turn {
 
     fn line(&mut self, line: &str) -> Result<(), ProviderError> {
         if line == "[DONE]" {
+            self.reading.ended = true;
             return self.finish();
         }
         let value: Value =
@@ -165,6 +174,7 @@ impl Turn {
             self.progress = Instant::now();
             self.reading.add(call);
         }
+        self.reading.ended |= !choice["finish_reason"].is_null();
         if choice["finish_reason"] == "content_filter" {
             self.reading.filtered = true;
         }
@@ -204,7 +214,10 @@ impl Turn {
                 self.peer.error(ProviderFault::Refused, "the server's filter left nothing of the turn")
             }
             (false, true) => self.peer.broken("calls that cannot be understood"),
-            (false, false) => self.peer.broken("a turn without a word"),
+            (false, false) if self.reading.ended => {
+                self.peer.error(ProviderFault::Silent, "a turn without a word")
+            }
+            (false, false) => self.peer.broken("a stream without a turn"),
         })
     }
 }
@@ -356,6 +369,7 @@ mod tests {
         let peer =
             Peer::new(&Net::new(vec![]).unwrap(), "m", "http://127.0.0.1:9", Duration::ZERO, &[]).unwrap();
         let order = TalkOrder {
+            workspace: None,
             prompt: String::new(),
             history: vec![],
             exits: vec![],

@@ -275,6 +275,19 @@ async fn a_provider_that_keeps_failing_is_passed_over_until_a_probe_succeeds() {
     assert_eq!((figure.asked, figure.answered, figure.faults), (6, 2, vec![(ProviderFault::Broken, 4)]));
 }
 
+/// What a prompt leads to says nothing of the provider: others may ask it.
+#[tokio::test]
+async fn turns_without_a_word_do_not_open_a_breaker() {
+    let silent = streaming("data: [DONE]\n\n", usize::MAX).await;
+    let breaker = BreakerLimits { failures: 1, ..BreakerLimits::default() };
+    let set = set(&Settings { breaker, ..models(vec![named("only", &silent.url)]) });
+    for asked in 1..=3 {
+        assert_eq!(talk(&*set.model).await.map_err(|error| error.fault), Err(ProviderFault::Silent));
+        let figure = figure(&set, Role::Model, "only");
+        assert_eq!((figure.open, figure.faults), (false, vec![(ProviderFault::Silent, asked)]));
+    }
+}
+
 #[tokio::test]
 async fn a_provider_is_asked_in_its_pause_when_all_others_have_failed() {
     let log = Log::new();

@@ -88,6 +88,7 @@ migrations! {
     9002 "backfills" => online,
     9007 "campaign_refusals" => online,
     9005 "bounds" => online,
+    9003 "failed_replies" => online,
 }
 
 /// Number of the newest step this program knows.

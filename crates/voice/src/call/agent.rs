@@ -49,7 +49,16 @@ impl Call {
                     let language = self.order.language.clone();
                     self.ask_model(
                         request,
-                        Question { prompt, history, exits, tool_ids, knowledge_for, opening, language },
+                        Question {
+                            workspace: self.order.workspace,
+                            prompt,
+                            history,
+                            exits,
+                            tool_ids,
+                            knowledge_for,
+                            opening,
+                            language,
+                        },
                     );
                 }
                 Output::CallTool { request, tool_id, arguments, .. } => {
@@ -209,7 +218,12 @@ impl Call {
             }
             "chatapp_message" => {
                 let template = arguments.get("template").filter(|template| !template.is_null()).cloned();
-                work::send_message(&self.services, template, text("text").unwrap_or_default());
+                let words = text("text").filter(|words| !words.trim().is_empty());
+                if template.is_none() && words.is_none() {
+                    let reason = "not sent: it has neither a text nor a template".to_owned();
+                    return self.step(Input::ToolFailed { request, reason });
+                }
+                work::send_message(&self.services, template, words.unwrap_or_default());
                 self.step(Input::ToolAnswered { request, value: Value::from("sent") });
             }
             _ => {

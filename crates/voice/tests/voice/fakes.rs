@@ -238,12 +238,18 @@ impl LanguageModel for Models {
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         let thinks = Arc::clone(&self.0);
         Box::pin(async move {
+            let offered: Vec<String> = order.tools.iter().map(|tool| tool.id.clone()).collect();
             lock(&thinks.asked).push(order);
             let next = lock(&thinks.script).pop_front();
             let acts = match next {
                 Some(acts) => acts,
                 None => std::future::pending().await,
             };
+            for (_, act) in &acts {
+                if let Ok(Said::Tool(call)) = act {
+                    assert!(offered.contains(&call.tool_id), "{} was not offered: {offered:?}", call.tool_id);
+                }
+            }
             Ok(Box::new(Turn(acts.into())) as Box<dyn Talking>)
         })
     }
@@ -305,7 +311,8 @@ impl CallServices for Office {
             description: String::new(),
             parameters: json!({"type": "object"}),
         };
-        let offers = ids.iter().map(offer).collect();
+        // As the service does: the end of a call is offered by the model itself.
+        let offers = ids.iter().filter(|id| *id != "end_call").map(offer).collect();
         Box::pin(async move { offers })
     }
     fn said_so_far(&self, text: &str) {

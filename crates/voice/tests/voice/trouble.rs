@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use domain::call::{EndCause, Fact};
+use domain::conversation::{Exchange, ModelToolCall};
 use domain::ports::Said;
 use providers::chain::{BreakerLimits, LanguageModels, Recognisers, Synthesisers};
 use providers::http::Monotonic;
@@ -125,6 +126,34 @@ async fn a_tool_that_never_answers_is_given_up() {
     let held = room.call(order(nodes)).until_over(40_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
     assert_eq!(room.said(), ["One moment, please.", "It does not work today."]);
+}
+
+/// What a tool did is known when the model fails after its answer: it is called once.
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_answered_is_not_called_again_when_the_model_fails() {
+    let room = Room::default();
+    let refund = ModelToolCall { tool_id: "refund".into(), arguments: serde_json::Map::new() };
+    let done = serde_json::json!({"refund": "done"});
+    *lock(&room.office.tool) = (10, Some(Ok(done.clone())));
+    room.thinks(vec![
+        words("Hello."),
+        vec![(50, Ok(Said::Tool(refund)))],
+        vec![(50, Err(()))],
+        words("It is refunded."),
+    ]);
+    room.hears(&["refund it.", "did you refund it."]);
+    let mut phone = room.call(order(converse(&["refund"])));
+    phone.until_agent_is_silent(600).await;
+    phone.say(&english("refund it")).await;
+    phone.until_agent_is_silent(1500).await;
+    phone.say(&english("did you refund it")).await;
+    phone.until_agent_is_silent(1500).await;
+    let asked = lock(&room.model.asked).last().cloned().expect("a request");
+    let knows =
+        |one: &Exchange| matches!(one, Exchange::ToolAnswered { ok: true, value, .. } if *value == done);
+    assert!(asked.history.iter().any(knows), "{asked:?}");
+    assert_eq!((lock(&room.model.asked).len(), lock(&room.office.tools).len()), (4, 1));
+    phone.hang_up().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -205,10 +205,7 @@ async fn the_model_ends_the_call_and_sends_a_message() {
     room.thinks(vec![
         words("Hello."),
         vec![(50, Ok(Said::Tool(tool("chatapp_message", json!({"text": "Your link"})))))],
-        vec![
-            (50, Ok(Said::Text("Sent. Goodbye.".into()))),
-            (0, Ok(Said::Tool(tool("end_call", json!({"outcome": "link_sent"}))))),
-        ],
+        vec![(50, Ok(Said::Text("Sent. Goodbye.".into()))), (0, Ok(Said::End(Some("link_sent".into()))))],
     ]);
     room.hears(&["send me the link."]);
     let mut phone = room.call(order(converse(&["chatapp_message", "end_call"])));

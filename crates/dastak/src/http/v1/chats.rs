@@ -44,7 +44,8 @@ pub async fn send(app: Arc<App>, caller: Caller, mut request: Request) -> Outcom
     let accepted = ::chats::send(&app, tenant, id, once, body.text, feed).await?;
     Ok(Reply {
         status: 200,
-        content_type: "text/event-stream",
+        // Said, because some clients take a text without it for Latin-1.
+        content_type: "text/event-stream; charset=utf-8",
         headers: Vec::new(),
         body: events(Stage::Writing(watch, accepted), request.id),
     })
@@ -107,9 +108,16 @@ async fn last(accepted: Accepted, request: &str) -> Bytes {
     }
 }
 
-/// JSON has no line ends, so that it fits into one line of data.
+/// JSON has no line ends, so that it fits into one line of data. What Unicode counts as a line end, too, is escaped: clients
+/// that part lines by that would cut the data there.
 fn event(name: &str, data: &Value) -> Bytes {
-    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+    let mut text = format!("event: {name}\ndata: {data}\n\n");
+    for (end, escaped) in [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")] {
+        if text.contains(end) {
+            text = text.replace(end, escaped);
+        }
+    }
+    Bytes::from(text)
 }
 
 #[cfg(test)]
@@ -131,5 +139,7 @@ mod tests {
     fn words_with_line_ends_stay_in_their_event() {
         let sent = event("text", &json!({"text": "a\n\nevent: done"}));
         assert_eq!(&sent[..], b"event: text\ndata: {\"text\":\"a\\n\\nevent: done\"}\n\n");
+        let sent = event("text", &json!({"text": "a\u{85}b\u{2028}c\u{2029}"}));
+        assert_eq!(&sent[..], b"event: text\ndata: {\"text\":\"a\\u0085b\\u2028c\\u2029\"}\n\n");
     }
 }

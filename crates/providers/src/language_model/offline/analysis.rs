@@ -33,10 +33,10 @@ pub(super) fn read(order: &AnalysisOrder) -> Analysis {
     }
 }
 
-/// The disposition: a final one wherever it was said, otherwise the last one.
+/// The disposition: a final one wherever it was said, otherwise the last one; none when nothing that was said decides it.
 fn outcome(said: &[&str], language: &str) -> Option<String> {
     if said.is_empty() {
-        return Some("no_response".to_owned());
+        return None;
     }
     let found = if said.iter().any(|text| opt_out(text, language)) {
         "opted_out"
@@ -45,7 +45,7 @@ fn outcome(said: &[&str], language: &str) -> Option<String> {
     } else if said.iter().any(|text| intent(text) == Some(Intent::WrongNumber)) {
         "wrong_number"
     } else {
-        said.iter().rev().find_map(|text| intent(text).and_then(Intent::outcome)).unwrap_or("completed")
+        said.iter().rev().find_map(|text| intent(text).and_then(Intent::outcome))?
     };
     Some(found.to_owned())
 }
