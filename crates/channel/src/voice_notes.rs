@@ -51,7 +51,8 @@ pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Resu
     let Some(language) = chat.map(|chat| chat.language).filter(|language| understood(app, language)) else {
         return Ok(None);
     };
-    let made_out = app.clock.outside(tokio::time::timeout(LONGEST, make_out(app, language, bytes))).await;
+    let made_out =
+        app.clock.outside(tokio::time::timeout(LONGEST, make_out(app, tenant, language, bytes))).await;
     Ok(match made_out {
         Ok(Ok(words)) => words,
         Ok(Err(why)) => {
@@ -65,8 +66,13 @@ pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Resu
     })
 }
 
-async fn make_out(app: &App, language: String, bytes: &[u8]) -> Result<Option<String>, String> {
-    let samples = app.reader.sound(bytes.to_vec()).await.map_err(|why| why.to_string())?;
+async fn make_out(
+    app: &App,
+    tenant: Tenant,
+    language: String,
+    bytes: &[u8],
+) -> Result<Option<String>, String> {
+    let samples = app.reader.sound(tenant, bytes.to_vec()).await.map_err(|why| why.to_string())?;
     let failed = |why: ProviderError| format!("{}: {:?}", why.provider, why.fault);
     let listening = app.speech.to_text.listen(ListenOrder { language }).await.map_err(failed)?;
     let mut said: Vec<String> = Vec::new();

@@ -64,7 +64,7 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
     if !held {
         return Err(Trouble::Gone);
     }
-    let verdict = put_and_judge(app, claim.chat, &asked, &parts).await.map_err(|failure| {
+    let verdict = put_and_judge(app, claim.tenant, claim.chat, &asked, &parts).await.map_err(|failure| {
         failure.warn_about(claim.chat, "a document that a customer sent cannot be stored right now");
         Trouble::Unavailable
     })?;

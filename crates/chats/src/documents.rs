@@ -16,7 +16,7 @@ use domain::document::{
     FileType, MAX_FILE, MAX_PART_NAME, MAX_PARTS, MAX_UPLOAD, Reading, Status, Verdict, judge,
 };
 use domain::ids::{Chat, Document, Id};
-use domain::ports::{DetailFile, DetailOrder, ReadOrder};
+use domain::ports::{DetailFile, DetailOrder, Haste, ReadOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::HOUR;
 use serde_json::{Map, Value};
@@ -96,7 +96,7 @@ async fn check(
     let (env, owed) = (Env::of(app), parts.clone());
     let begun = app.store.tx(move |tx| begin(tx, &env, tenant, id, &owed)).await?;
     let Begun::Wanted(asked) = begun else { return Err(Failure::plain(codes::SESSION_ENDED)) };
-    let verdict = put_and_judge(app, id, &asked, &parts).await?;
+    let verdict = put_and_judge(app, tenant, id, &asked, &parts).await?;
     let (env, put) = (Env::of(app), parts.clone());
     let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await;
     if !matches!(told, Ok(Finished::Taken(..))) {
@@ -114,6 +114,7 @@ async fn check(
 /// 503 when they cannot be stored now.
 pub(crate) async fn put_and_judge(
     app: &App,
+    tenant: Tenant,
     chat: Id<Chat>,
     asked: &AskedDocument,
     parts: &[Part],
@@ -129,7 +130,7 @@ pub(crate) async fn put_and_judge(
             )
         })?;
     }
-    let reading = read(app, chat, asked, parts).await;
+    let reading = read(app, tenant, chat, asked, parts).await;
     Ok(judge(reading, &asked.fields, asked.attempt, asked.attempts))
 }
 
@@ -248,7 +249,13 @@ fn begin(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>, parts: &[Part
 }
 
 /// What a reader sees on it; none where nobody can read it.
-async fn read(app: &App, chat: Id<Chat>, asked: &AskedDocument, parts: &[Part]) -> Option<Reading> {
+async fn read(
+    app: &App,
+    tenant: Tenant,
+    chat: Id<Chat>,
+    asked: &AskedDocument,
+    parts: &[Part],
+) -> Option<Reading> {
     if app.speech.readers.is_empty() {
         return None;
     }
@@ -256,7 +263,7 @@ async fn read(app: &App, chat: Id<Chat>, asked: &AskedDocument, parts: &[Part]) 
     for part in parts {
         files.push(match part.kind.is_image() {
             true => DetailFile::Picture(part.kind, part.bytes.clone()),
-            false => DetailFile::Text(words_of(app, chat, part).await?),
+            false => DetailFile::Text(words_of(app, tenant, chat, part).await?),
         });
     }
     let order = DetailOrder { label: asked.label.clone(), fields: asked.fields.clone(), files };
@@ -273,10 +280,10 @@ async fn read(app: &App, chat: Id<Chat>, asked: &AskedDocument, parts: &[Part]) 
 }
 
 /// What a PDF says, read as those of knowledge bases are; none when it cannot be read, or holds pictures only.
-async fn words_of(app: &App, chat: Id<Chat>, part: &Part) -> Option<String> {
+async fn words_of(app: &App, tenant: Tenant, chat: Id<Chat>, part: &Part) -> Option<String> {
     let name = format!("document.{}", part.kind.extension());
     let order = ReadOrder { bytes: part.bytes.to_vec(), name, content_type: None, charset: None };
-    match app.clock.outside(app.reader.read(order)).await {
+    match app.clock.outside(app.reader.read(tenant, Haste::Short, order)).await {
         Ok(read) => {
             let lines: Vec<String> = read.document.blocks.into_iter().map(|block| block.text).collect();
             let words: String = lines.join("\n").chars().take(MAX_WORDS).collect();

@@ -65,6 +65,11 @@ impl Draft {
         self.characters
     }
 
+    /// What it has so far.
+    pub fn blocks(&self) -> &[Block] {
+        &self.document.blocks
+    }
+
     /// The document. One that does not name itself has the name of its first heading, if that comes first.
     pub fn finish(mut self) -> ReadDocument {
         if let Some(Block { kind: BlockKind::Heading(1), text, .. }) = self.document.blocks.first() {

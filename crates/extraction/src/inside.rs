@@ -178,16 +178,19 @@ fn confine(time: Duration) -> Result<(), String> {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
             .map_err(|why| format!("a limit cannot be set: {why}"))
     };
+    // Nothing can be opened once the limits are set.
+    #[cfg(target_os = "linux")]
+    let has = address_space()?;
     // Telephone calls go first.
     nice(10).map_err(|why| why.to_string())?;
     limit(Resource::Cpu, time.as_secs())?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
-    // No file and no socket can be opened beside the three that are.
-    limit(Resource::Nofile, 3)?;
+    // No file and no socket can be opened beside the three that are, whichever of them is closed.
+    limit(Resource::Nofile, 0)?;
     #[cfg(target_os = "linux")]
     {
-        limit(Resource::As, address_space() + MAX_MEMORY)?;
+        limit(Resource::As, has + MAX_MEMORY)?;
         // Counts for users other than root.
         limit(Resource::Nproc, 0)?;
     }
@@ -201,12 +204,14 @@ fn confine(_: Duration) -> Result<(), String> {
 
 /// Bytes of address space that this process has.
 #[cfg(target_os = "linux")]
-fn address_space() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|line| line.split(' ').next()?.parse::<u64>().ok())
-        .unwrap_or(0);
-    pages * rustix::param::page_size() as u64
+fn address_space() -> Result<u64, String> {
+    let line = std::fs::read_to_string("/proc/self/statm").map_err(|why| format!("its own size: {why}"))?;
+    let pages = line
+        .split(' ')
+        .next()
+        .and_then(|pages| pages.parse::<u64>().ok())
+        .ok_or("its own size: no number")?;
+    Ok(pages * rustix::param::page_size() as u64)
 }
 
 #[cfg(test)]

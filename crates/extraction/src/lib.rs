@@ -6,9 +6,11 @@
 //! | `form` | which format the bytes have |
 //! | `draft` | the document as it grows, within its limits |
 //! | `text`, `table` | characters and encodings, rows of tables: what the formats share |
+//! | `legacy` | fonts from before Unicode |
 //! | `sound` | voice notes |
 //! | `csv`, `docx`, `html`, `markdown`, `pdf` | one format each |
 //! | `inside` | the process that reads: its limits, what it takes and gives |
+//! | `turns` | whose turn it is to have something read |
 //! | `worker` | starting such a process and judging how it ended |
 //!
 //! [`read`] is pure. The service never calls it: the bytes are a stranger's, so [`Worker`] has it done by a
@@ -20,11 +22,13 @@ mod draft;
 mod form;
 mod html;
 pub mod inside;
+mod legacy;
 mod markdown;
 mod pdf;
 pub mod sound;
 mod table;
 mod text;
+mod turns;
 mod worker;
 
 pub use form::Form;
@@ -71,6 +75,9 @@ pub fn read(order: &ReadOrder) -> Result<Read, Unreadable> {
         Form::Html => {
             built_by_script = html::read(&html::decode(&order.bytes, order.charset.as_deref())?, &mut draft)?;
         }
+    }
+    if legacy::reads_as_legacy(draft.blocks()) {
+        return Err(Unreadable::Damaged(legacy::REASON.into()));
     }
     let characters = draft.characters();
     Ok(Read { built_by_script: built_by_script && characters < LITTLE_TEXT, document: draft.finish() })

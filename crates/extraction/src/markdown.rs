@@ -92,7 +92,7 @@ impl Words {
             }
             TagEnd::Table => {
                 let rows = std::mem::take(&mut self.rows);
-                table::read(&rows, table::First::Headings, None, draft)?;
+                table::read(&rows, table::First::Headings, draft)?;
             }
             TagEnd::HtmlBlock => html::fragment(&std::mem::take(&mut self.html), draft)?,
             TagEnd::MetadataBlock(_) => {

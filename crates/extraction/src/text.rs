@@ -42,11 +42,15 @@ pub fn tidy(text: &str) -> String {
     out
 }
 
-/// Characters that show nothing and mean nothing to a reader.
+/// Characters that show nothing and mean nothing to a reader: controls, those that are invisible by definition
+/// (Default_Ignorable_Code_Point), and what no text has. What joins letters is not among them.
 fn unseen(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(character, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffc}' | '\u{fffe}' | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether a line is an item of a list: it begins with a bullet or a number.
@@ -109,6 +113,7 @@ mod tests {
         assert_eq!(tidy("  a \u{a0}\n b\u{7} "), "a b");
         assert_eq!(tidy("क्\u{200d}ष"), "क्\u{200d}ष");
         assert_eq!(tidy("de\u{ad}livery"), "delivery");
+        assert_eq!(tidy("2\u{fe0e} d\u{fe0d}a\u{2060}y\u{e0061}s\u{3164}\u{34f}"), "2 days");
     }
 
     #[test]

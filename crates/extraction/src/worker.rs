@@ -3,23 +3,23 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use domain::ports::{Answer, DocumentReader, Read, ReadLimit, ReadOrder, Unreadable};
+use domain::ports::{Answer, DocumentReader, Haste, Read, ReadLimit, ReadOrder, Unreadable};
+use domain::tenant::Tenant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::inside::{self, MAX_MEMORY, MAX_TIME, Made};
+use crate::turns::Turns;
 use crate::{MAX_BYTES, MAX_CHARACTERS};
 
-/// Documents that are read at once.
-const AT_ONCE: usize = 2;
-/// Documents that are read or wait for it.
-const MAX_WAITING: usize = 16;
-/// Longest time of a process, whatever it does.
-const LIFE: Duration = Duration::from_secs(40);
+/// Time of a processor for what a stranger's server sent.
+const SHORT_TIME: Duration = Duration::from_secs(5);
+/// How much longer a process may live than it may use a processor, whatever it does: telephone calls go first.
+const LIFE: u32 = 2;
 /// Most bytes of an outcome: each character takes four at most, beside what JSON adds to a block.
 const MAX_OUTCOME: usize = 6 * MAX_CHARACTERS + 64 * crate::MAX_BLOCKS;
 /// What of the last words of a process is looked at.
@@ -30,8 +30,7 @@ const MAX_LAST_WORDS: usize = 4096;
 pub struct Worker {
     program: PathBuf,
     arguments: Vec<OsString>,
-    running: Semaphore,
-    waiting: Semaphore,
+    turns: Arc<Turns>,
 }
 
 impl Worker {
@@ -40,28 +39,38 @@ impl Worker {
         Self {
             program: program.to_owned(),
             arguments: arguments.iter().map(OsString::from).collect(),
-            running: Semaphore::new(AT_ONCE),
-            waiting: Semaphore::new(MAX_WAITING),
+            turns: Arc::default(),
         }
     }
 
-    async fn work(&self, header: Vec<u8>, bytes: Vec<u8>) -> Result<Made, Unreadable> {
+    async fn work(
+        &self,
+        tenant: Tenant,
+        haste: Haste,
+        header: Vec<u8>,
+        bytes: Vec<u8>,
+    ) -> Result<Made, Unreadable> {
         if bytes.len() > MAX_BYTES {
             return Err(Unreadable::Beyond(ReadLimit::Bytes, MAX_BYTES as u64));
         }
-        let _place = self.waiting.try_acquire().map_err(|_| Unreadable::Busy)?;
-        let _turn = self.running.acquire().await.map_err(|_| Unreadable::Busy)?;
-        match timeout(LIFE, self.run(header, bytes)).await {
+        let mut place = self.turns.take(tenant, bytes.len()).ok_or(Unreadable::Busy)?;
+        place.turn().await;
+        let time = match haste {
+            Haste::Usual => MAX_TIME,
+            Haste::Short => SHORT_TIME,
+        };
+        match timeout(time * LIFE, self.run(time, header, bytes)).await {
             Ok(outcome) => outcome,
             // What is dropped here kills the process.
-            Err(_) => Err(Unreadable::Beyond(ReadLimit::Time, LIFE.as_secs())),
+            Err(_) => Err(Unreadable::Beyond(ReadLimit::Time, (time * LIFE).as_secs())),
         }
     }
 
-    async fn run(&self, header: Vec<u8>, bytes: Vec<u8>) -> Result<Made, Unreadable> {
+    async fn run(&self, time: Duration, header: Vec<u8>, bytes: Vec<u8>) -> Result<Made, Unreadable> {
         let failed = |why: std::io::Error| Unreadable::Failed(why.to_string());
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
+            .args(less_time(time))
             .env_clear()
             // The allocator takes what it needs instead of a gigabyte at once, so that the limit counts.
             .env("MIMALLOC_ARENA_RESERVE", "0")
@@ -86,29 +95,37 @@ impl Worker {
         let status = child.wait().await.map_err(failed)?;
         match inside::outcome(&output) {
             Some(outcome) if status.success() => outcome,
-            _ => Err(ended(status, &errors)),
+            _ => Err(ended(status, &errors, time)),
         }
     }
 }
 
 impl DocumentReader for Worker {
-    fn read(&self, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>> {
+    fn read(&self, tenant: Tenant, haste: Haste, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>> {
         Box::pin(async move {
-            match self.work(inside::header(&order), order.bytes).await? {
+            match self.work(tenant, haste, inside::header(&order), order.bytes).await? {
                 Made::Document(read) => Ok(read),
                 Made::Sound(_) => Err(Unreadable::Failed("a sound came back for a document".into())),
             }
         })
     }
 
-    fn sound(&self, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>> {
+    fn sound(&self, tenant: Tenant, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>> {
         Box::pin(async move {
-            match self.work(inside::header_of_sound(), bytes).await? {
+            match self.work(tenant, Haste::Short, inside::header_of_sound(), bytes).await? {
                 Made::Sound(samples) => Ok(samples),
                 Made::Document(_) => Err(Unreadable::Failed("a document came back for a sound".into())),
             }
         })
     }
+}
+
+/// What a process is told that has less time than usual.
+fn less_time(time: Duration) -> Vec<OsString> {
+    if time >= MAX_TIME {
+        return Vec::new();
+    }
+    vec!["--seconds".into(), time.as_secs().to_string().into()]
 }
 
 /// What comes out of a process, up to `most` bytes. What follows is read and thrown away, so that the process
@@ -126,7 +143,7 @@ async fn gather(from: Option<impl AsyncRead + Unpin>, most: usize) -> Vec<u8> {
 
 /// Why a process ended without an outcome. Its last words may hold words of the document, so they are not
 /// passed on.
-fn ended(status: ExitStatus, last_words: &[u8]) -> Unreadable {
+fn ended(status: ExitStatus, last_words: &[u8], time: Duration) -> Unreadable {
     let last_words = String::from_utf8_lossy(last_words);
     if last_words.contains("memory allocation of") {
         return Unreadable::Beyond(ReadLimit::Memory, MAX_MEMORY);
@@ -139,7 +156,7 @@ fn ended(status: ExitStatus, last_words: &[u8]) -> Unreadable {
         use rustix::process::Signal;
         // The kernel ends who uses up its time, first with one signal, then with the other.
         if signal == Signal::XCPU.as_raw() || signal == Signal::KILL.as_raw() {
-            return Unreadable::Beyond(ReadLimit::Time, MAX_TIME.as_secs());
+            return Unreadable::Beyond(ReadLimit::Time, time.as_secs());
         }
         return Unreadable::Damaged("it is built so that reading it fails".into());
     }

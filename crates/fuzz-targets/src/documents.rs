@@ -10,8 +10,8 @@ const NAMES: [&str; 5] = ["a.txt", "a.md", "a.csv", "a.html", "a.docx"];
 
 /// A file: its first byte chooses its name, the rest are its bytes.
 ///
-/// What is read stays within the limits of a document. Its blocks are not empty, hold no control characters and
-/// no space twice, and headings have a level from 1 to 6. Reading it again gives the same. What is refused is
+/// What is read stays within the limits of a document. Its blocks are not empty, hold no control characters, nothing
+/// that is invisible by definition, and no space twice, and headings have a level from 1 to 6. Reading it again gives the same. What is refused is
 /// refused as damaged, unsupported, or beyond a limit.
 pub fn document(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
@@ -34,6 +34,10 @@ pub fn document(data: &[u8]) {
         characters += block.text.chars().count();
         assert!(!block.text.is_empty() && block.text.trim() == block.text, "{block:?}");
         assert!(!block.text.contains("  ") && !block.text.contains(char::is_control), "{block:?}");
+        assert!(
+            !block.text.contains(['\u{ad}', '\u{34f}', '\u{2060}', '\u{fe0d}', '\u{e0041}']),
+            "{block:?}"
+        );
         assert!(!matches!(block.kind, BlockKind::Heading(0 | 7..)), "{block:?}");
     }
     assert!(characters <= extraction::MAX_CHARACTERS);

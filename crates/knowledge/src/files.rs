@@ -6,7 +6,7 @@ use app::operator_log::Trace;
 use app::{App, Failure};
 use domain::ids::{Id, KnowledgeBase};
 use domain::knowledge::SourceKind;
-use domain::ports::{Read, ReadOrder, Unreadable};
+use domain::ports::{Haste, Read, ReadOrder, Unreadable};
 use domain::tenant::Tenant;
 use serde_json::json;
 
@@ -39,7 +39,8 @@ pub async fn add(
     // Nothing is read for a base that is not there.
     bases::check(app, tenant, base).await?;
     let order = ReadOrder { bytes: upload.bytes, name: name.clone(), content_type: None, charset: None };
-    let Read { document, .. } = app.reader.read(order).await.map_err(|why| unread("the file", why))?;
+    let Read { document, .. } =
+        app.reader.read(tenant, Haste::Usual, order).await.map_err(|why| unread("the file", why))?;
     if document.blocks.is_empty() {
         let message = "the file has no text; scanned pages need text recognition before they are uploaded";
         return Err(Failure::new(DOCUMENT_UNREADABLE, message));

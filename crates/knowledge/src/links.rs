@@ -10,7 +10,7 @@ use bytes::Bytes;
 use config::Config;
 use domain::ids::{Id, KnowledgeBase};
 use domain::knowledge::{Block, BlockKind, SourceKind};
-use domain::ports::{Read, ReadOrder};
+use domain::ports::{Haste, Read, ReadOrder};
 use domain::tenant::Tenant;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -67,8 +67,9 @@ pub async fn add(
         ..Failure::new(RATE_LIMITED, format!("more than {AT_ONCE} pages at once; wait for some of them"))
     })?;
     let (last, response) = fetch(&app.pages, url).await?;
-    let Read { mut document, built_by_script } =
-        app.reader.read(order(&last, &response)?).await.map_err(|why| files::unread("the page", why))?;
+    let order = order(&last, &response)?;
+    let read = app.reader.read(tenant, Haste::Short, order).await;
+    let Read { mut document, built_by_script } = read.map_err(|why| files::unread("the page", why))?;
     let says_nothing = document.blocks.is_empty();
     if says_nothing {
         // Its name at least can be found.

@@ -96,9 +96,12 @@ pub fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Characters that only say how letters are drawn: joiners, marks of direction, soft hyphens.
+/// Characters that are invisible by definition (Default_Ignorable_Code_Point): they only say how letters are drawn.
 fn is_joiner(letter: char) -> bool {
-    matches!(letter, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{FEFF}' | '\u{00AD}')
+    matches!(letter, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}'
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 fn word(raw: &str) -> Option<Word> {
@@ -265,6 +268,8 @@ mod tests {
             ("௧௨", "12"),
             ("1,999", "1999"),
             ("क\u{200D}्या", "क्या"),
+            ("par\u{FE0D}cel", "parcel"),
+            ("de\u{34F}live\u{2062}r\u{E0065}y\u{61C}", "delivery"),
         ] {
             assert_eq!(spelled(one), spelled(other), "{one} and {other}");
         }

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::ports::{DocumentReader, Read, ReadLimit, ReadOrder, Unreadable};
+use domain::ports::{DocumentReader, Haste, Read, ReadLimit, ReadOrder, Unreadable};
+use domain::tenant::Tenant;
 use extraction::Worker;
 use futures_util::FutureExt;
 use zip::ZipWriter;
@@ -18,7 +19,13 @@ fn worker() -> Worker {
 
 /// The same with the time of operation, for what is to reach another limit however slow the machine is.
 async fn read_unhurried(name: &str, bytes: impl Into<Vec<u8>>) -> Result<Read, Unreadable> {
-    Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract"]).read(order(name, bytes)).await
+    Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract"])
+        .read(tenant(1), Haste::Usual, order(name, bytes))
+        .await
+}
+
+fn tenant(number: u128) -> Tenant {
+    Tenant::from_bits(number)
 }
 
 fn order(name: &str, bytes: impl Into<Vec<u8>>) -> ReadOrder {
@@ -26,7 +33,7 @@ fn order(name: &str, bytes: impl Into<Vec<u8>>) -> ReadOrder {
 }
 
 async fn read(name: &str, bytes: impl Into<Vec<u8>>) -> Result<Read, Unreadable> {
-    worker().read(order(name, bytes)).await
+    worker().read(tenant(1), Haste::Usual, order(name, bytes)).await
 }
 
 fn words(read: &Read) -> String {
@@ -204,21 +211,7 @@ async fn what_refers_to_itself_ends() {
 #[tokio::test]
 async fn forms_within_forms_stop_when_their_time_is_up() {
     // Each draws the next one ten times: ten to the twelfth in all.
-    let mut objects = vec![
-        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".into(),
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /A 5 0 R >> >> >>"
-            .into(),
-        stream("", "/A Do"),
-    ];
-    for next in 6..18 {
-        let dictionary = format!(
-            "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /A {next} 0 R >> >>"
-        );
-        objects.push(stream(&dictionary, &"/A Do ".repeat(10)));
-    }
-    objects.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", "0 0 m 1 1 l S"));
-    let found = read("a.pdf", pdf(&objects)).await;
+    let found = read("a.pdf", endless()).await;
     assert!(matches!(found, Err(Unreadable::Beyond(ReadLimit::Time | ReadLimit::Memory, _))), "{found:?}");
 }
 
@@ -301,7 +294,9 @@ async fn half_files_and_changed_bytes_never_harm_who_asks() {
 async fn the_process_has_no_environment_of_the_service() {
     let script = r#"cat > /dev/null; echo "{\"damaged\":\"$(env | tr '\n' ' ')\"}""#;
     let worker = Worker::new(Path::new("/bin/sh"), &["-c", script]);
-    let Err(Unreadable::Damaged(environment)) = worker.read(order("a.txt", "a")).await else {
+    let Err(Unreadable::Damaged(environment)) =
+        worker.read(tenant(1), Haste::Usual, order("a.txt", "a")).await
+    else {
         panic!("the script answers");
     };
     for known in std::env::vars()
@@ -323,7 +318,7 @@ async fn a_process_that_answers_nonsense_or_dies_is_an_error() {
         ("echo 'thread main has overflowed its stack' >&2; kill -ABRT $$", Some(ReadLimit::Nesting)),
     ] {
         let worker = Worker::new(Path::new("/bin/sh"), &["-c", &format!("cat > /dev/null; {script}")]);
-        let found = worker.read(order("a.txt", "a")).await;
+        let found = worker.read(tenant(1), Haste::Usual, order("a.txt", "a")).await;
         match expected {
             Some(limit) => assert!(
                 matches!(found, Err(Unreadable::Beyond(reached, _)) if reached == limit),
@@ -333,7 +328,10 @@ async fn a_process_that_answers_nonsense_or_dies_is_an_error() {
         }
     }
     let nowhere = Worker::new(Path::new("/nowhere/dastak"), &["extract"]);
-    assert!(matches!(nowhere.read(order("a.txt", "a")).await, Err(Unreadable::Failed(_))));
+    assert!(matches!(
+        nowhere.read(tenant(1), Haste::Usual, order("a.txt", "a")).await,
+        Err(Unreadable::Failed(_))
+    ));
 }
 
 #[tokio::test]
@@ -342,11 +340,17 @@ async fn a_queue_that_is_full_refuses_and_what_is_dropped_is_killed() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let script = format!("echo $$ > {}/$$.pid; exec sleep 1000", folder.display());
     let worker = Arc::new(Worker::new(Path::new("/bin/sh"), &["-c", &script]));
-    let mut waiting: Vec<_> = (0..16).map(|_| worker.read(order("a.txt", "a"))).collect();
-    for each in &mut waiting {
+    let wait = |of: u128| worker.read(tenant(of), Haste::Usual, order("a.txt", "a"));
+    // Eight of one workspace, then one each of others.
+    let mut waiting: Vec<_> = (0..8).map(|_| wait(1)).chain((2..26).map(wait)).collect();
+    for each in &mut waiting[..8] {
         assert!(each.as_mut().now_or_never().is_none());
     }
-    assert_eq!(worker.read(order("a.txt", "a")).now_or_never(), Some(Err(Unreadable::Busy)));
+    assert_eq!(wait(1).now_or_never(), Some(Err(Unreadable::Busy)), "one workspace has its share");
+    for each in &mut waiting[8..] {
+        assert!(each.as_mut().now_or_never().is_none());
+    }
+    assert_eq!(wait(30).now_or_never(), Some(Err(Unreadable::Busy)), "the queue is full");
     let running = || -> Vec<String> {
         let names = std::fs::read_dir(&folder).expect("the folder").flatten();
         names
@@ -366,6 +370,98 @@ async fn a_queue_that_is_full_refuses_and_what_is_dropped_is_killed() {
         tokio::task::yield_now().await;
     }
     let worker = Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract"]);
-    assert!(worker.read(order("a.txt", "words")).await.is_ok(), "another one works on");
+    assert!(
+        worker.read(tenant(1), Haste::Usual, order("a.txt", "words")).await.is_ok(),
+        "another one works on"
+    );
     std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
+/// A PDF of a few kilobytes whose forms draw each other ten times, for as long as it may.
+fn endless() -> Vec<u8> {
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".into(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /A 5 0 R >> >> >>"
+            .into(),
+        stream("", "/A Do"),
+    ];
+    for next in 6..18 {
+        let dictionary = format!(
+            "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /A {next} 0 R >> >>"
+        );
+        objects.push(stream(&dictionary, &"/A Do ".repeat(10)));
+    }
+    objects.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", "0 0 m 1 1 l S"));
+    pdf(&objects)
+}
+
+#[tokio::test]
+async fn a_neighbour_reads_while_one_workspace_sends_what_never_ends() {
+    // What is named so never ends, and all else says a word.
+    let script = r#"read -r header; case "$header" in *endless*) exec sleep 1000;; esac; cat > /dev/null;
+        echo '{"document":{"title":null,"built_by_script":false,"blocks":[["p","words",null]]}}'"#;
+    let worker = Worker::new(Path::new("/bin/sh"), &["-c", script]);
+    let mut greedy: Vec<_> =
+        (0..4).map(|_| worker.read(tenant(1), Haste::Usual, order("endless.pdf", "a"))).collect();
+    for each in &mut greedy {
+        assert!(each.as_mut().now_or_never().is_none());
+    }
+    // Both readers are not theirs: neighbours are done before any of them is.
+    let neighbours = async {
+        for of in 2..6 {
+            let read = worker.read(tenant(of), Haste::Usual, order("a.txt", "a")).await;
+            assert_eq!(words(&read.expect("a document")), "words");
+        }
+    };
+    let first =
+        futures_util::future::select(Box::pin(neighbours), futures_util::future::select_all(greedy)).await;
+    assert!(matches!(first, futures_util::future::Either::Left(_)), "the neighbours waited");
+}
+
+#[tokio::test]
+async fn a_page_of_the_web_has_less_time() {
+    let worker = Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract"]);
+    let found = worker.read(tenant(1), Haste::Short, order("a.pdf", endless())).await;
+    assert!(matches!(found, Err(Unreadable::Beyond(ReadLimit::Time, 5 | 10))), "{found:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_is_confined_before_it_reads() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dastak"))
+        .arg("extract")
+        .env_clear()
+        .env("MIMALLOC_ARENA_RESERVE", "0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program");
+    let proc = format!("/proc/{}", child.id());
+    let limit = |name: &str| -> Option<(String, String)> {
+        let limits = std::fs::read_to_string(format!("{proc}/limits")).ok()?;
+        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        let mut both = line.split_whitespace().map(str::to_owned);
+        Some((both.next()?, both.next()?))
+    };
+    let zero = || ("0".to_owned(), "0".to_owned());
+    // It has been given no byte yet. Its number of processes is what it limits last.
+    while limit("Max processes") != Some(zero()) {
+        assert!(child.try_wait().expect("its state").is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    for name in ["Max open files", "Max core file size", "Max file size"] {
+        assert_eq!(limit(name), Some(zero()), "{name}");
+    }
+    assert_eq!(limit("Max cpu time"), Some(("20".into(), "20".into())));
+    let (memory, hard) = limit("Max address space").expect("a limit");
+    assert_eq!(memory, hard);
+    let memory: u64 = memory.parse().expect("bytes");
+    let had = memory.checked_sub(extraction::inside::MAX_MEMORY).expect("beside what it had at its start");
+    let pages = std::fs::read_to_string(format!("{proc}/statm")).expect("its size");
+    let pages: u64 = pages.split(' ').next().and_then(|pages| pages.parse().ok()).expect("pages");
+    assert!(had > 0 && had <= 2 * pages * 4096, "{had} of {pages} pages");
+    child.kill().expect("it ends");
+    child.wait().expect("it has ended");
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::Answer;
 use crate::knowledge::ReadDocument;
+use crate::tenant::Tenant;
 
 /// A file or a page to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -136,11 +137,20 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Who reads documents.
+/// How much time there is for reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Haste {
+    /// That of a file which the operator uploads.
+    Usual,
+    /// Less: for what a stranger sent or somebody waits for.
+    Short,
+}
+
+/// Who reads documents. Workspaces take turns: each has one that is read at a time.
 pub trait DocumentReader: Send + Sync {
-    /// Reads one. Dropping the answer ends the work.
-    fn read(&self, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>>;
+    /// Reads one for a workspace. Dropping the answer ends the work.
+    fn read(&self, tenant: Tenant, haste: Haste, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>>;
 
     /// The sound of a voice note (Ogg with Opus), as samples of [`super::SAMPLE_RATE`]. Dropping the answer ends the work.
-    fn sound(&self, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>>;
+    fn sound(&self, tenant: Tenant, bytes: Vec<u8>) -> Answer<'_, Result<Vec<i16>, Unreadable>>;
 }

@@ -24,7 +24,7 @@ use std::pin::Pin;
 pub use crate::call::DialError;
 pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
 pub use detail_reader::{DetailFile, DetailOrder, DetailReader};
-pub use documents::{DocumentReader, Read, ReadLimit, ReadOrder, Unreadable};
+pub use documents::{DocumentReader, Haste, Read, ReadLimit, ReadOrder, Unreadable};
 pub use language_model::{
     Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
 };

@@ -1,4 +1,12 @@
 //! HTML: the words of a page without what surrounds them on every page of the site.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `panels` | what a page hides until a reader opens it |
+//! | `tables` | tables with data |
+
+mod panels;
+mod tables;
 
 use std::collections::HashMap;
 
@@ -9,8 +17,7 @@ use domain::ports::Unreadable;
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use crate::draft::Draft;
-use crate::table::{self, First};
-use crate::text;
+use crate::{LITTLE_TEXT, text};
 
 /// What never holds words for a reader.
 const UNREAD: [&str; 22] = [
@@ -57,10 +64,10 @@ const BREAKS: [&str; 32] = [
 /// Pages with more elements, or nested deeper, are read without a search for their main part.
 const MAX_ELEMENTS: usize = 50_000;
 const MAX_DEPTH: usize = 256;
-/// The main part must have this much, in percent, of what a page says beside its surroundings.
+/// A main part that was searched for must have this much, in percent, of what a page says beside its surroundings;
+/// one that the page names, this much, or more than a little text.
 const MAIN_SHARE: usize = 60;
-/// Most rows and columns that a cell spans.
-const MAX_SPAN: usize = 64;
+const NAMED_SHARE: usize = 20;
 
 /// The characters of a page: by its byte order mark, by what the server said, by what the page says of
 /// itself, else UTF-8.
@@ -113,14 +120,20 @@ pub fn read(page: &str, draft: &mut Draft) -> Result<bool, Unreadable> {
         draft.title(&title.text());
     }
     let scripts = document.select_single("script").exists();
+    panels::open(&document.root());
     let weights = Weights::of(&document.root());
     let whole = weights.text(&document.root());
-    let article = (elements <= MAX_ELEMENTS && depth <= MAX_DEPTH).then(|| main_part(page)).flatten();
+    if let Some(main) = named_main_part(&document.root(), &weights, whole) {
+        main_heading(&document, &main, draft)?;
+        walk(&main, &weights, draft)?;
+        return Ok(scripts);
+    }
+    let article = (elements <= MAX_ELEMENTS && depth <= MAX_DEPTH).then(|| main_part(&document)).flatten();
     if let Some(article) = article {
         let part = Document::fragment(article);
         let of_part = Weights::of(&part.root());
         if of_part.text(&part.root()) * 100 >= whole * MAIN_SHARE {
-            main_heading(&document, &part, draft)?;
+            main_heading(&document, &part.root(), draft)?;
             walk(&part.root(), &of_part, draft)?;
             return Ok(scripts);
         }
@@ -132,12 +145,35 @@ pub fn read(page: &str, draft: &mut Draft) -> Result<bool, Unreadable> {
     Ok(scripts)
 }
 
+/// The part that the page itself calls its main one, if that says something.
+fn named_main_part<'a>(root: &NodeRef<'a>, weights: &Weights, whole: usize) -> Option<NodeRef<'a>> {
+    let mut found: Option<(usize, NodeRef<'a>)> = None;
+    travel(root, |step| {
+        let Step::Enter(node) = step else { return true };
+        if unread(node) || surrounding(node) {
+            return false;
+        }
+        if !(node.has_name("main") || node.attr("role").is_some_and(|role| &*role == "main")) {
+            return true;
+        }
+        let says = weights.text(node);
+        if found.is_none_or(|(most, _)| says > most) {
+            found = Some((says, *node));
+        }
+        false
+    });
+    found
+        .filter(|(says, _)| *says > 0 && (*says >= LITTLE_TEXT || says * 100 >= whole * NAMED_SHARE))
+        .map(|(_, main)| main)
+}
+
 /// Reads a piece of HTML within another text.
 ///
 /// # Errors
 /// It is beyond the limits of a document.
 pub fn fragment(html: &str, draft: &mut Draft) -> Result<(), Unreadable> {
     let document = Document::fragment(html);
+    panels::open(&document.root());
     walk(&document.root(), &Weights::of(&document.root()), draft)
 }
 
@@ -170,18 +206,20 @@ fn size(root: &NodeRef<'_>) -> (usize, usize) {
 }
 
 /// The main part of a page, as HTML.
-fn main_part(page: &str) -> Option<String> {
+fn main_part(document: &Document) -> Option<String> {
     let settings = Config { max_elements_to_parse: MAX_ELEMENTS, disable_json_ld: true, ..Config::default() };
-    let mut reader = Readability::new(page, None, Some(settings)).ok()?;
+    let mut reader = Readability::new(document.html(), None, Some(settings)).ok()?;
     Some(reader.parse().ok()?.content.to_string())
 }
 
 /// The heading of a page, where the main part was found below it.
-fn main_heading(document: &Document, part: &Document, draft: &mut Draft) -> Result<(), Unreadable> {
+fn main_heading(document: &Document, part: &NodeRef<'_>, draft: &mut Draft) -> Result<(), Unreadable> {
     let headings = document.select("h1");
     let [heading] = headings.nodes() else { return Ok(()) };
     let words = text::tidy(&heading.text());
-    let kept = part.select("h1, h2").nodes().iter().any(|kept| text::tidy(&kept.text()) == words);
+    let kept = part
+        .descendants_it()
+        .any(|kept| (kept.has_name("h1") || kept.has_name("h2")) && text::tidy(&kept.text()) == words);
     if kept || unread(heading) { Ok(()) } else { draft.heading(1, &words) }
 }
 
@@ -287,9 +325,7 @@ fn unread(node: &NodeRef<'_>) -> bool {
     if !node.is_element() {
         return node.is_comment() || node.is_doctype();
     }
-    UNREAD.contains(&name_of(node).as_str())
-        || node.has_attr("hidden")
-        || node.attr("aria-hidden").is_some_and(|value| &*value == "true")
+    UNREAD.contains(&name_of(node).as_str()) || panels::is_hidden(node)
 }
 
 fn surrounding(node: &NodeRef<'_>) -> bool {
@@ -298,7 +334,10 @@ fn surrounding(node: &NodeRef<'_>) -> bool {
     }
     let role = node.attr("role").map(|role| role.to_string()).unwrap_or_default();
     SURROUNDINGS.contains(&name_of(node).as_str())
-        || matches!(role.as_str(), "navigation" | "banner" | "contentinfo" | "search" | "complementary")
+        || matches!(
+            role.as_str(),
+            "navigation" | "banner" | "contentinfo" | "search" | "complementary" | "dialog" | "alertdialog"
+        )
 }
 
 /// What has been read of the block in hand.
@@ -357,8 +396,8 @@ fn enter(node: &NodeRef<'_>, weights: &Weights, words: &mut Words<'_>) -> bool {
         "br" => words.text.push('\n'),
         "table" => {
             words.end();
-            if let Some((rows, first)) = table_of(node) {
-                if let Err(why) = table::read(&rows, first, None, words.draft) {
+            if let Some((grid, headings)) = tables::of(node) {
+                if let Err(why) = grid.read(headings, words.draft) {
                     words.failed = Some(why);
                 }
                 return false;
@@ -396,87 +435,6 @@ fn level(name: &str) -> Option<u8> {
         "h6" | "summary" => Some(6),
         _ => None,
     }
-}
-
-/// The rows of a table with data; none of one that only arranges a page.
-fn table_of(table: &NodeRef<'_>) -> Option<(Vec<Vec<String>>, First)> {
-    let role = table.attr("role").map(|role| role.to_string()).unwrap_or_default();
-    if matches!(role.as_str(), "presentation" | "none") {
-        return None;
-    }
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut first = First::Unknown;
-    // What cells of earlier rows reach down: column, rows that are left, words.
-    let mut reaching: HashMap<usize, (usize, String)> = HashMap::new();
-    for node in table.descendants_it() {
-        if node.has_name("table") || level(&name_of(&node)).is_some() {
-            return None;
-        }
-        if !node.has_name("tr") {
-            continue;
-        }
-        let cells: Vec<NodeRef<'_>> =
-            node.children_it(false).filter(|cell| cell.has_name("td") || cell.has_name("th")).collect();
-        if rows.is_empty() && !cells.is_empty() {
-            let in_head = node.parent().is_some_and(|parent| parent.has_name("thead"));
-            if in_head || cells.iter().all(|cell| cell.has_name("th")) {
-                first = First::Headings;
-            } else if cells.len() == 2 && cells.first().is_some_and(|cell| cell.has_name("th")) {
-                first = First::Row;
-            }
-        }
-        rows.push(row_of(&cells, &mut reaching));
-    }
-    rows.iter().any(|row| row.len() >= 2).then_some((rows, first))
-}
-
-fn row_of(cells: &[NodeRef<'_>], reaching: &mut HashMap<usize, (usize, String)>) -> Vec<String> {
-    let mut row = Vec::new();
-    let mut given = cells.iter();
-    loop {
-        let column = row.len();
-        if let Some((left, words)) = reaching.get_mut(&column).filter(|(left, _)| *left > 0) {
-            *left -= 1;
-            row.push(words.clone());
-            continue;
-        }
-        let Some(cell) = given.next() else { return row };
-        let words = cell_words(cell);
-        let (wide, high) = (span(cell, "colspan"), span(cell, "rowspan"));
-        for place in 0..wide {
-            // The words of a wide cell stand in its first column.
-            row.push(if place == 0 { words.clone() } else { String::new() });
-            if high > 1 {
-                let below = if place == 0 { words.clone() } else { String::new() };
-                reaching.insert(column + place, (high - 1, below));
-            }
-        }
-        if row.len() > crate::MAX_COLUMNS {
-            return row;
-        }
-    }
-}
-
-fn span(cell: &NodeRef<'_>, name: &str) -> usize {
-    let said = cell.attr(name).and_then(|value| value.trim().parse::<usize>().ok());
-    said.unwrap_or(1).clamp(1, MAX_SPAN)
-}
-
-fn cell_words(cell: &NodeRef<'_>) -> String {
-    let mut words = String::new();
-    travel(cell, |step| {
-        let (Step::Enter(node) | Step::Leave(node)) = step;
-        if unread(node) {
-            return false;
-        }
-        if let (true, Step::Enter(node)) = (node.is_text(), &step) {
-            words.push_str(&node.text());
-        } else if node.is_element() && (node.has_name("br") || BREAKS.contains(&name_of(node).as_str())) {
-            words.push(' ');
-        }
-        true
-    });
-    text::tidy(&words)
 }
 
 #[cfg(test)]
@@ -581,5 +539,95 @@ mod tests {
     fn nothing_is_nothing() {
         assert_eq!(texts(""), [""; 0]);
         assert_eq!(texts("<table></table>"), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_control_opens_is_part_of_the_page() {
+        let question = "How long?";
+        for html in [
+            "<h3><button aria-expanded=false aria-controls=p1><span>How long?</span></button></h3><div id=p1 hidden><p>A week.</p></div>",
+            "<h3><button aria-controls=p1>How long?</button></h3><div id=p1 role=region aria-hidden=true>A week.</div>",
+            "<h2><a data-toggle=collapse href='#c'>How long?</a></h2><div id=c style='display: none'>A week.</div>",
+            "<button data-bs-toggle=collapse data-bs-target='#c'>How long?</button><div id=c class=collapse hidden>A week.</div>",
+            "<button class=accordion>How long?</button><div class=panel style='display:none'><p>A week.</p></div>",
+            "<div><button aria-expanded=false>How long?<svg><text>+</text></svg></button></div><div hidden>A week.</div>",
+            "<div role=button aria-expanded=false aria-controls='p1'>How long?</div><section id=p1 hidden>A week.</section>",
+            "<button id=q1><h3>How long?</h3></button><div role=region aria-labelledby=q1 hidden>A week.</div>",
+            "<dl><dt>How long?</dt><dd style='display:none'>A week.</dd></dl>",
+            "<div class=faq-question onclick='t()'>How long?</div><div class=faq-answer style='display:none;'>A week.</div>",
+            "<details><summary>How long?</summary><p>A week.</p></details>",
+            "<h2 class=q><button class='accordion-button collapsed'>How long?</button></h2><div class='accordion-collapse'>A week.</div>",
+            "<h3>How long?</h3><div hidden=until-found>A week.</div>",
+        ] {
+            let html = format!("<body><h1>Help</h1>{html}<p>Write to us.</p>");
+            let found = texts(&html);
+            let places: Vec<Option<usize>> = [question, "A week.", "Write to us."]
+                .iter()
+                .map(|words| found.iter().position(|text| text == words))
+                .collect();
+            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{html}: {found:?}");
+            assert_eq!(found.iter().filter(|text| text.contains(question)).count(), 1, "{html}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn panels_of_tabs_have_the_words_of_their_tabs() {
+        let html = "<body><div role=tablist><button role=tab id=t1 aria-controls=a>Homes</button><button role=tab aria-controls=b>Offices</button></div>\
+            <div role=tabpanel id=a><p>Rs 40.</p></div><div role=tabpanel id=b hidden><p>Rs 90.</p></div>";
+        assert_eq!(texts(html), ["Homes", "Rs 40.", "Offices", "Rs 90."]);
+    }
+
+    #[test]
+    fn what_nothing_opens_stays_out() {
+        for html in [
+            "<p>Words.</p><div hidden>GONE</div>",
+            "<h2>Words.</h2><p hidden>GONE</p>",
+            "<h2>Words.</h2><p style='color:red; display : none'>GONE</p>",
+            "<p>Words.</p><div id=x aria-hidden=true>GONE</div><button>Buy GONE</button>",
+            "<p>Words.<button aria-controls=nowhere aria-expanded=false>GONE</button></p>",
+            "<button aria-expanded=false aria-controls=m>Menu GONE</button><nav id=m hidden>GONE</nav><p>Words.</p>",
+            "<h2>Words. <button>Copy GONE</button></h2>",
+            "<p>Words.</p><div role=dialog>GONE</div><dialog>GONE</dialog>",
+            "<p>Words.</p><div hidden id=d>GONE <button aria-expanded=true aria-controls=d>GONE</button></div>",
+        ] {
+            assert_eq!(texts(&format!("<body>{html}")), ["Words."], "{html}");
+        }
+    }
+
+    #[test]
+    fn the_part_that_a_page_calls_its_main_one_is_kept_alone() {
+        let long = "Our shop delivers to all cities. ".repeat(12);
+        for (before, open, close) in [
+            ("<div class=cookie><p>We use cookies.</p></div>", "<main>", "</main>"),
+            (
+                "<section class=promo><h2>Sale!</h2><p>Buy one, get one.</p></section>",
+                "<div role=main>",
+                "</div>",
+            ),
+            ("<header><p>Call now.</p></header>", "<div><main id=content>", "</main></div>"),
+        ] {
+            let html =
+                format!("<body>{before}{open}<h1>Delivery</h1><p>{long}</p>{close}<div>Newsletter</div>");
+            assert_eq!(texts(&html), ["Delivery", long.trim()]);
+            let short = format!("<body>{before}{open}<h1>Delivery</h1><p>Two days.</p>{close}");
+            assert_eq!(texts(&short), ["Delivery", "Two days."]);
+        }
+        // One that is nearly empty is a place where scripts put something.
+        let html = format!("<body><main>Loading</main><p>{long}</p>");
+        assert!(texts(&html).contains(&long.trim().to_owned()));
+    }
+
+    #[test]
+    fn headings_of_several_rows_say_what_each_value_is() {
+        let html = "<table><thead><tr><th rowspan=2>City<th colspan=2>Fee<tr><th>Day<th>Night<tbody><tr><td>Pune<td>40<td>60\
+            <tr><td colspan=3>Prices with tax<tr><th>Goa<td colspan=2>on request</table>";
+        let expected =
+            ["City: Pune; Fee Day: 40; Fee Night: 60", "Prices with tax", "City: Goa; Fee Day: on request"];
+        assert_eq!(texts(html), expected);
+        let without_head = "<table><tr><th colspan=3>Rates 2026<tr><th><th colspan=2>Fee<tr><th>City<th>Day<th>Night\
+            <tr><td>Pune<td>40<td>60</table>";
+        assert_eq!(texts(without_head), ["Rates 2026", "City: Pune; Fee Day: 40; Fee Night: 60"]);
+        let hidden = "<table><tr><th>City<th>Fee<tr><td>Pune<td>40<tr hidden><td>GONE<td>1</table>";
+        assert_eq!(texts(hidden), ["City: Pune; Fee: 40"]);
     }
 }
