@@ -323,7 +323,7 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .body(contact_change)
         .answers(&[(200, Some(data::<Contact>))])
-        .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONTACT_ERASED]),
+        .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONFLICT, CONTACT_ERASED]),
     row(DELETE, "/v1/contacts/{id}", "deleteContact", "Delete a contact that was never called")
         .scope(CONTACTS_WRITE)
         .live_only()

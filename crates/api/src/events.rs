@@ -528,7 +528,7 @@ mod tests {
                 "chat.evaluated"
             ]
         );
-        assert_eq!(ALL.len(), 36);
+        assert_eq!(ALL.len(), 37);
         assert!(ALL.iter().all(|kind| (kind.sample)().is_object()));
     }
 }

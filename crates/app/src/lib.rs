@@ -50,6 +50,7 @@ pub mod published_flows;
 pub mod readiness;
 pub mod recording_uploads;
 pub mod recordings;
+pub mod restored;
 pub mod scheduled_calls;
 pub mod timelines;
 pub mod tool_calls;

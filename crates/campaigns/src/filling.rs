@@ -15,7 +15,9 @@ use store::campaigns::list::{self as lists, FreshRow};
 
 use super::campaign::totals;
 use super::find_for_update;
-use super::list::{Lacking, Needed, aside, check_needed, check_replaceable, needed, put_in_force, read_rows};
+use super::list::{
+    Lacking, Needed, aside, check_needed, check_quiet, check_replaceable, needed, put_in_force, read_rows,
+};
 
 /// Rows that one transaction stores.
 pub(crate) const PIECE: usize = 2_000;
@@ -46,6 +48,7 @@ impl Filling {
             .tx(move |tx| {
                 let row = find_for_update(tx, tenant, campaign)?;
                 check_replaceable(&row)?;
+                check_quiet(tx, &row)?;
                 let list = row.newest_list + 1;
                 campaigns::set_list(tx, tenant, campaign, row.list, list, now)?;
                 lists::begin_filling(tx, tenant, campaign, list, now)?;
@@ -111,6 +114,7 @@ impl Filling {
             .tx(move |tx| {
                 let row = find_for_update(tx, tenant, campaign)?;
                 check_replaceable(&row)?;
+                check_quiet(tx, &row)?;
                 check_needed(tx, &row, &needed)?;
                 // As stored: somebody may have been erased meanwhile.
                 let (total, queued) = lists::filled(tx, tenant, campaign, list)?.ok_or_else(given_up)?;

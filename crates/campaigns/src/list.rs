@@ -336,9 +336,7 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
 pub async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    runtime::blocking::run(work)
-        .await
-        .unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
+    runtime::blocking::run(work).await.unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }
 
 /// Replaces the whole list of a campaign in one moment. The old one is removed later, in batches; nothing of it is

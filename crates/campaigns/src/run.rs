@@ -164,8 +164,9 @@ pub(crate) fn after_turn(
     // Why nothing was dialled, as far as there is a reason.
     let hours = Stop::OutsideSchedule(None);
     let why = outcome.stop.or(Some(&hours).filter(|_| outcome.window_closed && !dialled));
+    let waits = outcome.on_call && outcome.stop.is_none();
     if !dialled
-        && !(outcome.on_call && outcome.stop.is_none())
+        && !waits
         && let Some(asked) = asked
     {
         let (status, reason) = match why.and_then(Stop::skipped_reason) {

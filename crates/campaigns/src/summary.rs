@@ -79,7 +79,7 @@ mod tests {
         assert_eq!((connect_rate(&calls(0, 0, 0)), avg_call_seconds(&calls(3, 0, 0))), (None, None));
         assert_eq!(
             (connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))),
-            (Some(0.25), Some(7.625))
+            (Some(0.25), Some(10.1667))
         );
         assert_eq!(connect_rate(&calls(7, 4, 0)), Some(0.5714));
         assert_eq!((cost_per_outcome(500, 0), cost_per_outcome(500, 3)), (None, Some(167)));

@@ -34,7 +34,7 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
     };
     let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
     let Some(to) = address.and_then(Recipient::parse) else { return Ok(Sent::Refused("no_number")) };
-    let saved = saved_values(&contact);
+    let saved = saved_values(contact);
     let known = Known {
         variables: &saved,
         name: wanted.name.as_deref(),

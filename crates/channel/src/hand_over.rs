@@ -12,7 +12,7 @@ use api::channel_conversations::{
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
-use domain::chat::{Channel, EndCause, Move, Origin, State, Transition, background, step};
+use domain::chat::{Channel, EndCause, Origin, State, Transition, background};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, json};

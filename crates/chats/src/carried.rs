@@ -176,7 +176,7 @@ pub(crate) const OFF: i64 = MINUTE;
 /// Whether a reply can be sent in a chat, before a model is asked for it.
 pub(crate) enum Sendable {
     /// It goes out from this number.
-    From(NumberRow),
+    From(Box<NumberRow>),
     /// The workspace is suspended, or the channel or its agents are off: not for now.
     NotNow,
     /// There is no such number, or the provider does not let it send.
@@ -197,7 +197,7 @@ pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failu
     };
     let number = channel_accounts::number(tx, tenant, carried.number)?;
     let number = number.filter(|number| can_send(&number.status));
-    Ok(number.map_or(Sendable::NoNumber, Sendable::From))
+    Ok(number.map_or(Sendable::NoNumber, |number| Sendable::From(Box::new(number))))
 }
 
 /// Nothing can be sent in a chat: no model is asked for words that would be refused, and a person has to go on.

@@ -98,6 +98,7 @@ const READS: &[(&str, Read)] = &[
     ("createWorkspace", is::<api::operator::NewWorkspace>),
     ("updateWorkspace", is::<api::operator::WorkspaceChange>),
     ("createKey", is::<api::operator::NewApiKey>),
+    ("rotateKey", is::<api::operator::RotateKey>),
     ("createWalletEntry", is::<api::operator::NewWalletEntry>),
     ("createNumber", |body| has_word(&body, "number")),
     ("createTransferNumber", is::<api::transfer_numbers::NewTransferNumber>),

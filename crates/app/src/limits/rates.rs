@@ -23,7 +23,7 @@ const REMEMBERED: usize = 100_000;
 /// A node reserves beyond what is asked as many places as it has given in this window, and at most a part of what is left
 /// for all.
 const PART_OF_LEFT: i64 = 16;
-/// Real time for which a window counts as full without asking: another node may give a place back.
+/// Real time for which a window counts as full without asking again.
 const FULL_FOR: Duration = Duration::from_millis(500);
 
 type Name = (Tenant, Cow<'static, str>);

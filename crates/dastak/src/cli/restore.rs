@@ -8,20 +8,17 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use store::kept_objects::{self, KeptNoun};
-use store::operator_log::LogRow;
 use store::{DbError, Store};
 
 use super::backup::{
-    FORMAT, MANIFEST, MASTER_KEY, Manifest, OPERATOR_TOKEN, Objects, Origin, SPOOL, STORE, SUMS, create,
-    key_of, name_of,
+    FORMAT, MANIFEST, MASTER_KEY, Manifest, OPERATOR_TOKEN, Objects, Origin, STORE, SUMS, create, key_of,
+    name_of,
 };
 use crate::app::master_key::{self, Source};
-use crate::app::{Wakes, operator_log, recordings};
+use crate::app::{Wakes, restored};
 use crate::config::Config;
-use crate::runtime::clock::Clock;
 use crate::runtime::crypto::{MasterKey, copy_hashed};
 use crate::runtime::files;
-use crate::runtime::ids::Ids;
 use crate::service;
 
 /// Longest line of the list of files, bytes.
@@ -232,7 +229,7 @@ async fn put_back(config: &Config, folder: &Path, manifest: &Manifest) -> Result
     }
     let store = service::open_store_of(config, &Wakes::default(), manifest.store == "postgresql").await?;
     master_key::open(&store, &Source::of(config)?).await?;
-    let moved = move_spool(&store, config).await.map_err(|why| why.to_string())?;
+    let moved = restored::move_spool(&store, config).await.map_err(|why| why.to_string())?;
     let mut lines = vec![
         format!("files: {} with the SHA-256 that the backup lists", manifest.files),
         format!("master key: {} opens the store", manifest.master_key.id),
@@ -255,7 +252,8 @@ async fn put_back(config: &Config, folder: &Path, manifest: &Manifest) -> Result
     if moved > 0 {
         lines.push(format!("recordings that were not stored yet: {moved}; the start stores them"));
     }
-    note(&store, manifest).await.map_err(|why| why.to_string())?;
+    let subject = format!("backup of {} by {}", manifest.made_at, manifest.version);
+    restored::note(&store, subject).await.map_err(|why| why.to_string())?;
     Ok(lines)
 }
 
@@ -326,32 +324,6 @@ fn check_tables(store: &Path, manifest: &Manifest) -> Result<(), String> {
     Err(failed(store, format!("is not as it was when the backup was made: {which}")))
 }
 
-/// Recordings that are not stored yet lie in another folder now. One that was stored while the backup was made is
-/// taken from there. Returns how many there are.
-async fn move_spool(store: &Store, config: &Config) -> Result<usize, DbError> {
-    let Ok(node) = fs::read_to_string(config.data.join("node.name")) else { return Ok(0) };
-    let data = config.data.clone();
-    store
-        .tx(move |tx| {
-            let steps = store::after_calls::recordings_of_node(tx, node.trim())?;
-            for row in &steps {
-                let Some(name) = row.file.as_deref().and_then(|file| Path::new(file).file_name()) else {
-                    continue;
-                };
-                let file = data.join(SPOOL).join(name);
-                if let Some(id) = row.recording
-                    && !file.exists()
-                {
-                    // Where it is not there either, it was erased meanwhile, or lost before.
-                    let _ = fs::copy(data.join(recordings::key_of(id)), &file);
-                }
-                store::after_calls::move_file(tx, row, &file.display().to_string())?;
-            }
-            Ok(steps.len())
-        })
-        .await
-}
-
 /// Looks whether the objects that the store names are there. Says how many are not.
 async fn check_objects(store: &Store, config: &Config, noun: KeptNoun) -> Result<String, String> {
     let objects = match Objects::of(config) {
@@ -396,18 +368,4 @@ async fn check_objects(store: &Store, config: &Config, noun: KeptNoun) -> Result
 
 fn bucket(config: &Config) -> Result<std::sync::Arc<dyn domain::ports::ObjectStore>, String> {
     providers::storage::build(&config.providers.storage, &providers::http::Net::new(Vec::new())?)
-}
-
-/// Writes into the operator's log that the store is an older one that was put back.
-async fn note(store: &Store, manifest: &Manifest) -> Result<(), DbError> {
-    let clock = Clock::real();
-    let row = LogRow {
-        id: operator_log::new_id(&Ids::new(clock.clone())),
-        at: clock.now(),
-        operation: "restoreBackup".into(),
-        workspace: None,
-        subject: format!("backup of {} by {}", manifest.made_at, manifest.version),
-        request_id: "command line".into(),
-    };
-    store.tx(move |tx| store::operator_log::append(tx, &row)).await
 }

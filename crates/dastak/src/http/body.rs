@@ -113,6 +113,12 @@ impl Held {
         Ok(())
     }
 
+    /// Its signature shows whose it is: from here on it counts as that workspace's own, wherever it came from.
+    pub fn is_signed(&mut self, app: &App) {
+        self.network = None;
+        self.most = app.config.limits.bodies_per_client;
+    }
+
     /// Takes the bounds for more: a body of very many values takes several times its bytes once it is read.
     pub fn weigh(&mut self, app: &App, schema: &Schema) -> Result<(), Failure> {
         if schema.most_values() <= MAX_VALUES {
@@ -271,14 +277,15 @@ where
     pub async fn pass_on(
         &mut self,
         app: &App,
-        client: Client,
+        sender: Sender,
         pieces: Pieces,
         running: impl Future<Output = Outcome>,
     ) -> Outcome {
         if self.body.size_hint().lower() > ARRIVING_LIMIT as u64 {
             return Err(too_large(ARRIVING_LIMIT));
         }
-        let _held = Held::take(app, client, ARRIVING_HELD, app.config.limits.bodies_per_client)?;
+        let mut held = Held::new(app, sender, app.config.limits.bodies_per_client);
+        held.grow(app, ARRIVING_HELD)?;
         let giving = self.give(&pieces);
         let mut running = std::pin::pin!(running);
         tokio::select! {

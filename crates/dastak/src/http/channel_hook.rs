@@ -32,7 +32,12 @@ async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
         request.hook.take().ok_or_else(|| Failure::internal("a notification without its connection"))?;
     let signature = request.headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
     let (held, raw) = (&mut request.held, request.raw.clone());
-    let weigh = |bytes| held.as_mut().map_or(Ok(()), |held| held.grow(&app, bytes));
+    // Asked once the signature was found to be right.
+    let weigh = |bytes| {
+        let Some(held) = held.as_mut() else { return Ok(()) };
+        held.is_signed(&app);
+        held.grow(&app, bytes)
+    };
     let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), raw, weigh).await?;
     Reply::data(200, &NotificationTaken { received })
 }

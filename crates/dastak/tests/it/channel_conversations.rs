@@ -183,8 +183,11 @@ async fn a_conversation_is_started_answered_and_ended() {
         (&json!("ended"), &json!("completed"), &json!(false))
     );
     assert_eq!(room.get(&id).await["status"], "active");
-    let ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    let mut ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
     assert_eq!(ended["livemode"], true);
+    // Once it is read, its person has a card on the board of the agent.
+    room.kit.app.advance(0).await;
+    ended["outcome"]["boardColumn"] = json!("open");
     assert_eq!((&ended["status"], &ended["endCause"]), (&json!("ended"), &json!("completed")));
     assert_eq!(
         room.act(&id, "end", Value::Null).await.expect(200)["data"],

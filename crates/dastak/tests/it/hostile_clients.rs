@@ -202,7 +202,8 @@ async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
     for _ in 0..count {
         let context = inner.context();
-        let data = json!({"words": "w".repeat(256 << 10)});
+        let mut data = (api::events::find("call.completed").expect("a type").sample)();
+        data["metadata"] = json!({"words": "w".repeat(256 << 10)});
         let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: None, data };
         inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
     }

@@ -261,6 +261,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             "setBusinessHours" => json!({"timezone": "Asia/Kolkata", "hours": []}),
             "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
             "updateIntegration" => json!({"push": null}),
+            "rotateKey" => json!({"graceHours": 1}),
             "addListImportRows" => json!({"after": 0, "contacts": [{"phone": "9812345678"}]}),
             _ => Value::Null,
         };
@@ -269,7 +270,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 27);
+    assert_eq!(asked, 28);
     untouched(&desk, &ids).await;
 }
 

@@ -600,7 +600,9 @@ async fn a_stream_stores_so_much_a_day_and_a_workspace_so_much_in_all() {
     app.advance(3_600).await;
     send(&app, &one, &batch(300)).await.expect(202);
     app.advance(60).await;
-    let full = send(&app, &two, &batch(400)).await.refused(429, "rate_limited");
+    send(&app, &two, &batch(400)).await.expect(202);
+    app.advance(60).await;
+    let full = send(&app, &two, &batch(500)).await.refused(429, "rate_limited");
     assert!(full["error"].as_str().unwrap().contains("2 MB"), "{full}");
     let theirs = webhook(&app, &neighbour).await;
     send(&app, &theirs, &batch(0)).await.expect(202);

@@ -363,7 +363,7 @@ pub async fn report(
     let signature = cloud_api::notifications::signature(SECRET, body.as_bytes());
     let received = async {
         let entrance = channel::inbox::entrance(&app, &customers[notification.customer].hook).await?;
-        channel::inbox::receive(&app, entrance, &signature, body.clone()).await
+        channel::inbox::receive(&app, entrance, &signature, body.clone(), |_| Ok(())).await
     };
     let received: Result<usize, Failure> = received.await;
     match received {

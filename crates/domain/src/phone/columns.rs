@@ -32,6 +32,8 @@ const PLAIN: &[&str] = &[
     "मोबाइल",
     "मोबाइलनंबर",
 ];
+/// How many of these are a phone or a mobile and nothing else.
+pub const PLAINEST: usize = 8;
 /// Names that columns of numbers have, and other columns, too.
 const VAGUE: &[&str] = &["number", "contact", "cell", "tn"];
 /// Who the number is of: the person whom a row or record is about. An `owner` or an `agent` is somebody else.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{Arrival, OwnId, text_of};
 use super::{MAX_EXTERNAL_ID, MAX_NAME, Reason};
-use crate::phone::columns::{Named, is_of_person, named, plain};
+use crate::phone::columns::{Named, PLAINEST, is_of_person, named, plain};
 use crate::phone::{Phone, PhoneError};
 
 /// Names of fields that hold a whole name.
@@ -85,8 +85,8 @@ pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
 /// The field with a value that has the person's number by its name; of several that say so equally well the first.
 fn field_with_number(fields: &Map<String, Value>) -> Option<&str> {
     let rank = |name: &String| match named(name)? {
-        Named::Plainly(_) => Some(0),
-        Named::Numbered(which, _) => Some(1 + i32::from(which)),
+        Named::Plainly(place) => Some(i32::from(place >= PLAINEST)),
+        Named::Numbered(which, _) => Some(2 + i32::from(which)),
         Named::OfPerson(_) => Some(i32::MAX),
         Named::Vaguely(_) => None,
     };
@@ -179,6 +179,7 @@ mod tests {
             (json!({"Phone Number": "9812345678"}), json!({}), ok),
             (json!({"Mobile No": "9812345678"}), json!({}), ok),
             (json!({"phone1": "9812345678"}), json!({}), ok),
+            (json!({"tel": "9812345679", "phone": "9812345678"}), json!({}), ok),
             (json!({"phone2": "9812345679", "phone1": "9812345678"}), json!({}), ok),
             (json!({"phone_2": "9812345679", "mobile": "9812345678"}), json!({}), ok),
             (json!({"lead": {"phone": "9812345678"}}), json!({}), ok),

@@ -84,11 +84,11 @@ migrations! {
     42 "team_names" => online,
     43 "line_wakes" => online,
     44 "claims" => online,
-    9006 "identities" => online,
-    9002 "backfills" => online,
-    9007 "campaign_refusals" => online,
-    9005 "bounds" => online,
-    9003 "failed_replies" => online,
+    45 "identities" => online,
+    46 "backfills" => online,
+    47 "campaign_refusals" => online,
+    48 "bounds" => online,
+    49 "failed_replies" => online,
 }
 
 /// Number of the newest step this program knows.
