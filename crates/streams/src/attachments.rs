@@ -133,11 +133,12 @@ pub async fn attach(
 ) -> Result<StreamAttachment, Failure> {
     check_mapping(&body.variable_mapping)?;
     let context = app.context();
-    let earlier = match body.backfill_days {
-        0 => None,
-        days => {
+    let since = (body.backfill_days > 0).then(|| context.now.plus(-body.backfill_days * DAY));
+    let found = match since {
+        None => None,
+        Some(since) => {
             app.store.read(move |tx| find(tx, tenant, stream)).await?;
-            backfill::range(app, tenant, stream, context.now.plus(-days * DAY)).await?
+            backfill::range(app, tenant, stream, since).await?
         }
     };
     let (attached, begun) = app
@@ -165,6 +166,12 @@ pub async fn attach(
             if streams::attach(tx, &attachment)? {
                 store::campaigns::count_stream(tx, tenant, campaign, 1)?;
             }
+            // Records that came since the look are earlier ones, too: who comes from now on is put on the list at once.
+            let earlier = match (since, found) {
+                (None, _) => None,
+                (Some(_), Some((first, _))) => Some((first, context.ids.make())),
+                (Some(since), None) => streams::newest_callable(tx, tenant, stream, since, backfill::MAX)?,
+            };
             let begun = streams::begin_backfill(tx, &attachment, earlier, context.now)?;
             if begun.is_some() {
                 tx.wake(topics::STREAMS);
