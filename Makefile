@@ -3,7 +3,7 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamailio
 
-.PHONY: run check test bench soak openapi licenses packages
+.PHONY: run check test seeds bench soak openapi licenses packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -17,6 +17,12 @@ check: ## for daily work: format, lints, unit tests, and the tests over HTTP on 
 
 test: packages ## every test, on both engines
 	scripts/test.sh
+
+FIRST ?= 1
+SEEDS ?= 100
+
+seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=20000 SEEDS=3000
+	SIM_FIRST=$(FIRST) SIM_SEEDS=$(SEEDS) cargo test --profile sim -p dastak --test simulation every_seed -- --nocapture
 
 packages:
 	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium $(SPEECH) $(PEERS)

@@ -185,7 +185,7 @@ pub struct App {
     /// Speech and language models.
     pub speech: providers::chain::Set,
     /// What reaches webhook tools.
-    pub tools: Arc<providers::GuardedClient>,
+    pub tools: Arc<tool_calls::Client>,
     /// Who reads conversations, and where recordings are kept.
     pub ports: after_call::Ports,
     /// Who reads files and pages of strangers.

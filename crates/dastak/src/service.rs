@@ -181,6 +181,7 @@ impl Service {
             outside,
             ports,
             receivers: None,
+            tools: None,
         })?;
         if let Some(lines) = &lines {
             lines.attach(&app);
@@ -290,6 +291,8 @@ pub struct Parts {
     pub ports: Ports,
     /// What webhook attempts go through instead of the guarded client, in the simulation.
     pub receivers: Option<Arc<dyn providers::guarded_client::Transport>>,
+    /// What requests to webhook tools go through instead, in the simulation.
+    pub tools: Option<Arc<dyn providers::guarded_client::Transport>>,
 }
 
 /// What the rooms above the use cases take part in.
@@ -326,7 +329,7 @@ const HOOKS: Hooks = Hooks {
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, outside, ports, receivers } = parts;
+    let Parts { config, clock, ids, keyring, store, outside, ports, receivers, tools: stand_in } = parts;
     let Outside { carriers, lines, speech } = outside;
     let mut metrics = Metrics::new();
     store.metrics().register(metrics.registry());
@@ -344,6 +347,10 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => webhooks,
     });
     let tools = tool_calls::client(&config)?;
+    let tools = match stand_in {
+        Some(stand_in) => tools.with_transport(stand_in),
+        None => tools,
+    };
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
     let mailer = match &config.smtp {
         Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),

@@ -18,7 +18,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use providers::GuardedClient;
 use providers::guarded_client::{
-    Limits, MAX_URL_LENGTH, Phase, Policy, Request, Response, SendError, SystemResolver,
+    Limits, MAX_URL_LENGTH, Phase, Policy, Request, Response, SendError, SystemResolver, Transport,
 };
 use providers::http::encoded;
 use runtime::metrics::ToolOutcome;
@@ -38,17 +38,55 @@ const WORTH_ANOTHER: Duration = Duration::from_millis(500);
 /// Headers that the service sets on requests to tools, beside those of the connection.
 pub const OWN_HEADERS: [&str; 3] = ["idempotency-key", "x-call-id", "x-chat-id"];
 
+/// What reaches webhook tools.
+pub struct Client {
+    guarded: GuardedClient,
+    /// Where requests go instead, in the simulation.
+    stand_in: Option<Arc<dyn Transport>>,
+}
+
+impl From<GuardedClient> for Client {
+    fn from(guarded: GuardedClient) -> Self {
+        Self { guarded, stand_in: None }
+    }
+}
+
+impl Client {
+    /// The same with requests that go elsewhere, for the simulation.
+    #[must_use]
+    pub fn with_transport(self, stand_in: Arc<dyn Transport>) -> Self {
+        Self { stand_in: Some(stand_in), ..self }
+    }
+
+    /// One exchange; what is not `repeatable` goes out on a connection of its own, once: on a kept connection the request
+    /// may be sent twice.
+    async fn exchange(
+        &self,
+        request: Request,
+        limits: Limits,
+        repeatable: bool,
+    ) -> Result<Response, SendError> {
+        match &self.stand_in {
+            Some(stand_in) => stand_in.send(request, limits).await,
+            None if repeatable => self.guarded.send(request, limits).await,
+            None => self.guarded.send_once(request, limits).await,
+        }
+    }
+}
+
 /// What reaches the tools of calls and chats.
 ///
 /// # Errors
 /// The client could not be made.
-pub fn client(config: &Config) -> Result<GuardedClient, String> {
+pub fn client(config: &Config) -> Result<Client, String> {
     let policy = Policy {
         allow_insecure: config.allow_insecure_webhooks,
         user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
         ..Policy::default()
     };
-    GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())
+    let guarded =
+        GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
+    Ok(guarded.into())
 }
 
 /// A tool that is to be called.
@@ -139,7 +177,7 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
 ///
 /// # Errors
 /// Why it failed, in words for the model: nothing of the tool's address or secrets.
-pub async fn call(app: &App, client: &GuardedClient, tenant: Tenant, call: Call) -> Result<Value, String> {
+pub async fn call(app: &App, client: &Client, tenant: Tenant, call: Call) -> Result<Value, String> {
     let begun = Instant::now();
     let (interaction, tool) = (call.interaction.clone(), call.tool.clone());
     let (outcome, answer) = match prepare(app, client, tenant, call).await {
@@ -221,7 +259,7 @@ struct Prepared {
 
 async fn prepare(
     app: &App,
-    client: &GuardedClient,
+    client: &Client,
     tenant: Tenant,
     call: Call,
 ) -> Result<Prepared, (ToolOutcome, Failed)> {
@@ -268,7 +306,7 @@ fn headers(config: &WebhookConfig, interaction: &str, key: &str) -> HeaderMap {
 }
 
 fn request(
-    client: &GuardedClient,
+    client: &Client,
     config: WebhookConfig,
     mut headers: HeaderMap,
     arguments: Map<String, Value>,
@@ -284,8 +322,10 @@ fn request(
             must: format!("must not make the address longer than {MAX_URL_LENGTH} bytes"),
         }));
     }
-    let target =
-        client.check_url(&url).map_err(|_| Failed::SetUpWrongly("an address that may not be called"))?;
+    let target = client
+        .guarded
+        .check_url(&url)
+        .map_err(|_| Failed::SetUpWrongly("an address that may not be called"))?;
     let mut body = Bytes::new();
     if !get {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -301,7 +341,7 @@ fn request(
 impl Prepared {
     /// Sends the request, a second time where that is safe and there is time left
     /// (docs/contract/agents.md#retries-of-a-tool).
-    async fn send(self, client: &GuardedClient) -> Result<Value, Failed> {
+    async fn send(self, client: &Client) -> Result<Value, Failed> {
         let begun = Instant::now();
         let first = self.once(client, self.time).await;
         let left = self.time.saturating_sub(begun.elapsed());
@@ -311,13 +351,9 @@ impl Prepared {
         read(first)
     }
 
-    async fn once(&self, client: &GuardedClient, deadline: Duration) -> Result<Response, SendError> {
+    async fn once(&self, client: &Client, deadline: Duration) -> Result<Response, SendError> {
         let limits = Limits { deadline, max_response_bytes: MAX_ANSWER };
-        match self.repeatable {
-            true => client.send(self.request.clone(), limits).await,
-            // On a kept connection the request may be sent twice.
-            false => client.send_once(self.request.clone(), limits).await,
-        }
+        client.exchange(self.request.clone(), limits, self.repeatable).await
     }
 
     /// Whether a second request may help, and cannot do the same thing twice.

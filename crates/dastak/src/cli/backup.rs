@@ -132,12 +132,23 @@ pub(super) fn backup(config: &Config, path: &str) -> Result<(), String> {
     }
     files::refuse_unfinished(&config.data)?;
     match (folder, &config.database_url) {
-        (true, _) => backup_all(config, to),
+        (true, _) => {
+            say(to, &backup_all(config, to)?, config);
+            Ok(())
+        }
         (false, None) => backup_store(config, &store, to),
         (false, Some(_)) => Err(
             "this installation uses PostgreSQL: copy the database with pg_dump (or your provider's snapshots), and the rest with dastak backup DIR/".into(),
         ),
     }
+}
+
+/// Copies everything that a restore needs into a new or empty folder, and says nothing.
+///
+/// # Errors
+/// Why there is no backup, in words for the operator.
+pub fn back_up(config: &Config, to: &Path) -> Result<(), String> {
+    backup_all(config, to).map(drop)
 }
 
 /// Copies the embedded store and its master key.
@@ -192,18 +203,14 @@ fn copy_store(from: &Path, to: &Path) -> Result<(), String> {
     File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| failed(to, &why))
 }
 
-/// Copies everything that a restore needs into a new or empty folder.
-fn backup_all(config: &Config, to: &Path) -> Result<(), String> {
+fn backup_all(config: &Config, to: &Path) -> Result<Manifest, String> {
     let ours = !to.exists();
     files::make_folder(to).map_err(|why| failed(to, &why))?;
     if fs::read_dir(to).map_err(|why| failed(to, &why))?.next().is_some() {
         return Err(format!("{}: is not empty; name a new folder", to.display()));
     }
     match fill(config, to) {
-        Ok(manifest) => {
-            say(to, &manifest, config);
-            Ok(())
-        }
+        Ok(manifest) => Ok(manifest),
         Err(why) => {
             // Without its manifest it is no backup; half of the files are of no use.
             let _ = if ours { fs::remove_dir_all(to) } else { empty(to) };

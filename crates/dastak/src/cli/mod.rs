@@ -13,6 +13,9 @@ mod restore;
 mod trigger;
 mod verify_log;
 
+pub use backup::back_up;
+pub use restore::put_in_place;
+
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};

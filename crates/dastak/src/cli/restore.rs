@@ -32,17 +32,25 @@ fn failed(file: &Path, why: impl std::fmt::Display) -> String {
     format!("{}: {why}", file.display())
 }
 
-/// Puts a backup folder back into the data folder of these settings.
+/// Puts a backup folder back into the data folder of these settings, and tells what is there.
 pub(super) async fn restore(config: Config, folder: &Path) -> Result<(), String> {
+    put_in_place(&config, folder).await?.iter().for_each(|line| eprintln!("{line}"));
+    Ok(())
+}
+
+/// Puts a backup folder back into the data folder of these settings, and checks it. Returns what to tell the operator.
+///
+/// # Errors
+/// Why nothing was put back, in words for the operator.
+pub async fn put_in_place(config: &Config, folder: &Path) -> Result<Vec<String>, String> {
     let manifest = read_manifest(folder)?;
-    check_settings(&config, &manifest)?;
+    check_settings(config, &manifest)?;
     let target = Target::take(&config.data)?;
-    match put_back(&config, folder, &manifest).await {
-        Ok(lines) => {
+    match put_back(config, folder, &manifest).await {
+        Ok(mut lines) => {
             target.release()?;
-            lines.iter().for_each(|line| eprintln!("{line}"));
-            eprintln!("restored: {} as of {}", config.data.display(), manifest.made_at);
-            Ok(())
+            lines.push(format!("restored: {} as of {}", config.data.display(), manifest.made_at));
+            Ok(lines)
         }
         Err(why) => {
             target.undo();

@@ -18,7 +18,7 @@ const CHAT: &str = "chatsess_01jz0000000000000000000000";
 struct Talk {
     app: TestApp,
     workspace: Workspace,
-    client: GuardedClient,
+    client: tool_calls::Client,
     shelf: Receiver,
 }
 
@@ -28,7 +28,7 @@ impl Talk {
         let workspace = app.workspace().await;
         let policy = Policy { allow_insecure: true, ..Policy::default() };
         let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).unwrap();
-        Self { app, workspace, client, shelf: Receiver::start(behaviour).await }
+        Self { app, workspace, client: client.into(), shelf: Receiver::start(behaviour).await }
     }
 
     /// Makes a tool at the receiver; `more` is added to its configuration.

@@ -63,6 +63,36 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
             acts.push((at, Act::Campaign { customer, act }));
         }
     }
+    acts.extend(together(seed, from));
+    acts
+}
+
+/// One person whom two campaigns, a nudge and a scheduled call want at one moment.
+fn together(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
+    let mut random = Random::named(seed, "together");
+    let mut acts = Vec::new();
+    if random.percent(45) {
+        return acts;
+    }
+    let (customer, people) = (random.range(0, 1) as usize, people());
+    let to = *random.pick(&people);
+    let at = from.plus(random.range(0, 1) * DAY + random.range(0, 8) * HOUR);
+    let soon = |random: &mut Random| at.plus(if random.percent(50) { 0 } else { random.range(0, 40_000) });
+    for number in 0..2 {
+        let settings = json!({"retryCount": random.range(0, 2), "cooldownMinutes": *random.pick(&[0, 10])});
+        let mut list = vec![to, *random.pick(&people)];
+        list.rotate_left(random.range(0, 1) as usize);
+        let act = CampaignAct::Begin { settings, people: list, name: format!("together-{number}") };
+        acts.push((soon(&mut random), Act::Campaign { customer, act }));
+    }
+    let retry = json!({"maxRetries": 1, "on": ["no_answer", "busy"], "delayMinutes": 10});
+    let body = json!({"outsideWindow": "queue", "retry": retry});
+    let nudge = Act::Nudge { customer, key: 2, test: false, to, body, name: "together-nudge".into() };
+    acts.push((soon(&mut random), nudge));
+    if random.percent(50) {
+        let due = at.plus(random.range(1, 40) * 1_000);
+        acts.push((at, Act::Schedule { customer, to, at: due, name: "together-scheduled".into() }));
+    }
     acts
 }
 

@@ -23,6 +23,7 @@ use crate::nodes::Nodes;
 use crate::random::Random;
 use crate::receivers::Post;
 use crate::sources::Sources;
+use crate::tools::Workshop;
 
 /// A dial that went out.
 #[derive(Debug, Clone)]
@@ -92,6 +93,7 @@ pub struct World {
     post: Mutex<Post>,
     sources: Mutex<Sources>,
     cloud: Mutex<Cloud>,
+    workshop: Mutex<Workshop>,
     pub nodes: Nodes,
     leases: Mutex<Leases>,
     /// Whether something may have been committed since somebody looked.
@@ -145,6 +147,7 @@ impl World {
             post: Mutex::default(),
             sources: Mutex::default(),
             cloud: Mutex::default(),
+            workshop: Mutex::default(),
             nodes: Nodes::new(seed, nodes),
             leases: Mutex::default(),
             changed: AtomicBool::new(true),
@@ -174,6 +177,11 @@ impl World {
         self.cloud.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The side of the tools.
+    pub fn workshop(&self) -> MutexGuard<'_, Workshop> {
+        self.workshop.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Calls on lines of nodes.
     pub fn leases(&self) -> MutexGuard<'_, Leases> {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
@@ -182,6 +190,11 @@ impl World {
     /// What is on its way never arrives.
     pub fn forget_news(&self, which: impl Fn(&News) -> bool) {
         self.lock().news.retain(|_, news| !which(news));
+    }
+
+    /// Nobody remembers which calls were to end.
+    pub fn forgets_wishes(&self) {
+        self.lock().wishes.clear();
     }
 
     /// A call is to end, for this reason.

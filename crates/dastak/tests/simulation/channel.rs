@@ -56,7 +56,7 @@ pub enum ChannelAct {
 }
 
 /// What clients know.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Known {
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
     /// Words that were sent with a key.

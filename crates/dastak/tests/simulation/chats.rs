@@ -1,14 +1,15 @@
-//! Chats beside everything else: customers who write, a model that fails, thinks for long, breaks off or ends the
-//! conversation. They are planned apart from the rest, so that a seed stays as it is.
+//! Chats beside everything else: customers who write, teammates who take chats over and give them back, a model that has
+//! tools called, fails, thinks for long, breaks off or ends the conversation. They are planned apart from the rest, so
+//! that a seed stays as it is.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes as codes;
 use dastak::app::idempotency::Once;
-use dastak::app::{App, Failure, agents};
-use domain::conversation::{Exchange, Role};
-use domain::ids::{Agent, Chat, Id};
+use dastak::app::{App, Failure, agents, members};
+use domain::conversation::{Exchange, ModelToolCall, Role};
+use domain::ids::{Agent, Chat, Id, User};
 use domain::ports::{
     Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
 };
@@ -17,9 +18,10 @@ use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use crate::carrier::World;
-use crate::clients::{Act, Customer, Log, checked};
+use crate::clients::{Act, Customer, Log, checked, trace};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
+use crate::tools::{self, wanted};
 
 /// Something done with a chat. Those that open none pick one that is known.
 #[derive(Debug, Clone)]
@@ -28,16 +30,27 @@ pub enum ChatAct {
     /// These words, each said once in a run; their name is the request's key.
     Say(u64, String),
     End(u64),
+    /// A teammate takes it over.
+    TakeOver(u64),
+    /// A teammate writes these words.
+    Write(u64, String),
+    /// A teammate gives it back to the agent.
+    HandBack(u64),
 }
 
 /// What clients know of chats.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Known {
     pub opened: Vec<(usize, Id<Chat>)>,
     /// The chat that words were first sent to. They are sent there again, though others were opened since.
     pub aims: HashMap<String, Id<Chat>>,
     /// What was said, and the reply that was answered; none where a person has the chat.
     pub said: Vec<(Id<Chat>, String, Option<String>)>,
+    /// Chats that a teammate was answered to have, and those that were answered to be the agent's again.
+    pub taken: Vec<Id<Chat>>,
+    pub given_back: Vec<Id<Chat>>,
+    /// What teammates were answered to have written.
+    pub written: Vec<(Id<Chat>, String)>,
     /// Words whose reply failed: they were taken back.
     pub failed: Vec<(Id<Chat>, String)>,
     /// Sessions whose end was answered.
@@ -69,15 +82,57 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
             acts.push((at, Act::Chat { customer, act }));
         }
     }
+    acts.extend(people(seed, &acts));
     acts
+}
+
+/// Teammates who take chats over while something happens in them, write, and give them back; the customer goes on.
+fn people(seed: u64, acts: &[(Timestamp, Act)]) -> Vec<(Timestamp, Act)> {
+    let mut random = Random::named(seed, "people of chats");
+    let mut more = Vec::new();
+    for round in 0..random.range(0, 5) {
+        let (at, Act::Chat { customer, .. }) = random.pick(acts) else { continue };
+        let (customer, pick) = (*customer, random.next());
+        let act = |act: ChatAct| Act::Chat { customer, act };
+        let mut at = at.plus(if random.percent(40) { 0 } else { random.range(1, 30_000) });
+        more.push((at, act(ChatAct::TakeOver(pick))));
+        if random.percent(30) {
+            // Somebody takes it twice.
+            more.push((at, act(ChatAct::TakeOver(pick))));
+        }
+        for line in 0..random.range(0, 2) {
+            at = at.plus(random.range(0, 60) * SECOND);
+            more.push((at, act(ChatAct::Write(pick, format!("team-{round}-{line}")))));
+        }
+        if random.percent(50) {
+            at = at.plus(random.range(0, 30) * SECOND);
+            more.push((at, act(ChatAct::Say(pick, format!("say-team-{round}")))));
+        }
+        if random.percent(85) {
+            at = at.plus(random.range(0, 300) * SECOND);
+            more.push((at, act(ChatAct::HandBack(pick))));
+            if random.percent(70) {
+                at = at.plus(if random.percent(30) { 0 } else { random.range(1, 60_000) });
+                more.push((at, act(ChatAct::Say(pick, format!("say-back-{round}")))));
+            }
+        }
+    }
+    more
 }
 
 /// A chat agent of a workspace.
 pub async fn set_up(app: &App, tenant: Tenant) -> Result<Id<Agent>, Failure> {
-    let body = json!({"name": "Mira", "channel": "chat", "systemPrompt": "You are Mira."});
+    let tools = tools::set_up(app, tenant).await?;
+    let body = json!({"name": "Mira", "channel": "chat", "systemPrompt": "You are Mira.", "toolIds": tools});
     let made = agents::create(app, tenant, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
     Ok(made.summary.id)
+}
+
+/// A person of the team of a workspace.
+pub async fn teammate(app: &App, tenant: Tenant) -> Result<Id<User>, Failure> {
+    let body = json!({"email": "ravi@example.in", "name": "Ravi", "role": "editor"});
+    Ok(members::create(app, trace(), tenant, checked("createMember", body)).await?.id)
 }
 
 /// The reply to words.
@@ -90,10 +145,18 @@ fn once(tenant: Tenant, words: &str) -> Once {
     Once::keyed(tenant.to_string(), Mode::Live, "sendChatMessage", text(), text(), format!("holder-{words}"))
 }
 
+/// How often a client sends a message whose reply failed.
+const REPEATS: usize = 4;
+
+/// A client asks again.
+fn failed() -> Failure {
+    Failure::plain(codes::UNAVAILABLE)
+}
+
 /// What a client does about a refusal that passes: it asks again.
 fn again(failure: Failure) -> Failure {
     let passes = [codes::REPLY_IN_PROGRESS, codes::IDEMPOTENCY_IN_PROGRESS];
-    if passes.contains(&failure.error) { Failure::plain(codes::UNAVAILABLE) } else { failure }
+    if passes.contains(&failure.error) { failed() } else { failure }
 }
 
 /// Does one thing.
@@ -141,8 +204,14 @@ pub async fn attempt(
                 chats::Accepted::Writing(writing) => match app.clock.outside(writing.reply()).await {
                     Ok(reply) => reply.reply,
                     Err(failure) if failure.error == codes::REPLY_FAILED => {
-                        known(&mut |log| log.chats.failed.push((id, words.clone())));
-                        return Ok(());
+                        let mut tries = 0;
+                        known(&mut |log| {
+                            log.chats.failed.push((id, words.clone()));
+                            tries = log.chats.failed.iter().filter(|(_, failed)| failed == words).count();
+                        });
+                        // Many clients send it again under the same key.
+                        let repeats = Random::named(world.seed(), &format!("repeat {words}")).percent(70);
+                        return if repeats && tries < REPEATS { Err(failed()) } else { Ok(()) };
                     }
                     Err(failure) => return Err(again(failure)),
                 },
@@ -153,6 +222,22 @@ pub async fn attempt(
             let Some(id) = chosen(*pick) else { return Ok(()) };
             chats::end(app, whose.tenant, id).await?;
             known(&mut |log| log.chats.ended.push(id));
+        }
+        ChatAct::TakeOver(pick) => {
+            let Some(id) = chosen(*pick) else { return Ok(()) };
+            let user = whose.teammate.to_string();
+            chats::take_over(app, trace(), whose.tenant, id, user).await?;
+            known(&mut |log| log.chats.taken.push(id));
+        }
+        ChatAct::Write(pick, words) => {
+            let Some(id) = chosen(*pick) else { return Ok(()) };
+            chats::write(app, trace(), whose.tenant, id, words.clone()).await?;
+            known(&mut |log| log.chats.written.push((id, words.clone())));
+        }
+        ChatAct::HandBack(pick) => {
+            let Some(id) = chosen(*pick) else { return Ok(()) };
+            chats::hand_back(app, trace(), whose.tenant, id).await?;
+            known(&mut |log| log.chats.given_back.push(id));
         }
     }
     Ok(())
@@ -183,10 +268,12 @@ impl Writer {
             _ => None,
         });
         let words = if order.opening { None } else { words }.unwrap_or_else(|| "Hello.".to_owned());
+        let tool = self.tool(order, &words);
+        let told = tool.is_none() && was_told(order);
         let text = Said::Text(words);
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.world.is_faulty() {
-            return (0, Turn::Pieces(vec![Ok(text)]));
+            return (0, Turn::Pieces(vec![Ok(tool.unwrap_or(text))]));
         }
         let thinks = match random.range(0, 99) {
             0..=69 => 0,
@@ -196,6 +283,10 @@ impl Writer {
             _ => random.range(91, 200) * SECOND,
         };
         let turn = match random.range(0, 99) {
+            // After a tool has answered above all.
+            12..=40 if told => {
+                Turn::Fails(*random.pick(&[ProviderFault::Unreachable, ProviderFault::Refused]))
+            }
             0..=11 => Turn::Fails(*random.pick(&[
                 ProviderFault::Unreachable,
                 ProviderFault::TimedOut,
@@ -203,11 +294,31 @@ impl Writer {
             ])),
             12..=15 => Turn::Pieces(vec![Ok(text), Err(ProviderFault::Unreachable)]),
             16..=18 => Turn::Pieces(Vec::new()),
+            _ if tool.is_some() => Turn::Pieces(tool.map(Ok).into_iter().collect()),
             19..=22 if !order.opening => Turn::Pieces(vec![Ok(text), Ok(Said::End(None))]),
             _ => Turn::Pieces(vec![Ok(text)]),
         };
         (thinks, turn)
     }
+}
+
+impl Writer {
+    /// The tool that it wants called for what the customer said last, unless it did that already.
+    fn tool(&self, order: &TalkOrder, reply: &str) -> Option<Said> {
+        let words = reply.strip_prefix("re: ")?;
+        let offered =
+            order.tools.iter().find(|tool| Some(tool.name.as_str()) == wanted(self.world.seed(), words))?;
+        let decided = order.history.iter().any(|exchange| {
+            matches!(exchange, Exchange::ToolCalled { arguments, .. } if arguments.get("words").and_then(Value::as_str) == Some(words))
+        });
+        let arguments = [("words".to_owned(), json!(words))].into_iter().collect();
+        (!decided).then(|| Said::Tool(ModelToolCall { tool_id: offered.id.clone(), arguments }))
+    }
+}
+
+/// Whether a tool has just answered.
+fn was_told(order: &TalkOrder) -> bool {
+    matches!(order.history.last(), Some(Exchange::ToolAnswered { .. }))
 }
 
 /// What is left of a turn.

@@ -11,11 +11,13 @@ mod legs;
 mod money;
 mod nudges;
 mod streams;
+mod together;
+mod tools;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use domain::ids::{Id, Kind};
+use domain::ids::{Call, Id, Kind};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
 use rusqlite::{Connection, Row};
@@ -54,6 +56,8 @@ pub struct Past {
     pub stepped: bool,
     /// When the service was down, from and to.
     pub down: Vec<(Timestamp, Timestamp)>,
+    /// From when to when the service had what its restored store does not know, by the time that passed.
+    pub gap: Option<(Timestamp, Timestamp)>,
     /// When nodes were drained, from and to.
     pub drained: Vec<(usize, Timestamp, Option<Timestamp>)>,
 }
@@ -129,6 +133,13 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp)
 }
 
+/// What a query of one column names.
+fn names(store: &Connection, sql: &str) -> HashSet<String> {
+    let mut statement = store.prepare(sql).expect("a query");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
 /// Every broken promise, in words.
 pub fn promises(
     file: &Path,
@@ -138,10 +149,25 @@ pub fn promises(
     sight: &Sight,
     past: Past,
 ) -> Vec<String> {
-    let (dials, leg_dials) = (world.dials(), world.leg_dials());
+    let store = open(file);
+    let (mut dials, mut leg_dials) = (world.dials(), world.leg_dials());
+    if let Some((from, to)) = past.gap {
+        // What was decided after the backup is unknown to a store that was put back; what it knows of must hold.
+        let known = names(&store, "select id from calls");
+        let knows_of = |call: Id<Call>, passed: Timestamp| {
+            passed < from || passed > to || known.contains(&call.to_string())
+        };
+        dials.retain(|dial| knows_of(dial.call, dial.passed));
+        let known_legs = names(&store, "select call || ' ' || leg from call_legs");
+        leg_dials.retain(|dial| {
+            dial.passed < from
+                || dial.passed > to
+                || known_legs.contains(&format!("{} {}", dial.call, dial.leg))
+        });
+    }
     let (end, went_back) = (past.end, past.went_back);
     let mut court = Court {
-        store: open(file),
+        store,
         dials: &dials,
         leg_dials: &leg_dials,
         calls: HashMap::new(),
@@ -171,14 +197,21 @@ pub fn promises(
     court.campaigns_add_up(sight);
     court.boards_add_up();
     court.chats_add_up();
-    court.streams_add_up(world, sight, &past);
-    court.channel_adds_up(world, customers, sight);
+    court.tools_are_asked_once(world, &past);
+    court.phones_ring_once(&past);
+    // Systems, customers of the channel and receivers have seen what a store that was put back knows nothing of.
+    if past.gap.is_none() {
+        court.streams_add_up(world, sight, &past);
+        court.channel_adds_up(world, customers, sight);
+    }
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));
     }
-    let deliveries = court.deliveries();
-    court.broken.extend(receivers::broken(world, &sight.all, &deliveries, end));
+    if past.gap.is_none() {
+        let deliveries = court.deliveries();
+        court.broken.extend(receivers::broken(world, &sight.past.all, &deliveries, end));
+    }
     for customer in customers {
         court.money_adds_up(customer.tenant, sight.short.contains(&customer.tenant.to_string()));
         court.chains_hold(customer.tenant);

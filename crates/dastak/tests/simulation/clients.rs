@@ -11,7 +11,7 @@ use dastak::app::{
     webhooks, workspaces,
 };
 use domain::call::Fact;
-use domain::ids::{Agent, ApiKey, Call, Campaign, DataStream, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, ApiKey, Call, Campaign, DataStream, Id, Nudge, ScheduledCall, User};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
@@ -33,6 +33,8 @@ pub struct Customer {
     pub agent: Id<Agent>,
     /// Who answers chats.
     pub writer: Id<Agent>,
+    /// Who takes chats over.
+    pub teammate: Id<User>,
     /// Live keys with their ids.
     pub keys: Vec<(String, Id<ApiKey>)>,
     pub test_key: String,
@@ -82,6 +84,7 @@ pub enum Promise {
 }
 
 /// A promise with its moment, by the clock and by the time that passed.
+#[derive(Clone)]
 pub struct Kept {
     pub at: Timestamp,
     pub passed: Timestamp,
@@ -100,7 +103,7 @@ pub enum Outcome {
 }
 
 /// What is known of the past of a run; it outlives crashes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Log {
     pub promises: Vec<Kept>,
     pub nudges: Vec<(usize, Id<Nudge>)>,
@@ -181,6 +184,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let made = agents::create(app, tenant, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
     let writer = talks::set_up(app, tenant).await?;
+    let teammate = talks::teammate(app, tenant).await?;
     let hook = messaging::set_up(app, number, tenant, &live[2].0, writer).await?;
     let mut endpoints = Vec::new();
     for place in 0..3 {
@@ -205,7 +209,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         let health = receivers::health(random, place, app.clock.now());
         endpoints.push(Endpoint { tenant, id: made.endpoint.id.to_string(), host, secret, picked, health });
     }
-    Ok(Customer { tenant, agent: made.summary.id, writer, keys: live, test_key, endpoints, hook })
+    Ok(Customer { tenant, agent: made.summary.id, writer, teammate, keys: live, test_key, endpoints, hook })
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {

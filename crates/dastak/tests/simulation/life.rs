@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
 use dastak::app::{App, Wakes};
-use dastak::config::Values;
+use dastak::config::{Config, Values};
 use dastak::runtime::clock::Clock;
 use dastak::runtime::crypto::Keyring;
 use dastak::runtime::ids::Ids;
@@ -30,6 +30,7 @@ use crate::random::Random;
 use crate::receivers::Mail;
 use crate::sources::Systems;
 use crate::stage::{Engine, Stage};
+use crate::tools::Tools;
 
 /// Time between two checks of a stream.
 const POLL: Duration = Duration::from_secs(3_600);
@@ -213,18 +214,18 @@ pub fn end(life: Life) {
     }
 }
 
-async fn start(
-    stage: &Stage,
-    world: &Arc<World>,
-    clock: &Clock,
-    seed: u64,
-    (node, number): (usize, u64),
-) -> (Arc<App>, Weak<()>) {
+/// What protects the secrets of a stage.
+const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// The settings of a node.
+pub fn settings(stage: &Stage, node: usize) -> Config {
     let mut values = Values::default();
     let own = [
         ("data", stage.data(node).display().to_string()),
         ("clock", "manual".into()),
         ("telephony.carrier", "sandbox".into()),
+        ("master_key", MASTER_KEY.into()),
+        ("operator_token", "of the simulation".into()),
     ];
     let shared =
         stage.url().map(|url| [("database_url", url.to_owned()), ("database_connections", "4".into())]);
@@ -236,6 +237,17 @@ async fn start(
     // The PostgreSQL of the tests acknowledges before it has written.
     config.telephony.may_dial_twice = true;
     config.integrations.poll = POLL;
+    config
+}
+
+async fn start(
+    stage: &Stage,
+    world: &Arc<World>,
+    clock: &Clock,
+    seed: u64,
+    (node, number): (usize, u64),
+) -> (Arc<App>, Weak<()>) {
+    let config = settings(stage, node);
     let wakes = Wakes::default();
     let held = Arc::new(());
     let writer = Arc::downgrade(&held);
@@ -269,11 +281,12 @@ async fn start(
         config,
         clock: clock.clone(),
         ids: Arc::new(ids),
-        keyring: Arc::new(Keyring::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect("a key")),
+        keyring: Arc::new(Keyring::parse(MASTER_KEY).expect("a key")),
         store,
         outside,
         ports,
         receivers: Some(Arc::new(Mail(world.clone()))),
+        tools: Some(Arc::new(Tools(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
     let cloud = cloud_api::Cloud::new(&app.config.cloud_api).with_transport(Arc::new(Api(world.clone())));

@@ -26,6 +26,7 @@ mod sight;
 mod sources;
 mod stage;
 mod streams;
+mod tools;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,6 +2,7 @@
 
 mod figures;
 mod requests;
+mod restores;
 mod troubles;
 
 pub use figures::Figures;
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
 use self::requests::Open;
+use self::restores::Restore;
 use self::troubles::{Trouble, troubles_of};
 use crate::carrier::World;
 use crate::channel::ChannelAct;
@@ -86,6 +88,8 @@ struct Play {
     stepped: u64,
     /// Whether the clock was ever set back.
     went_back: bool,
+    /// The backup of a run that is put back.
+    restore: Option<Restore>,
     /// When the service was down, from and to.
     down: Vec<(Timestamp, Timestamp)>,
     /// What was not answered yet.
@@ -129,7 +133,8 @@ pub fn run(seed: u64, tell: bool, engine: Engine) -> Report {
             })
             .map(|line| format!("logged: {line}")),
     );
-    let past = check::Past { end, went_back, stepped: stepped > 0, down, drained };
+    let gap = play.restore.and_then(|restore| restore.gap);
+    let past = check::Past { end, went_back, stepped: stepped > 0, down, drained, gap };
     let file = stage.file();
     broken.extend(check::promises(&file, &world, &log, &customers, &sight, past));
     if tell {
@@ -148,7 +153,10 @@ pub fn run(seed: u64, tell: bool, engine: Engine) -> Report {
         dials: world.dials().len() as u64,
         legs: world.leg_dials().len() as u64,
         exhausted: check::exhausted(&file),
-        crashes: lives - engine.nodes() as u64,
+        crashes: lives - engine.nodes() as u64 - u64::from(gap.is_some()),
+        restores: u64::from(gap.is_some()),
+        takeovers: log.chats.taken.len() as u64,
+        tools: world.workshop().asked.len() as u64,
         nudges: log.nudges.len() as u64,
         scheduled: log.scheduled.len() as u64,
         records: check::records(&file),
@@ -204,6 +212,7 @@ impl Play {
             world.sources().lags = false;
         }
         let acts = clients::plan(seed, from.plus(MINUTE));
+        let restore = restores::planned(seed, engine, from, &acts);
         let mut troubles = BTreeMap::new();
         if engine != Engine::Sqlite {
             for (number, (at, trouble)) in
@@ -234,6 +243,7 @@ impl Play {
             steps,
             stepped: 0,
             went_back: false,
+            restore,
             down: Vec::new(),
             open: Vec::new(),
             calm: false,
@@ -317,6 +327,7 @@ impl Play {
     /// Plays until nothing is left of the plan.
     fn go_on(&mut self) {
         loop {
+            self.restore_if_due();
             let now = self.now();
             if let Some(at) = self.steps.iter().position(|(at, _)| *at <= now) {
                 let (_, by) = self.steps.swap_remove(at);
@@ -334,7 +345,9 @@ impl Play {
             let act = self.acts.front().map(|(at, _)| *at);
             let death = self.deaths.iter().min().copied();
             let step = self.steps.iter().map(|(at, _)| *at).min();
-            let Some(next) = [act, self.world.next_news(), step, trouble].into_iter().flatten().min() else {
+            let Some(next) =
+                [act, self.world.next_news(), step, trouble, self.next_restore()].into_iter().flatten().min()
+            else {
                 return;
             };
             if let Some(death) = death.filter(|death| *death <= next) {

@@ -23,17 +23,25 @@ pub struct EventSeen {
 /// empties it.
 pub struct Sight {
     eyes: Eyes,
-    seen: i64,
+    pub past: Seen,
+    /// The most calls and second legs that held a line at once.
+    pub most_lines: i64,
+    /// Workspaces whose wallet did not cover another minute at some time.
+    pub short: HashSet<String>,
+    /// What must never be committed, and was.
+    pub broken: BTreeSet<String>,
+}
+
+/// What was seen of the past that the store knows of.
+#[derive(Clone, Default)]
+pub struct Seen {
+    last: i64,
     /// The events of the last looks: rows of several nodes may come into sight out of their order.
     known: HashSet<String>,
     /// Type and nudge of every nudge event, in the order of the outbox.
     pub events: Vec<(String, String)>,
     /// Every event.
     pub all: Vec<EventSeen>,
-    /// The most calls and second legs that held a line at once.
-    pub most_lines: i64,
-    /// Workspaces whose wallet did not cover another minute at some time.
-    pub short: HashSet<String>,
     /// Campaigns whose end was told.
     pub finished: Vec<String>,
     /// Records that were told to be rejected.
@@ -42,8 +50,6 @@ pub struct Sight {
     pub messages: Vec<(String, String)>,
     /// The statuses of messages as they were seen last.
     statuses: HashMap<String, String>,
-    /// What must never be committed, and was.
-    pub broken: BTreeSet<String>,
 }
 
 /// Rows of `events` that another node may still commit although later ones are seen already.
@@ -62,18 +68,17 @@ impl Sight {
     pub fn new(stage: &Stage) -> Self {
         Self {
             eyes: stage.eyes(),
-            seen: 0,
-            known: HashSet::new(),
-            events: Vec::new(),
-            all: Vec::new(),
+            past: Seen::default(),
             most_lines: 0,
             short: HashSet::new(),
-            finished: Vec::new(),
-            rejected: Vec::new(),
-            messages: Vec::new(),
-            statuses: HashMap::new(),
             broken: BTreeSet::new(),
         }
+    }
+
+    /// The store is an older one, of which this was seen.
+    pub fn go_back(&mut self, stage: &Stage, past: Seen) {
+        self.eyes = stage.eyes();
+        self.past = past;
     }
 
     pub fn look(&mut self) {
@@ -83,7 +88,7 @@ impl Sight {
         let slack = if order == "rowid" { 0 } else { LATE };
         let events = format!(
             "select {order}, type, envelope, id, workspace from events where {order} > {} order by {order}",
-            self.seen - slack
+            self.past.last - slack
         );
         let [lines, money, counts, blocks, statuses, events] =
             self.eyes.look([LINES, HELD, COUNTS, BLOCKS, STATUSES, &events]);
@@ -99,8 +104,8 @@ impl Sight {
             self.look_at_message(word(&row[0]), word(&row[1]));
         }
         for row in events {
-            self.seen = self.seen.max(number(&row[0]));
-            if self.known.insert(word(&row[3])) {
+            self.past.last = self.past.last.max(number(&row[0]));
+            if self.past.known.insert(word(&row[3])) {
                 self.look_at_event(&row);
             }
         }
@@ -108,7 +113,7 @@ impl Sight {
 
     fn look_at_event(&mut self, row: &[Option<String>]) {
         let (kind, envelope) = (word(&row[1]), row[2].as_deref());
-        self.all.push(EventSeen {
+        self.past.all.push(EventSeen {
             id: word(&row[3]),
             tenant: word(&row[4]).parse().expect("an id"),
             kind: kind.clone(),
@@ -116,16 +121,16 @@ impl Sight {
         let said: serde_json::Value = serde_json::from_str(envelope.unwrap_or_default()).unwrap_or_default();
         let field = |name: &str| said["data"][name].as_str().map(str::to_owned);
         if kind == "campaign.finished" {
-            self.finished.extend(field("campaignId"));
+            self.past.finished.extend(field("campaignId"));
         }
         if kind == "stream.record_rejected" {
-            self.rejected.extend(field("recordId"));
+            self.past.rejected.extend(field("recordId"));
         }
         if kind.starts_with("message.") {
-            self.messages.push((kind.clone(), field("messageId").unwrap_or_else(|| UNSEEN.to_owned())));
+            self.past.messages.push((kind.clone(), field("messageId").unwrap_or_else(|| UNSEEN.to_owned())));
         }
         if kind.starts_with("nudge.") {
-            self.events.push((kind, field("id").unwrap_or_else(|| UNSEEN.to_owned())));
+            self.past.events.push((kind, field("id").unwrap_or_else(|| UNSEEN.to_owned())));
         }
     }
 
@@ -158,10 +163,16 @@ impl Sight {
 
     /// No status of a message moves back.
     fn look_at_message(&mut self, id: String, status: String) {
-        let before = self.statuses.insert(id.clone(), status.clone());
+        let before = self.past.statuses.insert(id.clone(), status.clone());
         if before.as_ref().is_some_and(|before| went_back(before, &status)) {
             self.broken.insert(format!("{id} was {before:?} and is {status}"));
         }
+    }
+
+    /// Calls that are not over.
+    pub fn live_calls(&self) -> Vec<Id<Call>> {
+        let [found] = self.eyes.look(["select id from calls where phase is null order by id"]);
+        found.iter().filter_map(|row| row[0].as_deref()?.parse().ok()).collect()
     }
 
     /// Whose call it is; `None` when the service knows of no such call.

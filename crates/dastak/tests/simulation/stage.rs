@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dastak::cli;
+use dastak::config::Config;
 use domain::secret::Secret;
 use rusqlite::{Connection, OpenFlags};
 use store::Store;
@@ -218,8 +220,33 @@ impl Stage {
         file
     }
 
+    fn beside(&self, name: &str) -> PathBuf {
+        let own = self.folder.file_name().expect("a folder").to_string_lossy().into_owned();
+        self.folder.with_file_name(format!("{own}-{name}"))
+    }
+
+    /// Takes a backup of the stage while the service works.
+    pub fn back_up(&self, settings: &Config) {
+        cli::back_up(settings, &self.beside("backup")).expect("a backup");
+    }
+
+    /// Puts the backup back. The service is stopped; its indexes of knowledge stay where they are.
+    pub fn put_back(&self, settings: &Config) {
+        let gone = self.beside("gone");
+        std::fs::rename(&self.folder, &gone).expect("the folder is moved away");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(cli::put_in_place(settings, &self.beside("backup"))).expect("a restore");
+        for entry in std::fs::read_dir(&gone).expect("the folder").flatten() {
+            if entry.file_name().to_string_lossy().starts_with("knowledge-") {
+                std::fs::rename(entry.path(), self.folder.join(entry.file_name())).expect("an index");
+            }
+        }
+        std::fs::remove_dir_all(&gone).expect("what is gone");
+    }
+
     /// Takes everything away.
     pub fn strike(self) {
+        let _ = std::fs::remove_dir_all(self.beside("backup"));
         if let State::Postgres { aside, name, .. } = self.state {
             drop(aside);
             Aside::to(&server()).run(&format!("drop database if exists {name} with (force)"));

@@ -151,7 +151,7 @@ impl Court<'_> {
         if open > 1 || open == 1 && (campaign.status != "active" || campaign.run.is_none()) {
             broken.push(format!("{} is {} and has {open} runs that go on", campaign.id, campaign.status));
         }
-        let told = sight.finished.iter().filter(|id| **id == campaign.id).count();
+        let told = sight.past.finished.iter().filter(|id| **id == campaign.id).count();
         if told != usize::from(campaign.status == "completed") {
             broken.push(format!("{} is {} and was finished {told} times", campaign.id, campaign.status));
         }

@@ -257,7 +257,7 @@ impl Court<'_> {
     ) {
         let proved =
             self.count("select count(*) from decision_log where chain = 'consent' and outcome = 'withdrawn'");
-        let told = sight.all.iter().filter(|event| event.kind == "contact.opted_out").count() as i64;
+        let told = sight.past.all.iter().filter(|event| event.kind == "contact.opted_out").count() as i64;
         if proved != told {
             broken.push(format!("{proved} withdrawals were told {told} times"));
         }
@@ -308,7 +308,7 @@ impl Court<'_> {
         broken: &mut Vec<String>,
     ) {
         let mut last: HashMap<&str, i64> = HashMap::new();
-        for (kind, id) in sight.messages.iter().filter(|(_, id)| id != crate::sight::UNSEEN) {
+        for (kind, id) in sight.past.messages.iter().filter(|(_, id)| id != crate::sight::UNSEEN) {
             let word = kind.trim_start_matches("message.");
             let rank = if word == "received" { RECEIVED } else { rank(word).unwrap_or(0) };
             if let Some(before) = last.insert(id, rank)
@@ -318,7 +318,7 @@ impl Court<'_> {
             }
         }
         // An erasure of the same moment empties events before anybody sees whose they are.
-        if sight.messages.iter().any(|(_, id)| id == crate::sight::UNSEEN) {
+        if sight.past.messages.iter().any(|(_, id)| id == crate::sight::UNSEEN) {
             return;
         }
         for (id, message) in messages {

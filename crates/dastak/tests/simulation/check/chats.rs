@@ -16,7 +16,7 @@ struct ChatSeen {
     carried: bool,
     /// Whether its person was erased: its words and events are gone.
     erased: bool,
-    /// Whether it waits for a person of the team, for as long as that takes.
+    /// Whether people of the team have it; on the messaging channel for as long as that takes.
     waits: bool,
     ended: bool,
     writing: bool,
@@ -74,6 +74,7 @@ impl Court<'_> {
         }
         self.what_clients_were_told(&chats, &mut broken);
         self.events_of_chats(&chats, &mut broken);
+        self.people_own_chats(&chats, &mut broken);
         self.charges_of_chats(&chats, &mut broken);
         self.broken.extend(broken);
     }
@@ -119,11 +120,7 @@ impl Court<'_> {
         }
         for chat in chats.iter().filter(|chat| !chat.erased) {
             let of = |kind: &str| told.get(&(chat.id.clone(), kind.to_owned())).copied().unwrap_or(0);
-            let expected = [
-                ("chat.started", 1),
-                ("chat.completed", i64::from(chat.ended)),
-                ("chat.handoff_requested", i64::from(chat.handed_off)),
-            ];
+            let expected = [("chat.started", 1), ("chat.completed", i64::from(chat.ended))];
             for (kind, times) in expected {
                 if of(kind) != times {
                     broken.push(format!("{} was told {} times of {}, not {times}", kind, of(kind), chat.id));
@@ -131,6 +128,73 @@ impl Court<'_> {
             }
             if of("chat.analyzed") > 1 {
                 broken.push(format!("the analysis of {} was told more than once", chat.id));
+            }
+        }
+    }
+
+    /// A chat passes from the agent to people and back by one step at a time, each told once, and the agent says nothing
+    /// while people have it. Each event says how many messages there were.
+    fn people_own_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
+        let mut steps: HashMap<String, Vec<(String, i64)>> = HashMap::new();
+        let sql = "select json_extract(envelope, '$.data.chatId'), type, transcript from events where type in \
+             ('chat.handoff_requested', 'chat.assigned', 'chat.handed_back') and envelope is not null order by rowid";
+        for (chat, kind, transcript) in self.rows(sql, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        }) {
+            let messages = transcript.split(' ').nth(1).and_then(|number| number.parse().ok());
+            steps.entry(chat).or_default().push((kind, messages.expect("a number of messages")));
+        }
+        for chat in chats.iter().filter(|chat| !chat.erased) {
+            let told = steps.remove(&chat.id).unwrap_or_default();
+            let mut owned = Vec::new();
+            // Since which message people have it, and whether the agent asked for them.
+            let (mut people, mut asked, mut assigned) = (None, false, false);
+            for (kind, messages) in &told {
+                let fits = match kind.as_str() {
+                    "chat.handoff_requested" => people.is_none(),
+                    "chat.assigned" => !assigned,
+                    _ => people.is_some(),
+                };
+                if !fits {
+                    broken.push(format!("{kind} of {} does not follow from {told:?}", chat.id));
+                }
+                match kind.as_str() {
+                    "chat.handed_back" => {
+                        owned.extend(people.take().map(|from| from..=*messages));
+                        (asked, assigned) = (false, false);
+                    }
+                    _ => {
+                        people = people.or(Some(messages + 1));
+                        asked |= kind == "chat.handoff_requested";
+                        assigned |= kind == "chat.assigned";
+                    }
+                }
+            }
+            owned.extend(people.map(|from| from..=i64::MAX));
+            if asked != chat.handed_off || people.is_some() != chat.waits && !chat.ended {
+                broken.push(format!("who has {} is not what was told: {told:?}", chat.id));
+            }
+            for (seq, role, words) in &chat.messages {
+                if role == "agent" && owned.iter().any(|range| range.contains(seq)) {
+                    broken.push(format!(
+                        "the agent said «{words}» in {} while people had it: {told:?}",
+                        chat.id
+                    ));
+                }
+            }
+            let of = |wanted: &str| told.iter().any(|(kind, _)| kind == wanted);
+            let known = &self.log.chats;
+            let is = |id: &&domain::ids::Id<domain::ids::Chat>| id.to_string() == chat.id;
+            if known.taken.iter().any(|id| is(&id)) && !of("chat.assigned") {
+                broken.push(format!("{} was taken over and nobody was told", chat.id));
+            }
+            if known.given_back.iter().any(|id| is(&id)) && !of("chat.handed_back") {
+                broken.push(format!("{} was given back and nobody was told", chat.id));
+            }
+            for (_, words) in known.written.iter().filter(|(id, _)| is(&id)) {
+                if !chat.messages.iter().any(|(_, role, text)| role == "human" && text == words) {
+                    broken.push(format!("a teammate wrote «{words}», which is not in {}", chat.id));
+                }
             }
         }
     }
@@ -178,6 +242,10 @@ fn messages_are_in_order(chat: &ChatSeen, broken: &mut Vec<String>) {
                     (None, answer) => answer.is_none(),
                     (Some(_), Some(said)) if chat.carried => {
                         said.split('\n').all(|line| open.pop_front() == Some(line))
+                    }
+                    // Somebody took it over before its first words.
+                    (Some(_), None) if !chat.carried => {
+                        chat.messages[..at].iter().all(|(_, role, _)| role != "agent")
                     }
                     (Some((_, role, said)), _) => role == "user" && *words == reply_to(said),
                 };

@@ -12,7 +12,7 @@ use crate::carrier::{Dial, World};
 use crate::clients::{Kept, Promise};
 
 /// What is asked of a slow store may be written down so much later than it says, milliseconds.
-const SLOWEST: i64 = 2 * MINUTE;
+pub(super) const SLOWEST: i64 = 2 * MINUTE;
 
 impl Court<'_> {
     /// No attempt is dialled twice, and nothing is dialled that the store does not know of.

@@ -6,6 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use domain::wallet::call_charge;
 
+use super::dials::SLOWEST;
 use super::{Court, moment};
 
 impl Court<'_> {
@@ -89,17 +90,26 @@ impl Court<'_> {
         self.broken.extend(broken);
     }
 
-    /// The most that the other calls and legs of a workspace can have held when this one was charged.
+    /// The most that the other calls, their legs and the chats of a workspace can have held when this one was charged. What
+    /// is over holds its money until it is paid, which a slow store does later.
     fn held_at(&self, tenant: Tenant, reference: &str, at: Timestamp) -> i64 {
         let on_line = |started: Timestamp, ended: Option<Timestamp>| {
-            started <= at && ended.is_none_or(|ended| ended >= at)
+            started <= at && ended.is_none_or(|ended| ended.plus(SLOWEST) >= at)
         };
         let calls = self.calls.iter().filter(|(id, call)| {
             call.workspace == tenant && id.as_str() != reference && on_line(call.started_at, call.ended_at)
         });
         let legs =
             self.legs.values().filter(|leg| leg.workspace == tenant && on_line(leg.started_at, leg.ended_at));
-        calls.map(|(_, call)| call.price * call.minutes).sum::<i64>()
+        let chats: Vec<(i64, Timestamp, Option<Timestamp>)> = self.rows(
+            &format!(
+                "select price, created_at, ended_at from chats where workspace = '{tenant}' and price > 0"
+            ),
+            |row| Ok((row.get(0)?, moment(row, 1)?, row.get::<_, Option<i64>>(2)?.map(Timestamp))),
+        );
+        let chats = chats.iter().filter(|(_, opened, ended)| on_line(*opened, *ended));
+        chats.map(|(price, ..)| price).sum::<i64>()
+            + calls.map(|(_, call)| call.price * call.minutes).sum::<i64>()
             + legs.map(|leg| leg.price * leg.minutes).sum::<i64>()
     }
 }

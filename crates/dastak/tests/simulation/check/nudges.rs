@@ -22,7 +22,7 @@ impl Court<'_> {
         let mut broken = Vec::new();
         let mut finished: HashMap<&str, usize> = HashMap::new();
         let mut over = HashSet::new();
-        for (kind, nudge) in &sight.events {
+        for (kind, nudge) in &sight.past.events {
             if over.contains(nudge) && nudge != UNSEEN {
                 broken.push(format!("{kind} of {nudge} after its end"));
             }

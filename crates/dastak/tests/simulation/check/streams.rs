@@ -74,7 +74,7 @@ impl Court<'_> {
 
     fn rejections_are_told_once(&mut self, sight: &Sight) {
         let mut told: BTreeMap<&str, usize> = BTreeMap::new();
-        for record in &sight.rejected {
+        for record in &sight.past.rejected {
             *told.entry(record).or_default() += 1;
         }
         let invalid: Vec<String> =

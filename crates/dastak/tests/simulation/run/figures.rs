@@ -14,6 +14,10 @@ pub struct Figures {
     /// Calls that took their leave because of an empty wallet.
     pub exhausted: u64,
     pub crashes: u64,
+    pub restores: u64,
+    /// Chats that teammates took over, and requests that reached tools.
+    pub takeovers: u64,
+    pub tools: u64,
     pub nudges: u64,
     pub scheduled: u64,
     /// Records that were taken in, and calls that were written back.
@@ -35,6 +39,9 @@ impl Figures {
         self.legs += other.legs;
         self.exhausted += other.exhausted;
         self.crashes += other.crashes;
+        self.restores += other.restores;
+        self.takeovers += other.takeovers;
+        self.tools += other.tools;
         self.nudges += other.nudges;
         self.scheduled += other.scheduled;
         self.records += other.records;
@@ -61,6 +68,9 @@ impl std::fmt::Display for Figures {
             legs,
             exhausted,
             crashes,
+            restores,
+            takeovers,
+            tools,
             nudges,
             scheduled,
             records,
@@ -81,7 +91,7 @@ impl std::fmt::Display for Figures {
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,
-            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back, {messages} messages handed over, {told} notifications",
+            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {restores} restores, {takeovers} chats taken over, {tools} requests to tools, {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back, {messages} messages handed over, {told} notifications",
             boundaries.keys().filter(|(name, _)| !name.starts_with("read ")).count(),
         )
     }

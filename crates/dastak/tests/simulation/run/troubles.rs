@@ -59,7 +59,7 @@ impl Play {
         self.come_back(node, at);
     }
 
-    fn come_back(&mut self, node: usize, at: Timestamp) {
+    pub(super) fn come_back(&mut self, node: usize, at: Timestamp) {
         self.lives += 1;
         self.world.set_faulty(false);
         self.nodes[node] = Some(Life::begin(&self.stage, &self.world, self.seed, (node, self.lives), at));
