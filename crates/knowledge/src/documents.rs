@@ -91,7 +91,7 @@ pub(crate) async fn add(
     let chars: usize = document.blocks.iter().map(|block| block.text.chars().count()).sum();
     let chars = i64::try_from(chars).unwrap_or(i64::MAX);
     // Half a megabyte takes some milliseconds.
-    let cut = tokio::task::spawn_blocking(move || retrieval::cut(&document)).await;
+    let cut = runtime::blocking::run(move || retrieval::cut(&document)).await;
     let passages = cut.map_err(|why| Failure::internal(format!("a document could not be cut: {why}")))?;
     if passages.is_empty() {
         return Err(Failure::field(field, "has no text"));

@@ -155,7 +155,7 @@ pub(crate) async fn nearest(
     if set_is_small(&memory, base) {
         return Some(compare());
     }
-    match tokio::task::spawn_blocking(compare).await {
+    match runtime::blocking::run(compare).await {
         Ok(found) => Some(found),
         Err(_) => alone(WithoutVectors::Failed),
     }

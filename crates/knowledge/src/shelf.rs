@@ -162,7 +162,7 @@ fn lock_folder(data: &Path) -> Result<(PathBuf, File), String> {
 
 /// Runs what may take long on a thread of its own.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = runtime::blocking::run(work).await;
     done.map_err(|why| Failure::internal(format!("work on an index of a knowledge base: {why}")))
 }
 
@@ -305,12 +305,12 @@ async fn catch_up(
         Ok(writing) => {
             let merged = index.clone();
             // The change shows already; files are merged while it is searched, and the next change waits.
-            tokio::task::spawn_blocking(move || {
+            tokio::spawn(runtime::blocking::run(move || {
                 if let Err(why) = writing.finish(&merged) {
                     tracing::warn!(%why, "files of an index could not be merged");
                 }
                 drop(held);
-            });
+            }));
             Ok(index)
         }
         Err(failure) => Err((failure, held)),

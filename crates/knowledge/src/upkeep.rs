@@ -25,7 +25,7 @@ pub async fn look_after(app: &App) -> Result<bool, Failure> {
         for gone in folders.iter().copied().filter(|base| !there.iter().any(|(known, ..)| known == base)) {
             let shelf = shelf.clone();
             // A folder of a large base takes a while.
-            tokio::task::spawn_blocking(move || shelf.remove(gone)).await.ok();
+            runtime::blocking::run(move || shelf.remove(gone)).await.ok();
         }
         for (base, tenant, version) in there {
             if shelf.lags(base, version)

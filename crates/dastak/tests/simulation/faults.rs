@@ -261,6 +261,28 @@ pub enum Plant {
     Claims,
     /// The lease of a call counts as over thirty seconds before it is.
     Leases,
+    /// Nobody is ever found in a call.
+    Phones,
+    /// How far a reply has got is not stored.
+    Tools,
+    /// A reply goes on although a person takes the chat.
+    People,
+    /// A backup lacks the scheduled calls.
+    Restores,
+}
+
+/// The statement that stores a chat, but that leaves the reply under way when a person takes it.
+fn reply_goes_on(sql: &str) -> Option<String> {
+    let place = |column: &str| {
+        let from = sql.find(&format!(" {column} = ?"))? + column.len() + 5;
+        let digits = sql[from..].find(|sign: char| !sign.is_ascii_digit()).unwrap_or(sql.len() - from);
+        Some(sql[from..from + digits].to_owned())
+    };
+    let (state, kind) = (place("state")?, place("turn_kind")?);
+    sql.starts_with("update chats set").then(|| {
+        let kept = format!(" turn_kind = case when ?{state} = 'human' then turn_kind else ?{kind} end");
+        sql.replacen(&format!(" turn_kind = ?{kind}"), &kept, 1)
+    })
 }
 
 impl Plant {
@@ -270,7 +292,13 @@ impl Plant {
             Err(_) => None,
             Ok("claims") => Some(Self::Claims),
             Ok("leases") => Some(Self::Leases),
-            Ok(other) => panic!("SIM_PLANT is claims or leases, not {other}"),
+            Ok("phones") => Some(Self::Phones),
+            Ok("tools") => Some(Self::Tools),
+            Ok("people") => Some(Self::People),
+            Ok("restores") => Some(Self::Restores),
+            Ok(other) => {
+                panic!("SIM_PLANT is claims, leases, phones, tools, people or restores, not {other}")
+            }
         }
     }
 }
@@ -337,7 +365,14 @@ impl Faults for Misfortune {
         match self.plant {
             Some(Plant::Claims) if sql.contains("skip locked") => sql.replace("/*pg for update", "/*").into(),
             Some(Plant::Leases) => sql.replace("next_step_at <= ?1", "next_step_at - 30000 <= ?1").into(),
-            Some(Plant::Claims) | None => sql.into(),
+            Some(Plant::Phones) => {
+                sql.replace("started_at > ?2 and phase is null", "started_at > ?2 and 1 = 0").into()
+            }
+            Some(Plant::Tools) => {
+                sql.replace("set progress = ?3 where", "set progress = progress where ?3 = ?3 and").into()
+            }
+            Some(Plant::People) => reply_goes_on(sql).map_or(sql.into(), Into::into),
+            Some(Plant::Claims | Plant::Restores) | None => sql.into(),
         }
     }
 

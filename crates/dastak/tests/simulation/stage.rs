@@ -13,6 +13,8 @@ use store::db::{Settings, Wake};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
+use crate::faults::Plant;
+
 /// The rows of an answer, as texts.
 pub type Texts = Vec<Vec<Option<String>>>;
 
@@ -236,6 +238,10 @@ impl Stage {
         std::fs::rename(&self.folder, &gone).expect("the folder is moved away");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(cli::put_in_place(settings, &self.beside("backup"))).expect("a restore");
+        if let Some(Plant::Restores) = Plant::chosen() {
+            let store = Connection::open(self.folder.join("dastak.db")).expect("the store");
+            store.execute("delete from scheduled_calls", []).expect("a planted defect");
+        }
         for entry in std::fs::read_dir(&gone).expect("the folder").flatten() {
             if entry.file_name().to_string_lossy().starts_with("knowledge-") {
                 std::fs::rename(entry.path(), self.folder.join(entry.file_name())).expect("an index");
