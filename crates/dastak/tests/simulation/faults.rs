@@ -273,16 +273,13 @@ pub enum Plant {
 
 /// The statement that stores a chat, but that leaves the reply under way when a person takes it.
 fn reply_goes_on(sql: &str) -> Option<String> {
-    let place = |column: &str| {
-        let from = sql.find(&format!(" {column} = ?"))? + column.len() + 5;
-        let digits = sql[from..].find(|sign: char| !sign.is_ascii_digit()).unwrap_or(sql.len() - from);
-        Some(sql[from..from + digits].to_owned())
-    };
-    let (state, kind) = (place("state")?, place("turn_kind")?);
-    sql.starts_with("update chats set").then(|| {
-        let kept = format!(" turn_kind = case when ?{state} = 'human' then turn_kind else ?{kind} end");
-        sql.replacen(&format!(" turn_kind = ?{kind}"), &kept, 1)
-    })
+    let (names, rest) = sql.strip_prefix("update chats set (")?.split_once(") = (")?;
+    let (places, rest) = rest.split_once(')')?;
+    let mut places: Vec<String> = places.split(',').map(|place| place.trim().to_owned()).collect();
+    let place_of = |column: &str| names.split(',').position(|name| name.trim() == column);
+    let (state, kind) = (place_of("state")?, place_of("turn_kind")?);
+    places[kind] = format!("case when {} = 'human' then turn_kind else {} end", places[state], places[kind]);
+    Some(format!("update chats set ({names}) = ({}){rest}", places.join(", ")))
 }
 
 impl Plant {
