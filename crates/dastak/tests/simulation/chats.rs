@@ -51,7 +51,9 @@ pub struct Known {
     pub given_back: Vec<Id<Chat>>,
     /// What teammates were answered to have written.
     pub written: Vec<(Id<Chat>, String)>,
-    /// Words whose reply failed: they were taken back.
+    /// How often the reply to words failed.
+    pub repeated: HashMap<String, usize>,
+    /// Words whose reply failed and that were not sent again: they were taken back.
     pub failed: Vec<(Id<Chat>, String)>,
     /// Sessions whose end was answered.
     pub ended: Vec<Id<Chat>>,
@@ -204,14 +206,19 @@ pub async fn attempt(
                 chats::Accepted::Writing(writing) => match app.clock.outside(writing.reply()).await {
                     Ok(reply) => reply.reply,
                     Err(failure) if failure.error == codes::REPLY_FAILED => {
+                        // Many clients send it again under the same key; what becomes of that they may never hear.
+                        let repeats = Random::named(world.seed(), &format!("repeat {words}")).percent(70);
                         let mut tries = 0;
                         known(&mut |log| {
-                            log.chats.failed.push((id, words.clone()));
-                            tries = log.chats.failed.iter().filter(|(_, failed)| failed == words).count();
+                            let made = log.chats.repeated.entry(words.clone()).or_default();
+                            *made += 1;
+                            tries = *made;
                         });
-                        // Many clients send it again under the same key.
-                        let repeats = Random::named(world.seed(), &format!("repeat {words}")).percent(70);
-                        return if repeats && tries < REPEATS { Err(failed()) } else { Ok(()) };
+                        if repeats && tries < REPEATS {
+                            return Err(failed());
+                        }
+                        known(&mut |log| log.chats.failed.push((id, words.clone())));
+                        return Ok(());
                     }
                     Err(failure) => return Err(again(failure)),
                 },
