@@ -351,6 +351,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     };
     let reader = extraction::Worker::new(&config.extract_program, &["extract"]);
     let pages = knowledge::links::client(&config).map_err(|why| format!("the client of pages: {why}"))?;
+    let shares = limits::shares::InWork::new(&config.limits, &metrics);
     Ok(Arc::new(App {
         reader: Arc::new(reader),
         pages,
@@ -370,7 +371,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         access: access::Cache::default(),
         throttle: access::Throttle::default(),
         rates: limits::rates::Windows::default(),
-        shares: limits::shares::InWork::default(),
+        shares,
         hung_up: crate::app::calls::HungUp::default(),
         breaker: crate::app::nudges::Breaker::default(),
         uploads: crate::app::recording_uploads::Uploads::default(),

@@ -61,7 +61,7 @@ async fn who_is_not_known_sends_headers_only() {
             socket.write_all(head("POST", "/v1/calls", key, &more).as_bytes()).await.unwrap();
             let said = answer(&mut socket).await;
             assert!(said.starts_with("HTTP/1.1 401") && said.contains("connection: close"), "{said}");
-            assert_eq!(app.app().shares.bodies.taken(&()), 0);
+            assert_eq!(app.app().shares.bodies.taken(), 0);
         }
         // A client that sends everything before it reads still gets the reason.
         let mut socket = connect(&app).await;
@@ -102,7 +102,7 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
     slow.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
     // What was announced does not count; what has arrived does.
     slow.write_all(&vec![b' '; FIVE_MB - 1]).await.unwrap();
-    until("the body is in work", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
+    until("the body is in work", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(FIVE_MB)));
     let send = |key: &str, body: Bytes| {
         let (app, key) = (&app, key.to_owned());
@@ -114,9 +114,9 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
         send(key, Bytes::from_static(b"{}")).await.refused(400, "invalid_request");
     }
     drop(slow);
-    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
     send(&mine.live, large).await.refused(400, "invalid_request");
-    assert_eq!(app.app().shares.bodies.taken(&()), 0);
+    assert_eq!(app.app().shares.bodies.taken(), 0);
 }
 
 /// Who knows the address of a hook or the token of a form holds nobody's bodies up: not by announcing, and by sending only
@@ -135,7 +135,7 @@ async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
         socket.write_all(&vec![b' '; sent]).await.unwrap();
         silent.push(socket);
     }
-    until("what was sent has arrived", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
+    until("what was sent has arrived", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
     // The network of the strangers has no more than 6 MB; the key of the workspace has its own part.
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(2_000_000)));
     let send = |path: &str, key: &str, body: Bytes| {
@@ -149,12 +149,12 @@ async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
     let sent = 8_000_000 - (FIVE_MB - 1);
     greedy.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
     greedy.write_all(&vec![b' '; sent]).await.unwrap();
-    until("all is taken", || app.app().shares.bodies.taken(&()) == 8_000_000).await;
+    until("all is taken", || app.app().shares.bodies.taken() == 8_000_000).await;
     send("/v1/calls", &other.live, large).await.refused(503, "unavailable");
     let small = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(900_000)));
     send("/v1/calls", &other.live, small).await.refused(400, "invalid_request");
     drop((silent, greedy));
-    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
 }
 
 /// Clients that ask for pages and do not read them hold at most their workspace's part, and other workspaces read on.
@@ -188,13 +188,13 @@ async fn answers_that_nobody_reads_are_bounded() {
     }
     let given = idle.iter().filter(|(_, status)| status == "200").count();
     assert!((3..=4).contains(&given) && idle.iter().all(|(_, status)| status == "200" || status == "429"));
-    let taken = app.app().shares.answers_of.taken(&Client::Workspace(mine.id.parse().unwrap()));
+    let taken = app.app().shares.answers.taken_by(&Client::Workspace(mine.id.parse().unwrap()));
     assert!(taken <= most && taken > most / 2, "{taken}");
     // Small answers are given, and others read on.
     app.get(&mine.live, "/v1/me").await.expect(200);
     app.get(&other.live, "/v1/events?after=start").await.expect(200);
     drop(idle);
-    until("they are given back", || app.app().shares.answers.taken(&()) == 0).await;
+    until("they are given back", || app.app().shares.answers.taken() == 0).await;
     app.get(&mine.live, "/v1/events?after=start&limit=100").await.expect(200);
 }
 
