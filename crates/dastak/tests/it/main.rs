@@ -85,6 +85,7 @@ mod integrations;
 mod knowledge;
 mod knowledge_files;
 mod knowledge_files_hostile;
+mod large_pages;
 mod legs;
 mod lines;
 mod listen;

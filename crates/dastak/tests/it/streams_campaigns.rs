@@ -675,3 +675,25 @@ async fn a_request_is_stored_whole_or_not_at_all() {
     }
     assert!(failed >= 10, "{failed} statements were let fail");
 }
+
+/// An attachment reads every earlier record of the stream, so a workspace has so many a minute.
+#[tokio::test]
+async fn attaching_has_a_rate() {
+    let desk = Desk::open().await;
+    let (made, other) =
+        (webhook(&desk.app, &desk.workspace).await, webhook(&desk.app, &desk.workspace).await);
+    let campaign = desk.campaign(json!({})).await;
+    let limits = json!({"limits": {"campaignWritesPerMinute": 1}});
+    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &limits).await.expect(200);
+    desk.app.advance(60).await;
+    attach(&desk, &campaign, &made, &json!({})).await;
+    let path = format!("{campaign}/streams/{}", other["id"].as_str().unwrap());
+    let refused = desk.put(&path, &json!({})).await;
+    let wait: i64 = refused.header("retry-after").expect("how long to wait").parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    refused.refused(429, "rate_limited");
+    let attached = desk.get(&format!("{campaign}/streams")).await;
+    assert_eq!(attached["data"].as_array().unwrap().len(), 1, "{attached}");
+    desk.app.advance(60).await;
+    attach(&desk, &campaign, &other, &json!({})).await;
+}
