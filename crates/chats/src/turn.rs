@@ -148,8 +148,8 @@ fn is_left_silent(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<boo
     Ok(silent - spoken > MAX_SILENT + 1)
 }
 
-/// Plays the conversation for one try of a reply. With `alone` there is no model: the interpreter uses its own
-/// sentences.
+/// Plays the conversation for one try of a reply. With `alone`, and at the opening of one more session that may stay silent,
+/// there is no model: the interpreter uses its own sentences.
 pub(crate) async fn play(
     app: &Arc<App>,
     claim: &Claim,

@@ -26,7 +26,7 @@ struct List {
 
 /// Every row of a list, page by page, and how many pages there were.
 async fn walk(room: &Room, list: &List) -> (HashSet<String>, usize) {
-    let key = if list.of_operator { &room.kit.app.operator_token } else { room.kit.live() };
+    let key: &str = if list.of_operator { &room.kit.app.operator_token } else { room.kit.live() };
     let (mut seen, mut pages, mut on) = (HashSet::new(), 0, "?limit=100".to_owned());
     loop {
         let page = room.kit.app.get(key, &format!("{}{on}", list.path)).await;
