@@ -255,6 +255,14 @@ pub async fn bind(
                 ));
             }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
+            // Whoever has the account's token could bind it in any workspace, and each would answer its customers. Numbers of
+            // the sandbox are nobody's.
+            if known.is_none()
+                && connection.provider == ProviderKind::Cloud
+                && channel_accounts::is_bound_elsewhere(tx, tenant, &state.phone_number_id)?
+            {
+                return Err(Failure::conflict("the number is bound already: release it first"));
+            }
             let count = channel_accounts::count_numbers(tx, tenant)?;
             if known.is_none() && count >= MAX_NUMBERS {
                 return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));

@@ -73,6 +73,7 @@ mod ends;
 mod erasure;
 mod erasure_abroad;
 mod erasure_by_number;
+mod erasure_chats;
 mod fakes;
 mod flows;
 #[path = "../../../providers/tests/wire/head.rs"]
