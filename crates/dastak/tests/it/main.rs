@@ -29,6 +29,7 @@ mod campaign_retries;
 mod campaigns;
 mod channel_accounts;
 mod channel_calls;
+mod channel_campaign_answers;
 mod channel_campaign_edges;
 mod channel_campaign_stops;
 mod channel_campaign_words;
