@@ -202,7 +202,7 @@ async fn a_restore_that_ends_after_any_step_is_finished_by_the_next() {
         "settled",
         "released",
     ];
-    assert_eq!(names, all.map(str::to_owned).into());
+    assert_eq!(names, BTreeSet::from(all.map(str::to_owned)));
 }
 
 /// A service that begins in the same folder between a restore's look and its mark keeps its files.
