@@ -273,7 +273,13 @@ pub async fn bind(
             }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
             let count = channel_accounts::count_numbers(tx, tenant)?;
-            check_free(tx, tenant, connection.provider, (&state.phone_number_id, number), known.is_none())?;
+            check_free(
+                tx,
+                tenant,
+                connection.provider,
+                (state.phone_number_id.as_str(), number),
+                known.is_none(),
+            )?;
             if known.is_none() && count >= MAX_NUMBERS {
                 return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));
             }
