@@ -160,6 +160,8 @@ impl Service {
         let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
         let wakes = Wakes::default();
         let store = open_store(&config, &wakes).await?;
+        // Once more: a restore that began in the same moment saw no file of this service yet.
+        files::refuse_unfinished(&config.data)?;
         let keyring = master_key::open(&store, &master_key::Source::of(&config)?).await?;
         let listener = TcpListener::bind(&config.listen)
             .await

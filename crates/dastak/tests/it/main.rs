@@ -29,6 +29,7 @@ mod campaign_retries;
 mod campaigns;
 mod channel_accounts;
 mod channel_calls;
+mod channel_campaign_answers;
 mod channel_campaign_edges;
 mod channel_campaign_stops;
 mod channel_campaign_words;
@@ -73,6 +74,7 @@ mod ends;
 mod erasure;
 mod erasure_abroad;
 mod erasure_by_number;
+mod erasure_chats;
 mod fakes;
 mod flows;
 #[path = "../../../providers/tests/wire/head.rs"]
