@@ -18,10 +18,11 @@ use runtime::shares::Share;
 use runtime::traces::{Span, SpanKind};
 use store::DbError;
 
+use super::endpoints::Endpoint;
+use super::engine::Engine;
 use super::lanes::Assignment;
 use super::outbox::complete;
-use super::record::{Ending, FinishedAttempt};
-use super::{Endpoint, Engine, PendingAttempt, locked};
+use super::pending::{DISABLED, Ending, FinishedAttempt, PendingAttempt, locked};
 
 /// Bytes of an answer that are read; nothing of them is kept.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -296,15 +297,6 @@ fn observe(span: &mut Span, answer: &Result<Response, SendError>) {
         Err(why) => span.failed(why.code()),
     }
 }
-
-/// Why a delivery of a disabled endpoint is given up.
-pub(super) const DISABLED: &str = "not attempted: the endpoint is disabled";
-/// Why a delivery of a deleted endpoint is given up.
-pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
-/// Why a delivery without payload is given up.
-pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
-/// Why a delivery that waited in line for a dead endpoint is given up.
-pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
 
 fn request(
     engine: &Engine,
