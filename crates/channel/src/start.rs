@@ -175,12 +175,12 @@ pub async fn start(
     match begun {
         Begun::Given(answer) => Ok(answer),
         Begun::Refused(failure) => Err(failure),
-        Begun::Send(claim, started) => deliver(app, *claim, once, *started).await,
+        Begun::Send(claim, started) => send_template(app, *claim, once, *started).await,
     }
 }
 
 /// Sends in a task of its own: a disconnected client does not stop it, and the manual clock counts it.
-async fn deliver(
+async fn send_template(
     app: &Arc<App>,
     claim: Claim,
     once: Once,
