@@ -14,6 +14,7 @@ pub mod delivery;
 pub mod document;
 pub mod ids;
 pub mod integration;
+pub mod invisible;
 mod json_schema;
 pub mod knowledge;
 pub mod nudge;

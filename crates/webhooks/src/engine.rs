@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 use providers::guarded_client::{GuardedClient, Policy, SystemResolver, Transport};
 use runtime::clock::{Clock, Signal};
 use runtime::crypto::Keyring;
-use runtime::shares::Shares;
+use runtime::shares::Bounded;
 use runtime::traces::Traces;
 use store::deliveries::Key;
 use store::{DbError, Store, Tx};
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 use super::endpoints;
 use super::lanes::Lanes;
-use super::pending::{FinishedAttempt, PendingAttempt, locked};
+use super::pending::{FinishedAttempt, PendingAttempt, SENDING, locked};
 use super::readers::Readers;
 
 /// Figures of deliveries.
@@ -59,8 +59,7 @@ pub struct Engine {
     pub(super) lanes: Mutex<Lanes>,
     pub(super) done: Mutex<Vec<FinishedAttempt>>,
     /// Bytes of large bodies that are being sent, in all and by workspace.
-    pub(super) sending: Shares<()>,
-    pub(super) sending_of: Shares<Tenant>,
+    pub(super) sending: Bounded<Tenant>,
     /// Told when outcomes were recorded, and when a worker ended.
     pub(super) progress: Notify,
     pub(super) dispatch: Signal,
@@ -120,6 +119,8 @@ impl Engine {
             "Time from an event to its acceptance at the first attempt",
             lag,
         );
+        let sending = Gauge::default();
+        registry.register("webhook_sending_bytes", "Bytes of large bodies under way", sending.clone());
         Ok(Self {
             store: store.clone(),
             clock: clock.clone(),
@@ -137,8 +138,7 @@ impl Engine {
             traces: traces.clone(),
             lanes: Mutex::default(),
             done: Mutex::default(),
-            sending: Shares::default(),
-            sending_of: Shares::default(),
+            sending: Bounded::new(SENDING, sending),
             progress: Notify::new(),
             dispatch: clock.signal(),
             record: clock.signal(),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use domain::time::{SECOND, Timestamp};
 use domain::trace::TraceContext;
+use runtime::shares::Bounds;
 use store::deliveries::Key;
 use store::events::TranscriptRef;
 
@@ -20,6 +21,9 @@ pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
 pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
 /// Why a delivery that waited in line for a dead endpoint is given up.
 pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
+
+/// Bytes of large bodies that are being sent by this node.
+pub(super) const SENDING: Bounds = Bounds { all: 64 * 1024 * 1024, kept: 0 };
 
 /// One attempt to be made.
 #[derive(Debug, Clone)]
