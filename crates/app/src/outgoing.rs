@@ -5,9 +5,9 @@ use api::error_codes;
 use domain::ids::{Id, Kind};
 use domain::ports::{Pieces, ProviderError};
 use domain::tenant::Tenant;
+use runtime::shares::{Share, Shares};
 
 use super::{App, Failure};
-use crate::limits::shares::{Share, Shares};
 
 /// Requests that read one object at once, and all objects of one kind and workspace.
 pub const PER_OBJECT: usize = 8;

@@ -43,7 +43,7 @@ pub(crate) fn card_view((row, contact): (CardRow, ShownCard)) -> Card {
     }
 }
 
-/// The board of a campaign or an agent that exists. It is made if it is not there yet.
+/// The board of an existing campaign or agent, created if needed.
 async fn whole(app: &App, tenant: Tenant, owner: Owner) -> Result<WholeBoard, Failure> {
     let read = move |tx: &mut Tx<'_>| {
         if !owner.exists(tx, tenant)? {
@@ -79,18 +79,18 @@ pub(crate) fn column_of<'b>(
     })
 }
 
-/// Where a list of cards goes on: when the last card came, and its id.
+/// The cursor of a list of cards: when the last card arrived, and its id.
 fn place(entered_at: Timestamp, id: Id<ids::Card>) -> String {
     format!("{} {id}", entered_at.0)
 }
 
-/// The same from its text.
+/// Parses such a cursor.
 fn read_place(text: &str) -> Option<(Timestamp, Id<ids::Card>)> {
     let (at, id) = text.split_once(' ')?;
     Some((Timestamp(at.parse().ok()?), id.parse().ok()?))
 }
 
-/// `GET …/board/cards`: a page of cards, and where the next one goes on.
+/// `GET …/board/cards`: a page of cards, with the cursor of the next.
 ///
 /// # Errors
 /// 404, 400 `column_not_on_board`.
@@ -121,8 +121,7 @@ pub async fn list(
     page.await
 }
 
-/// `PATCH …/board/cards/{cardId}`: puts a card where a person wants it. In the column where it is already it
-/// is only confirmed.
+/// `PATCH …/board/cards/{cardId}`: moves a card by hand. In its present column it is only confirmed.
 ///
 /// # Errors
 /// 404, 400 `column_not_on_board`.

@@ -1,5 +1,4 @@
-//! Documents as the operator sees them: a list, the files, and a teammate's verdict
-//! (docs/contract/documents.md#review).
+//! Documents over the operator API: list, files, review by a teammate (docs/contract/documents.md#review).
 
 use api::documents::{DocumentPart, DocumentReview, ReceivedDocument};
 use api::error_codes as codes;
@@ -13,7 +12,7 @@ use domain::tenant::Tenant;
 use store::Tx;
 use store::documents::{self, DocumentRow};
 
-use crate::documents::{emit, view};
+use crate::document_checks::{emit, view};
 
 fn not_found() -> Failure {
     Failure::not_found("document")
@@ -29,7 +28,7 @@ fn shown(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<ReceivedD
     Ok(view(row, parts))
 }
 
-/// Documents of a workspace, or of one of its chats, newest first; and the key after which the list goes on.
+/// Documents of a workspace or of one chat, newest first, with the cursor of the next page.
 ///
 /// # Errors
 /// 404 without the workspace.
@@ -70,7 +69,6 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<Received
 pub struct OpenedFile {
     /// What it is.
     pub content_type: FileType,
-    /// Its size.
     pub bytes: i64,
     /// What it is called.
     pub name: String,
@@ -91,7 +89,7 @@ impl OpenedFile {
     }
 }
 
-/// A file of a document: the part of this name, or the first. Who looked at it is in the operator log.
+/// A file of a document: the part with this name, or the first. The access is recorded in the operator log.
 ///
 /// # Errors
 /// 404; 503 when the object store does not answer.
@@ -128,7 +126,7 @@ pub async fn file(
     })
 }
 
-/// Marks a document as verified, or rejects it. What says the same again changes nothing.
+/// Verifies or rejects a document. Idempotent.
 ///
 /// # Errors
 /// 404; 409 when nothing was accepted.

@@ -1,4 +1,4 @@
-//! Chats as clients and the operator see them.
+//! Chats in the form of the public and the operator API.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn told(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<ChatMessage> {
     messages.into_iter().map(told).collect()
 }
 
-/// A session over the API. Test keys open none, so there is none that they see.
+/// A session over the API. Test keys have none.
 ///
 /// # Errors
 /// 404, for chats of other channels, too.
@@ -45,7 +45,7 @@ pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Res
         .await
 }
 
-/// A chat as a list shows it.
+/// A chat in a list.
 pub(crate) fn view(row: ChatRow) -> InboxChat {
     InboxChat {
         id: row.id,
@@ -63,7 +63,7 @@ pub(crate) fn view(row: ChatRow) -> InboxChat {
     }
 }
 
-/// Chats of a workspace, newest first, of one state or of all; and the key after which the list goes on.
+/// Chats of a workspace, newest first, of one state or of all, with the cursor of the next page.
 ///
 /// # Errors
 /// 404 without the workspace.
@@ -86,7 +86,7 @@ pub async fn list(
     page.await
 }
 
-/// A chat with its messages and what its analysis found.
+/// A chat with its messages and its analysis.
 ///
 /// # Errors
 /// 404.

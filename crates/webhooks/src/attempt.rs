@@ -14,21 +14,21 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use providers::guarded_client::{Limits, Request, Response, SendError};
 use ring::hmac;
-use runtime::shares::{Bounds, Taken};
+use runtime::shares::Taken;
 use runtime::traces::{Span, SpanKind};
 use store::DbError;
 
+use super::endpoints::Endpoint;
+use super::engine::Engine;
 use super::lanes::Assignment;
 use super::outbox::complete;
-use super::record::{Ending, FinishedAttempt};
-use super::{Endpoint, Engine, PendingAttempt, locked};
+use super::pending::{DISABLED, Ending, FinishedAttempt, PendingAttempt, locked};
 
 /// Bytes of an answer that are read; nothing of them is kept.
 const ANSWER_BYTES: usize = 64 * 1024;
 /// Bodies of more bytes than this are counted while they are sent.
 const SMALL: usize = 16 * 1024;
-/// Bytes of those, in all and of one workspace; what does not fit is tried a second later.
-pub(super) const SENDING: Bounds = Bounds { all: 64 * 1024 * 1024, kept: 0 };
+/// Bytes of those of one workspace; what does not fit is retried a second later.
 const SENDING_OF: usize = 8 * 1024 * 1024;
 /// Outcomes that may wait for the store before workers wait too.
 const UNRECORDED: usize = 8_192;
@@ -295,15 +295,6 @@ fn observe(span: &mut Span, answer: &Result<Response, SendError>) {
         Err(why) => span.failed(why.code()),
     }
 }
-
-/// Why a delivery of a disabled endpoint is given up.
-pub(super) const DISABLED: &str = "not attempted: the endpoint is disabled";
-/// Why a delivery of a deleted endpoint is given up.
-pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
-/// Why a delivery without payload is given up.
-pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
-/// Why a delivery that waited in line for a dead endpoint is given up.
-pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
 
 fn request(
     engine: &Engine,

@@ -88,7 +88,7 @@ pub struct Request {
     /// The stream whose token the sender presented, where that is who may call.
     pub entrance: Option<Entrance>,
     /// The connection whose provider sent it, where that is who may call.
-    pub hook: Option<channel::inbox::Entrance>,
+    pub hook: Option<channel::inbox::HookConnection>,
     /// Whether only the head of the answer is wanted.
     pub is_head: bool,
     /// What its body takes of the bounds.

@@ -264,7 +264,7 @@ fn sender_of(
     access: Access,
     caller: Option<&Caller>,
     entrance: Option<&Entrance>,
-    hook: Option<&channel::inbox::Entrance>,
+    hook: Option<&channel::inbox::HookConnection>,
 ) -> Client {
     match (access, caller) {
         (_, Some(caller)) => Client::Workspace(caller.tenant()),
@@ -298,7 +298,7 @@ async fn admit_provider(
     app: &Arc<App>,
     path: &[(&'static str, String)],
     client: IpAddr,
-) -> Result<channel::inbox::Entrance, Failure> {
+) -> Result<channel::inbox::HookConnection, Failure> {
     let id = path.first().map_or("", |(_, id)| id.as_str());
     channel::inbox::entrance(app, id).await.map_err(|failure| app.hook_refused(client, failure))
 }

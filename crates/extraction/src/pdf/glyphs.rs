@@ -7,7 +7,7 @@ use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 
 use super::garbled::offset;
-use super::string;
+use super::strings::string;
 use crate::{MAX_CHARACTERS, legacy};
 
 /// The size of glyphs is given in thousandths of the size of their font.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::ids::{Chat, Document, Id};
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, Failure};
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::http::stream::pieces;
