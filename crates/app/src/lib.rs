@@ -46,6 +46,7 @@ pub mod node;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
+pub mod outgoing;
 mod owed_steps;
 pub mod published_flows;
 pub mod readiness;

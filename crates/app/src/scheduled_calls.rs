@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use api::error_codes as codes;
-use api::scheduled_calls::{NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade};
+use api::scheduled_calls::{
+    NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade, ScheduledCallPage,
+};
 use domain::call::Fact;
 use domain::due_dial::{Act, DueFacts, PlacementFailure};
 use domain::ids::{ApiKey, Id};
@@ -26,6 +28,7 @@ use super::due_dials::{Allowance, DialRound, DueDial, InFlight, Look};
 use super::due_rows::DueRow;
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Claim, Once};
+use super::limits::pages;
 use super::{App, Context, Failure, timelines, topics};
 
 fn view(row: ScheduledCallRow) -> ScheduledCallView {
@@ -139,10 +142,20 @@ pub async fn list(
     status: Option<Status>,
     limit: i64,
     offset: i64,
-) -> Result<Vec<ScheduledCallView>, Failure> {
-    let rows =
-        app.store.read(move |tx| scheduled_calls::list(tx, tenant, mode, status, limit, offset)).await?;
-    Ok(rows.into_iter().map(view).collect())
+) -> Result<ScheduledCallPage, Failure> {
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
+            let offset = after.and_then(|after| after.parse().ok()).unwrap_or(offset);
+            let rows = scheduled_calls::list(tx, tenant, mode, status, limit, offset)?;
+            let next = pages::last(&rows, limit, |_| (offset + limit).to_string());
+            Ok::<_, DbError>((rows.into_iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, None, read, |_: &ScheduledCallView| String::new())
+    });
+    let (data, next) = page.await?;
+    // A page of large rows ends before its limit.
+    let next_offset = next.map(|_| offset + data.len() as i64);
+    Ok(ScheduledCallPage { data, next_offset })
 }
 
 fn not_found() -> Failure {

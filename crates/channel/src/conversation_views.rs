@@ -7,6 +7,7 @@ use api::channel_conversations::{
     ChatLabel, Conversation, ConversationAnalysis, ConversationBusiness, ConversationCustomer,
     ConversationMessage, ConversationOutcome, ConversationStatus, MAX_LABELS, NewChatLabel,
 };
+use app::limits::pages;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
@@ -60,14 +61,15 @@ pub async fn list(
     if mode == Mode::Test {
         return Ok((Vec::new(), None));
     }
-    app.store
-        .read(move |tx| {
-            let rows = channel_conversations::list(tx, tenant, &filter, below.as_deref(), limit)?;
-            let next =
-                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
-            Ok((views(tx, tenant, rows)?, next))
-        })
-        .await
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
+            let rows = channel_conversations::list(tx, tenant, &filter, below, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            Ok::<_, Failure>((views(tx, tenant, rows)?, next))
+        };
+        pages::views(tx, limit, below.clone(), read, |view: &Conversation| view.id.to_string())
+    });
+    page.await
 }
 
 /// One conversation.

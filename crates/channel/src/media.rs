@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use api::error_codes::{RATE_LIMITED, UNAVAILABLE};
-use app::limits::shares::{Share, Shares};
+use app::outgoing::{Name, Outgoing, Range, Sending};
 use app::{App, Failure, topics};
 use domain::channel::MediaKind;
 use domain::channel::provider::Fault;
 use domain::ids::{ChannelMessage, Id};
-use domain::ports::{Pieces, ProviderError};
 use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use serde_json::Value;
@@ -25,9 +23,6 @@ const DROPS: i64 = 100;
 /// which the provider keeps it.
 const AGAIN: i64 = 5 * MINUTE;
 const MAX_ATTEMPTS: i64 = 40;
-/// Files that a node sends to clients at once: of one message, and of one workspace.
-const PER_FILE: usize = 8;
-const PER_WORKSPACE: usize = 32;
 
 /// Whether a message's file can be a document that an agent asks for.
 pub(crate) fn may_be_document(message: &MessageRow) -> bool {
@@ -223,63 +218,15 @@ pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<K
     })
 }
 
-/// Files that this node is sending to clients.
-#[derive(Default)]
-struct InTransfer {
-    of_messages: Shares<Id<ChannelMessage>>,
-    of_workspaces: Shares<Tenant>,
-}
-
-/// A file on its way to a client, and its places among all that are sent.
-pub struct Transfer {
-    next: Option<Vec<u8>>,
-    rest: Box<dyn Pieces>,
-    message: Id<ChannelMessage>,
-    _of_message: Share<Id<ChannelMessage>>,
-    _of_workspace: Share<Tenant>,
-}
-
-impl Transfer {
-    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes
-    /// are missing.
-    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
-        let piece = match self.next.take() {
-            Some(piece) => piece,
-            None => match self.rest.next().await {
-                Ok(piece) => piece?,
-                Err(why) => {
-                    tracing::warn!(message = %self.message, %why, "a received file broke off");
-                    return None;
-                }
-            },
-        };
-        Some((piece, self))
-    }
-}
-
 /// Opens a file, which is read as the client takes it.
 ///
 /// # Errors
-/// `rate_limited` while too many are sent; 404 when the object is gone; `unavailable` when the object store does not
-/// answer.
-pub async fn open(app: &App, file: &KeptFile) -> Result<Transfer, Failure> {
-    let full = || Failure {
-        retry_after: Some(1),
-        ..Failure::new(RATE_LIMITED, "too many requests for received files at once; wait for some of them")
-    };
-    let sent = app.kept.of(InTransfer::default);
-    let of_message = sent.of_messages.take(file.message, 1, PER_FILE).ok_or_else(full)?;
-    let of_workspace = sent.of_workspaces.take(file.tenant, 1, PER_WORKSPACE).ok_or_else(full)?;
-    let away = |why: ProviderError| Failure {
-        cause: Some(why.to_string()),
-        retry_after: Some(2),
-        ..Failure::new(UNAVAILABLE, "the file cannot be fetched right now; try again")
-    };
-    let opened = app.ports.objects.open(&file.object, 0, file.bytes).await.map_err(away)?;
-    let mut rest = opened.ok_or_else(|| Failure::not_found("media"))?;
-    // The first bytes are read before the answer begins, so that it can still say that there are none.
-    let next = rest.next().await.map_err(away)?;
-    Ok(Transfer { next, rest, message: file.message, _of_message: of_message, _of_workspace: of_workspace })
+/// Those of [`Outgoing::open`].
+pub async fn open(app: &App, file: &KeptFile) -> Result<Sending<ChannelMessage>, Failure> {
+    const NAME: Name = Name { one: "media", many: "received files" };
+    let sent = app.kept.of(|| Outgoing::<ChannelMessage>::new(NAME));
+    let range = Range { key: file.object.clone(), first: 0, length: file.bytes };
+    sent.open(app, (file.tenant, file.message), range).await
 }
 
 /// Removes messages that are over and older than the days that are kept, with their files.

@@ -200,6 +200,29 @@ async fn described(
     Err(Failure::field(field, "names no number of the business account"))
 }
 
+/// Whether nobody else has a number: this workspace with another id, or another workspace where it is new in this one.
+fn check_free(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    provider: ProviderKind,
+    (phone_number_id, number): (&str, E164),
+    is_new: bool,
+) -> Result<(), Failure> {
+    let twin = |row: &NumberRow| row.number == number && row.phone_number_id != phone_number_id;
+    if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
+        return Err(Failure::conflict(
+            "the number is bound with another phoneNumberId: release that one first",
+        ));
+    }
+    // Whoever has the account's token could bind it in any workspace, and each would answer its customers. Numbers of the
+    // sandbox are nobody's.
+    let counts = is_new && provider == ProviderKind::Cloud;
+    if counts && channel_accounts::is_bound_elsewhere(tx, tenant, phone_number_id)? {
+        return Err(Failure::conflict("the number is bound already: release it first"));
+    }
+    Ok(())
+}
+
 /// Binds a number, or changes what a bound one does.
 ///
 /// # Errors
@@ -248,14 +271,15 @@ pub async fn bind(
                     ));
                 }
             }
-            let twin = |row: &NumberRow| row.number == number && row.phone_number_id != state.phone_number_id;
-            if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
-                return Err(Failure::conflict(
-                    "the number is bound with another phoneNumberId: release that one first",
-                ));
-            }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
             let count = channel_accounts::count_numbers(tx, tenant)?;
+            check_free(
+                tx,
+                tenant,
+                connection.provider,
+                (state.phone_number_id.as_str(), number),
+                known.is_none(),
+            )?;
             if known.is_none() && count >= MAX_NUMBERS {
                 return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));
             }

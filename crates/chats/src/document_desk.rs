@@ -3,6 +3,7 @@
 
 use api::documents::{DocumentPart, DocumentReview, ReceivedDocument};
 use api::error_codes as codes;
+use app::limits::pages;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::document::{FileType, masked, reviewed};
@@ -39,15 +40,17 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<ReceivedDocument>, Option<String>), Failure> {
-    app.store
-        .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            let rows = documents::list(tx, tenant, chat, before.as_deref(), limit)?;
-            let next = rows.last().filter(|_| rows.len() as i64 == limit).map(|row| row.id.to_string());
+    let page = app.store.read(move |tx| {
+        access::workspace(tx, tenant)?;
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = documents::list(tx, tenant, chat, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
             let shown = rows.iter().map(|row| shown(tx, tenant, row)).collect::<Result<_, _>>()?;
             Ok::<_, Failure>((shown, next))
-        })
-        .await
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &ReceivedDocument| view.document_id.to_string())
+    });
+    page.await
 }
 
 /// One document.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::chats::{ChatMessage, ChatSession, InboxChat, InboxChatDetail};
+use app::limits::pages;
 use app::{App, Failure, access};
 use domain::chat::{Channel, State};
 use domain::ids::{Chat, Id};
@@ -73,15 +74,16 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<InboxChat>, Option<String>), Failure> {
-    let rows = app
-        .store
-        .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok::<_, Failure>(chats::list(tx, tenant, state, before.as_deref(), limit)?)
-        })
-        .await?;
-    let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
-    Ok((rows.into_iter().map(view).collect(), next))
+    let page = app.store.read(move |tx| {
+        access::workspace(tx, tenant)?;
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = chats::list(tx, tenant, state, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            Ok::<_, Failure>((rows.into_iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &InboxChat| view.id.to_string())
+    });
+    page.await
 }
 
 /// A chat with its messages and what its analysis found.

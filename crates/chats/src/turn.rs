@@ -16,12 +16,12 @@ use domain::conversation::{
 };
 use domain::ports::{LanguageModel, ModelReply, ProviderError, Said, TalkOrder};
 use domain::tenant::Tenant;
-use domain::time::Timestamp;
+use domain::time::{HOUR, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
-use store::{Tx, agents};
+use store::{DbError, Tx, agents};
 
 use crate::documents::outcome;
 use crate::feed::Feed;
@@ -136,17 +136,35 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
     }))
 }
 
-/// Plays the conversation for one try of a reply. With `alone` there is no model: the interpreter uses its own
-/// sentences.
+/// Sessions of the last hour that are looked at, and by how many those without a word of the customer may outnumber the
+/// others until the model writes no opening any more: a chat in which nobody writes is free, and the model is not.
+const LOOKED_AT: i64 = 100;
+const MAX_SILENT: i64 = 30;
+
+/// Whether a workspace opens sessions in which nobody writes.
+fn is_left_silent(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<bool, DbError> {
+    let (silent, spoken) = chats::silent_and_spoken(tx, tenant, now.plus(-HOUR), LOOKED_AT)?;
+    // The session that is opened is one of the silent.
+    Ok(silent - spoken > MAX_SILENT + 1)
+}
+
+/// Plays the conversation for one try of a reply. With `alone`, and at the opening of one more session that may stay silent,
+/// there is no model: the interpreter uses its own sentences.
 pub(crate) async fn play(
     app: &Arc<App>,
     claim: &Claim,
     feed: &Feed,
     alone: bool,
 ) -> Result<Written, Trouble> {
-    let wanted = *claim;
-    let scene = app.store.read(move |tx| scene(tx, &wanted)).await?.ok_or(Trouble::Gone)?;
-    let mut turn = Turn::begin(app, claim, feed, alone, scene)?;
+    let (wanted, now) = (*claim, app.clock.now());
+    let found = app.store.read(move |tx| {
+        let Some(scene) = scene(tx, &wanted)? else { return Ok::<_, Failure>(None) };
+        let opens = wanted.kind == TurnKind::Opening && scene.row.channel == ChatChannel::Api;
+        let silent = opens && is_left_silent(tx, scene.row.workspace, now)?;
+        Ok(Some((scene, silent)))
+    });
+    let (scene, silent) = found.await?.ok_or(Trouble::Gone)?;
+    let mut turn = Turn::begin(app, claim, feed, alone || silent, scene)?;
     turn.run().await
 }
 

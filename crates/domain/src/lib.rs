@@ -15,6 +15,7 @@ pub mod document;
 pub mod due_dial;
 pub mod ids;
 pub mod integration;
+pub mod invisible;
 mod json_schema;
 pub mod knowledge;
 pub mod nudge;

@@ -14,7 +14,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use providers::guarded_client::{Limits, Request, Response, SendError};
 use ring::hmac;
-use runtime::shares::Share;
+use runtime::shares::{Bounds, Taken};
 use runtime::traces::{Span, SpanKind};
 use store::DbError;
 
@@ -28,7 +28,7 @@ const ANSWER_BYTES: usize = 64 * 1024;
 /// Bodies of more bytes than this are counted while they are sent.
 const SMALL: usize = 16 * 1024;
 /// Bytes of those, in all and of one workspace; what does not fit is tried a second later.
-const SENDING: usize = 64 * 1024 * 1024;
+pub(super) const SENDING: Bounds = Bounds { all: 64 * 1024 * 1024, kept: 0 };
 const SENDING_OF: usize = 8 * 1024 * 1024;
 /// Outcomes that may wait for the store before workers wait too.
 const UNRECORDED: usize = 8_192;
@@ -50,7 +50,7 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
 /// The body of an attempt, and what it takes of the bounds while it is sent.
 struct Sent {
     body: Bytes,
-    _shares: Option<(Share<()>, Share<Tenant>)>,
+    _taken: Option<Taken<Tenant>>,
 }
 
 /// A worker under way. Dropping it leaves the lane in order, however the task ends.
@@ -165,14 +165,13 @@ impl Engine {
     async fn body_of(&self, item: &PendingAttempt) -> Result<Option<Sent>, DbError> {
         let bytes =
             item.body.len() + item.transcript.as_ref().map_or(0, |transcript| transcript.most_bytes());
-        let mut shares = None;
+        let mut taken = None;
         if bytes > SMALL {
-            let bytes = bytes.min(SENDING_OF);
-            let own = self.sending_of.take(item.key.tenant, bytes, SENDING_OF);
-            shares = own.and_then(|own| Some((self.sending.take((), bytes, SENDING)?, own)));
-            if shares.is_none() {
+            let mut sending = self.sending.nothing(item.key.tenant, SENDING_OF);
+            if sending.grow(bytes.min(SENDING_OF)).is_err() {
                 return Ok(None);
             }
+            taken = Some(sending);
         }
         let body = match item.transcript.clone() {
             None => item.body.clone(),
@@ -186,7 +185,7 @@ impl Engine {
                 completed.await?.into()
             }
         };
-        Ok(Some(Sent { body, _shares: shares }))
+        Ok(Some(Sent { body, _taken: taken }))
     }
 
     /// Headers of an attempt at `now`.

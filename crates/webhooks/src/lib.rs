@@ -38,7 +38,7 @@ use prometheus_client::registry::Registry;
 use providers::guarded_client::{GuardedClient, Policy, SystemResolver, Transport};
 use runtime::clock::{Clock, Job, Signal, Woken};
 use runtime::crypto::Keyring;
-use runtime::shares::Shares;
+use runtime::shares::Bounded;
 use runtime::traces::Traces;
 use store::deliveries::Key;
 use store::events::TranscriptRef;
@@ -115,8 +115,7 @@ pub struct Engine {
     lanes: Mutex<Lanes>,
     done: Mutex<Vec<FinishedAttempt>>,
     /// Bytes of large bodies that are being sent, in all and by workspace.
-    sending: Shares<()>,
-    sending_of: Shares<Tenant>,
+    sending: Bounded<Tenant>,
     /// Told when outcomes were recorded, and when a worker ended.
     progress: Notify,
     dispatch: Signal,
@@ -180,6 +179,8 @@ impl Engine {
             "Time from an event to its acceptance at the first attempt",
             lag,
         );
+        let sending = Gauge::default();
+        registry.register("webhook_sending_bytes", "Bytes of large bodies under way", sending.clone());
         Ok(Self {
             store: store.clone(),
             clock: clock.clone(),
@@ -197,8 +198,7 @@ impl Engine {
             traces: traces.clone(),
             lanes: Mutex::default(),
             done: Mutex::default(),
-            sending: Shares::default(),
-            sending_of: Shares::default(),
+            sending: Bounded::new(attempt::SENDING, sending),
             progress: Notify::new(),
             dispatch: clock.signal(),
             record: clock.signal(),

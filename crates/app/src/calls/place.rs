@@ -411,7 +411,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }
-    let id = env.context.ids.make::<Call>();
+    let id = env.context.ids.dated::<Call>();
     Ok(CallRow {
         id,
         workspace: tenant,

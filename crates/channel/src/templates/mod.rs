@@ -13,6 +13,7 @@ use api::channel_templates::{
 };
 use api::error_codes::{CHATAPP_DISABLED, TEMPLATE_NOT_FOUND};
 use app::access::Caller;
+use app::limits::pages;
 use app::{App, Context, Failure, topics};
 use domain::channel::provider::{Sample, TemplateState};
 use domain::channel::template::{self, NewTemplate, TemplateRef, is_named};
@@ -112,16 +113,20 @@ pub async fn list(
     status: Option<TemplateStatus>,
     limit: i64,
 ) -> Result<(Vec<View>, Option<String>), Failure> {
-    app.store
-        .read(move |tx| {
-            let mut rows =
-                channel_templates::page(tx, tenant, after.as_deref(), name.as_deref(), status, limit + 1)?;
-            let more = rows.len() > usize::try_from(limit).unwrap_or(usize::MAX);
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
+            let mut rows = channel_templates::page(tx, tenant, after, name.as_deref(), status, limit + 1)?;
+            let more = rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let next = rows.last().filter(|_| more).map(|row| row.id.stored());
-            Ok((rows.into_iter().map(view).collect(), next))
+            let keyed = rows.into_iter().map(|row| (row.id.stored(), view(row))).collect();
+            Ok::<_, Failure>((keyed, next))
+        };
+        pages::read(tx, limit, after.clone(), read, |_, (key, view): (String, View)| {
+            Ok((key, pages::bytes_of(&view), view))
         })
-        .await
+    });
+    page.await
 }
 
 /// One template.

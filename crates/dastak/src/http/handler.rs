@@ -23,9 +23,11 @@ use streams::ingest::Entrance;
 use super::body::{Arriving, Held};
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
+use crate::app::limits::shares::Client;
 use crate::app::operator_log::Trace;
 use crate::app::{App, Failure};
 use crate::runtime::crypto::Keyring;
+use crate::runtime::turns::Turn;
 
 /// What a handler returns.
 pub type Outcome = Result<Reply, Failure>;
@@ -181,6 +183,8 @@ pub struct Reply {
     pub headers: Vec<(&'static str, String)>,
     /// Body.
     pub body: Body,
+    /// The turn in which it was read, until its bytes count.
+    pub turn: Option<Turn<Client>>,
 }
 
 /// Body of an answer.
@@ -236,7 +240,17 @@ impl HttpBody for Body {
 impl Reply {
     /// A body that is all there.
     pub fn bytes(status: u16, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
-        Self { status, content_type, headers: Vec::new(), body: full(bytes) }
+        Self::of(status, content_type, Vec::new(), full(bytes))
+    }
+
+    /// An answer with these headers and this body.
+    pub fn of(
+        status: u16,
+        content_type: &'static str,
+        headers: Vec<(&'static str, String)>,
+        body: Body,
+    ) -> Self {
+        Self { status, content_type, headers, body, turn: None }
     }
 
     /// Bare JSON.

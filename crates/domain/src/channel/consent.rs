@@ -5,6 +5,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::conversation::speech::opt_out;
+use crate::invisible::is_invisible;
 
 /// What a customer wants from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -424,15 +425,11 @@ const LONGEST_SENTENCE: usize = 400;
 /// What is polite around a word that stops.
 const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
 
-/// Whether nobody sees a sign: it joins, parts or marks others, or asks for the look of an emoji.
-fn is_invisible(sign: char) -> bool {
-    matches!(
-        sign,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{20e3}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    ) || (sign.is_control() && !sign.is_whitespace())
+/// Whether nobody sees a sign: it is invisible by definition, a control, marks others, or asks for the look of an emoji.
+fn is_unseen(sign: char) -> bool {
+    is_invisible(sign)
+        || matches!(sign, '\u{20e3}' | '\u{fff9}'..='\u{fffb}')
+        || (sign.is_control() && !sign.is_whitespace())
 }
 
 /// Whether a sign around a word is no part of it: punctuation, an arrow, an emoji. Vowel signs and the like are not
@@ -452,7 +449,7 @@ fn is_mark(sign: char) -> bool {
 /// The text as it looks: other forms of the same letters (full-width ones, say) are those letters, and what nobody sees
 /// is gone. At most `most` characters of it, which is enough to see that there are more.
 fn seen(text: &str, most: usize) -> String {
-    text.nfkc().filter(|sign| !is_invisible(*sign)).take(most).collect()
+    text.nfkc().filter(|sign| !is_unseen(*sign)).take(most).collect()
 }
 
 /// Lower case, one blank between words, without marks around them.

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `garbled` | fonts that name other characters than they show |
 //! | `glyphs` | what is drawn, and the text that the file gives for it |
 //! | `lines` | marks that become lines, with their cells |
 //! | `signs` | vowel signs that stand before their letter on paper |
@@ -9,6 +10,7 @@
 //! | `tables` | lines that are rows of one table |
 //! | `layout` | blocks |
 
+mod garbled;
 mod glyphs;
 mod layout;
 mod lines;
@@ -88,7 +90,11 @@ pub fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Unreadable> {
     if are_pictures(&covered, &lines) {
         return Err(Unreadable::Damaged(PICTURES.into()));
     }
-    layout::blocks(&lines, draft)
+    layout::blocks(&lines, draft)?;
+    if garbled::reads_as_garbled(draft.blocks()) || garbled::lost_too_much(glyphs.lost, glyphs.indian) {
+        return Err(Unreadable::Damaged(garbled::REASON.into()));
+    }
+    Ok(())
 }
 
 /// Whether most pages are pictures that say next to nothing beside: a scan, perhaps with a stamp on it.
