@@ -375,7 +375,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         rates: limits::rates::Windows::default(),
         shares,
         hung_up: crate::app::calls::HungUp::default(),
-        breaker: crate::app::nudges::Breaker::default(),
+        breaker: crate::app::due_dials::Breaker::default(),
         uploads: crate::app::recording_uploads::Uploads::default(),
         node,
         readiness: readiness::Readiness::default(),

@@ -12,6 +12,7 @@ pub mod compliance;
 pub mod decision_log;
 pub mod delivery;
 pub mod document;
+pub mod due_dial;
 pub mod ids;
 pub mod integration;
 pub mod invisible;
