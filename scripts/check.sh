@@ -4,5 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
 cargo fmt --manifest-path fuzz/Cargo.toml --check
+python3 scripts/dependencies.py
+scripts/unrun.sh
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 cargo test --workspace --quiet --lib --bins --test it -- --skip _on_postgres --skip tenants::

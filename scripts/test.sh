@@ -2,10 +2,14 @@
 # Every test; the service's own suite on both engines. Fails when something is missing.
 #
 # Everything is built first, as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
-# Then two lanes run side by side: what waits for real time (telephones, time-outs) and needs little of the machine, and what computes, which
-# yields to it (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
+# That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones, time-outs, outages) and
+# needs little of the machine; the tests in Rust, which compute; and what uses the service from outside, which does a bit of both. The last two
+# yield to the first (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
+# The time of a step is that of the clock and, beside it, what it took of the processors; a server that a lane shares is not counted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lints.sh
+. scripts/lints.sh
 logs=target/tests pg=$(mktemp -d)
 rm -rf "$logs" && mkdir -p "$logs"
 chmod 755 "$pg"
@@ -25,8 +29,8 @@ telephone_threads=32 signalling_threads=4
 step() {
     local name="$1" log="$logs/${1//[^a-zA-Z0-9]/-}.log" began=$SECONDS
     shift
-    if "$@" >"$log" 2>&1; then
-        echo "== $name: $((SECONDS - began)) s"
+    if TIMEFORMAT="%U %S" && { time "$@" >"$log" 2>&1; } 2>"$log.time"; then
+        echo "== $name: $((SECONDS - began)) s, $(awk '{ printf "%.0f", $1 + $2 }' "$log.time") s of the processors"
         return
     fi
     {
@@ -59,36 +63,45 @@ sys.exit(f"no such tests: {missing}") if missing else print(*(f"--test={name}" f
 waits() {
     step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
         step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads &&
-        step "calls through a dispatcher" python3 scripts/dispatcher.py "${CARGO_TARGET_DIR:-target}/debug/dastak"
+        step "calls through a dispatcher" python3 scripts/dispatcher.py "$DASTAK" &&
+        step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every
 }
 
 computes() {
     local on_postgres="-c fsync=off -c synchronous_commit=off" others draw
-    export DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
     others=$(other_tests) || return 1
-    # shellcheck disable=SC2086 # several options
     draw=$(git rev-parse HEAD) || return 1
     echo "the simulation draws a hundred seeds beside its fixed ones: SIM_DRAW=$draw"
+    # shellcheck disable=SC2086 # several options
     step "everything else, the service on SQLite" env TEST_ENGINE=sqlite SIM_DRAW="$draw" \
         cargo test --workspace --lib --bins $others -- --skip _on_postgres &&
         TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
         step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
-        step "the simulation with two nodes" env SIM_ENGINE=postgres SIM_SEEDS=4 cargo test --workspace --test simulation every_seed &&
-        step "examples in the documentation" cargo test --workspace --doc &&
-        step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
-        step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
-        step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
-        step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every &&
+        step "the simulation with two nodes" env SIM_ENGINE=postgres SIM_SEEDS=4 cargo test --workspace --test simulation every_seed
+}
+
+from_outside() {
+    step "schemathesis" scripts/schemathesis.sh &&
+        step "generated clients" scripts/clients.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
-        step "schemathesis" scripts/schemathesis.sh &&
-        step "generated clients" scripts/clients.sh
+        step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
+        step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
+        step "the README as pasted" python3 scripts/readme.py "$DASTAK"
+}
+
+yielding() {
+    renice -n 10 "$BASHPID" >/dev/null && "$@"
 }
 
 step "licences" python3 scripts/licenses.py --check
-step "lints" cargo clippy --workspace --all-targets -- -D warnings
-step "build" cargo test --workspace --no-run
+step "the table of dependencies" python3 scripts/dependencies.py
+step "tests that would not run" scripts/unrun.sh
+step "build with lints" cargo test --workspace --no-run
+DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
+export DASTAK
 waits & lanes+=($!)
-(renice -n 10 "$BASHPID" >/dev/null && computes) & lanes+=($!)
+yielding computes & lanes+=($!)
+yielding from_outside & lanes+=($!)
 for _ in "${lanes[@]}"; do
     wait -n
 done

@@ -133,6 +133,8 @@ pub struct Operation {
     pub content_type: Option<&'static str>,
     /// Errors of its own, beside the common ones.
     pub errors: &'static [&'static ErrorCode],
+    /// Whether it may wait for what it reads.
+    pub waits: bool,
 }
 
 /// A row with the usual values: any key, nothing described yet.
@@ -162,6 +164,7 @@ pub const fn operation(
         answers: &[],
         content_type: None,
         errors: &[],
+        waits: false,
     }
 }
 
@@ -243,6 +246,19 @@ impl Operation {
     pub const fn errors(mut self, errors: &'static [&'static ErrorCode]) -> Self {
         self.errors = errors;
         self
+    }
+
+    /// May wait for what it reads: its handler takes a turn for each look.
+    pub const fn waits(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
+    /// Whether it reads what it answers whole before the first byte is sent, at once, for somebody who is known: such are
+    /// read in turns.
+    pub fn reads_whole(&self) -> bool {
+        let known = !matches!(self.access, Access::Public | Access::Figures);
+        self.method == Method::GET && self.content_type.is_none() && known && !self.waits
     }
 
     /// All errors that it can answer with: its own, and those of the checks that the router makes before it.

@@ -116,6 +116,16 @@ pub enum CallDecision {
     Finish,
 }
 
+/// A page of scheduled calls.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduledCallPage {
+    /// The calls, newest first.
+    pub data: Vec<ScheduledCall>,
+    /// The `offset` of the next page; null on the last one.
+    pub next_offset: Option<i64>,
+}
+
 fn list_query() -> Vec<Field> {
     vec![may("status", request::<Status>()), limit(200), offset()]
 }
@@ -154,7 +164,7 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(CALLS_READ)
     .query(list_query)
-    .answers(&[(200, Some(list::<ScheduledCall>))]),
+    .answers(&[(200, Some(answer::<ScheduledCallPage>))]),
     operation(GET, "/v1/scheduled-calls/{id}", "getScheduledCall", "Scheduled calls", "One scheduled call")
         .scope(CALLS_READ)
         .answers(&[(200, Some(data::<ScheduledCall>))]),

@@ -347,6 +347,7 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(WEBHOOKS_READ)
     .query(stream_query)
+    .waits()
     .answers(&[(200, Some(answer::<EventStream>))]),
     row(
         POST,

@@ -1,111 +1,234 @@
-//! What the sources of the house promise about themselves.
+//! What the sources of the house promise about themselves: which file may use which, and who opens transactions.
+
+mod graph;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All source files under a folder, with their text up to their tests.
-fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = fs::read_to_string(&path).unwrap();
-                let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
-                let code: Vec<&str> =
-                    text[..end].lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-                found.push((path, code.join("\n")));
+use self::graph::{Graph, Module, sources};
+
+/// Most files that may use each other in a circle.
+const LONGEST: usize = 3;
+/// Longer circles that there are, by crate and by one of their files; each must be there, so that none outlives its reason.
+const LONGER: [(&str, &str, usize); 3] =
+    [("store", "db/mod.rs", 20), ("dastak", "lines/mod.rs", 7), ("campaigns", "dial.rs", 5)];
+/// The crates that open transactions; `bench` fills stores before a run.
+const OPEN_TRANSACTIONS: [&str; 11] = [
+    "app",
+    "bench",
+    "boards",
+    "campaigns",
+    "channel",
+    "chats",
+    "integrations",
+    "knowledge",
+    "store",
+    "streams",
+    "webhooks",
+];
+
+/// The folders of all crates, by name.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = fs::read_dir(&all).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.chain([all.join("../bench")]);
+    let named = folders.map(|folder| (folder.file_name().unwrap().to_str().unwrap().to_owned(), folder));
+    let crates: BTreeMap<_, _> = named.filter(|(_, folder)| folder.join("src").is_dir()).collect();
+    assert!(crates.len() > 20, "the crates are found: {:?}", crates.keys());
+    crates
+}
+
+/// A folder with these files, for a fault that a check must see.
+fn planted(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("directions-{name}-{}", std::process::id()));
+    for (file, text) in files {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn circles(src: &Path) -> Vec<Vec<String>> {
+    let graph = Graph::of(src);
+    let named = |module: &&Module| graph.path(module).display().to_string();
+    graph.circles().iter().map(|circle| circle.iter().map(named).collect()).collect()
+}
+
+#[test]
+fn no_circle_of_files_is_longer_than_three() {
+    let mut wrong = Vec::new();
+    for (name, folder) in crates() {
+        let mut known: Vec<_> = LONGER.iter().filter(|(of, ..)| *of == name).collect();
+        for circle in circles(&folder.join("src")).into_iter().filter(|circle| circle.len() > LONGEST) {
+            let place = known.iter().position(|(_, file, most)| {
+                circle.len() <= *most && circle.iter().any(|member| member == file)
+            });
+            match place {
+                Some(place) => drop(known.remove(place)),
+                None => wrong.push(format!("{name}: {} files use each other: {circle:?}", circle.len())),
             }
         }
+        let gone =
+            known.iter().map(|(_, file, _)| format!("{name}: the circle of {file} is gone from LONGER"));
+        wrong.extend(gone);
     }
-    found
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The module of `app` that a file belongs to; none for the root.
-fn noun_of(src: &Path, file: &Path) -> Option<String> {
-    let first = file.strip_prefix(src).unwrap().iter().next()?.to_str()?;
-    let noun = first.strip_suffix(".rs").unwrap_or(first);
-    (!["lib", "directions"].contains(&noun)).then(|| noun.to_owned())
+#[test]
+fn a_circle_is_seen_however_it_is_written() {
+    let folder = planted(
+        "circle",
+        &[
+            ("lib.rs", "mod one;\nmod two;\nmod three;\nmod four;\npub use four::Four;\n"),
+            ("one.rs", "use super::{two::{self, Two}};\n"),
+            ("two/mod.rs", "mod part;\nuse super::three;\npub use part::Two;\nfn go() { three::go() }\n"),
+            ("two/part.rs", "pub struct Two;\nfn go() { super::super::three::go() }\n"),
+            ("three.rs", "const RAW: &str = r#\"a \" crate::one\"#;\npub fn go() { let _ = crate::Four; }\n"),
+            (
+                "four.rs",
+                "pub struct Four;\nconst WORDS: &str = \"crate::two\"; // crate::two\nuse crate::one as first;\n",
+            ),
+        ],
+    );
+    let found = circles(&folder);
+    fs::remove_dir_all(&folder).unwrap();
+    // `one` names the module `two` and what `two/part.rs` declares.
+    assert_eq!(found, [["four.rs", "one.rs", "three.rs", "two/mod.rs", "two/part.rs"]]);
 }
 
-/// The names that follow `prefix` in a text: `a` of `crate::a`, `a` and `b` of `crate::{a, b::C}`.
-fn names_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
-    let mut names = Vec::new();
-    for (at, _) in text.match_indices(prefix) {
-        let rest = &text[at + prefix.len()..];
-        let group = rest.strip_prefix('{').map(|group| group.split(';').next().unwrap_or_default());
-        let parts = group.map_or_else(|| vec![rest], |group| group.split(',').collect());
-        names.extend(parts.into_iter().map(|part| {
-            let part = part.trim_start();
-            let end = part.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(part.len());
-            &part[..end]
-        }));
+/// The names in backticks in the second column of the table of layers in the head of a crate, by row.
+fn layers(head: &str) -> Vec<Vec<String>> {
+    let table = head.lines().skip_while(|line| *line != "//! | layer | file | holds |").skip(2);
+    table
+        .map_while(|line| line.strip_prefix("//! |"))
+        .map(|row| {
+            let files = row.split('|').nth(1).unwrap();
+            files.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+        })
+        .collect()
+}
+
+/// Files that use one of a later row, and those without a row.
+fn out_of_order(src: &Path) -> Vec<String> {
+    let rows = layers(&fs::read_to_string(src.join("lib.rs")).unwrap());
+    assert!(rows.len() > 1, "there is a table of layers in {}", src.display());
+    let row_of = |module: &Module| {
+        let names = (1..=module.len()).rev().map(|depth| module[..depth].join("::"));
+        let mut found = names.filter_map(|name| rows.iter().position(|row| row.contains(&name)));
+        found.next()
+    };
+    let (graph, mut wrong) = (Graph::of(src), Vec::new());
+    for (module, used) in graph.edges().into_iter().filter(|(module, _)| !module.is_empty()) {
+        let own = row_of(module);
+        if own.is_none() {
+            wrong.push(format!("{} has no row", module.join("::")));
+        }
+        // A file of a folder may use what the folder's own file has for all of them.
+        let later = |target: &&&Module| row_of(target) > own && !module.starts_with(target);
+        let later = used.iter().filter(later);
+        wrong.extend(later.map(|target| format!("{} uses {}", module.join("::"), target.join("::"))));
     }
-    names
+    wrong
+}
+
+#[test]
+fn the_files_of_the_channel_stand_in_their_order() {
+    let wrong = out_of_order(&crates()["channel"].join("src"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let head = "//! | layer | file | holds |\n//! |---|---|---|\n//! | low | `one`, `two` | a |\n//! | high | `three` | b |\n";
+    let folder = planted(
+        "layers",
+        &[
+            ("lib.rs", &format!("{head}mod one;\nmod two;\nmod three;\nmod four;\n")),
+            ("one.rs", "use crate::two::Two;\n"),
+            ("two.rs", "pub struct Two;\nuse crate::three::Three;\n"),
+            ("three.rs", "pub struct Three;\nuse crate::one;\n"),
+            ("four.rs", ""),
+        ],
+    );
+    let found = out_of_order(&folder);
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found, ["four has no row", "two uses three"]);
+}
+
+/// The module of `app` that a file belongs to; `None` for the root.
+fn noun_of(module: &Module) -> Option<&str> {
+    module.first().map(String::as_str).filter(|noun| *noun != "directions")
+}
+
+/// Nouns that need each other in a circle, or that stand above one.
+fn tangled(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let graph = Graph::of(src);
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, used) in graph.edges() {
+        let Some(noun) = noun_of(module) else { continue };
+        let others = used.into_iter().filter_map(noun_of).filter(|other| *other != noun);
+        needs.entry(noun.to_owned()).or_default().extend(others.map(str::to_owned));
+    }
+    while let Some(free) = needs.iter().find(|(_, needed)| needed.is_empty()).map(|(noun, _)| noun.clone()) {
+        needs.remove(&free);
+        for needed in needs.values_mut() {
+            needed.remove(&free);
+        }
+    }
+    needs
 }
 
 #[test]
 fn no_noun_depends_on_itself_through_others() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let sources = sources(&src);
-    let nouns: BTreeSet<String> = sources.iter().filter_map(|(file, _)| noun_of(&src, file)).collect();
-    let mut needs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (file, text) in &sources {
-        let Some(noun) = noun_of(&src, file) else { continue };
-        let noun = nouns.get(&noun).unwrap().as_str();
-        let mut names = names_after(text, "crate::");
-        if file.parent() == Some(&src) {
-            names.extend(names_after(text, "super::"));
-        }
-        let others = names.into_iter().filter_map(|name| nouns.get(name)).map(String::as_str);
-        needs.entry(noun).or_default().extend(others.filter(|other| *other != noun));
-    }
-    assert!(needs["nudges"].contains("calls"), "the sources are read");
-    while let Some(free) = needs.iter().find(|(_, needed)| needed.is_empty()).map(|(noun, _)| *noun) {
-        needs.remove(free);
-        for needed in needs.values_mut() {
-            needed.remove(free);
-        }
-    }
-    assert!(needs.is_empty(), "these need each other in a circle, or stand above one: {needs:#?}");
+    let edges = Graph::of(&src);
+    let nudges = edges.edges().into_iter().filter(|(module, _)| noun_of(module) == Some("nudges"));
+    let needed: BTreeSet<&str> = nudges.flat_map(|(_, used)| used).filter_map(noun_of).collect();
+    assert!(needed.contains("calls"), "the sources are read");
+    let tangled = tangled(&src);
+    assert!(tangled.is_empty(), "these need each other in a circle, or stand above one: {tangled:#?}");
 }
 
 #[test]
-fn only_app_and_webhooks_open_transactions() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+fn a_circle_of_nouns_through_a_folder_is_seen() {
+    let folder = planted(
+        "nouns",
+        &[
+            ("lib.rs", "pub mod tools;\npub mod calls;\npub mod other;\n"),
+            ("tools.rs", "use super::calls::Call;\n"),
+            ("calls/mod.rs", "pub struct Call;\nuse super::tools;\n"),
+            ("other.rs", ""),
+        ],
+    );
+    let found: Vec<String> = tangled(&folder).into_keys().collect();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found, ["calls", "tools"]);
+}
+
+/// Whether a text opens a transaction: any of the store's doors that are named `tx…`.
+fn opens_transaction(text: &str) -> bool {
+    text.match_indices(".tx").any(|(at, door)| {
+        let name =
+            text[at + door.len()..].trim_start_matches(|sign: char| sign.is_alphabetic() || sign == '_');
+        // `.tx(`, `.tx_alone(`, …, `.tx_hasty(`; with a type, too.
+        name.starts_with('(') || name.starts_with("::<")
+    })
+}
+
+#[test]
+fn only_the_rooms_of_use_cases_open_transactions() {
     let mut opened = Vec::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let folder = entry.unwrap().path();
-        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if [
-            "app",
-            "webhooks",
-            "store",
-            "campaigns",
-            "boards",
-            "streams",
-            "integrations",
-            "knowledge",
-            "chats",
-            "channel",
-        ]
-        .contains(&name)
-            || !folder.join("src").is_dir()
-        {
+    for (name, folder) in crates() {
+        if OPEN_TRANSACTIONS.contains(&name.as_str()) {
             continue;
         }
-        for (file, text) in sources(&folder.join("src")) {
-            if [".tx(", ".tx_alone(", ".tx_long(", ".tx_single(", ".tx_adding("]
-                .iter()
-                .any(|open| text.contains(open))
-            {
-                opened.push(file);
-            }
-        }
+        let files = sources(&folder.join("src")).into_iter();
+        opened.extend(files.filter(|(_, text)| opens_transaction(text)).map(|(file, _)| file));
     }
     assert!(opened.is_empty(), "transactions are opened in {opened:?}");
+    for code in
+        ["store.tx(|tx| 1)", "store.tx_hasty(|tx| 1)", ".store\n    .tx_single(look)", "store.tx::<u8>(f)"]
+    {
+        assert!(opens_transaction(code), "{code}");
+    }
+    assert!(!opens_transaction("self.txn.len() + row.tx.len()"));
 }

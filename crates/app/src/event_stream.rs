@@ -7,12 +7,14 @@ use api::error_codes;
 use domain::ids::{Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::SECOND;
+use runtime::turns::Turn;
 use store::weeks::Weekly;
 use store::{DbError, events};
 use webhooks::{MAX_READERS, complete};
 
 use super::events::{Audience, emit_sample, known};
-use super::limits::pages;
+use super::limits::shares::Client;
+use super::limits::{answers, pages};
 use super::{App, Failure};
 
 /// On a store that several nodes share, a transaction still under way may hold an event with an older id:
@@ -90,10 +92,14 @@ async fn read(
     Ok((rows.into_iter().filter_map(|(_, envelope)| envelope).collect(), next, more))
 }
 
-/// Envelopes (JSON) of one mode after a point, oldest first, and the next point. Waits for up to `wait` of real
-/// time while there are none: it is the client that waits, so the manual clock does not count it.
+/// What a listener is told: envelopes (JSON), oldest first, the next point, and the turn in which they were read.
+pub type Heard = (Vec<String>, String, Turn<Client>);
+
+/// Events of one mode after a point. Waits for up to `wait` of real time while there are none: it is the client that waits,
+/// so the manual clock does not count it.
 ///
-/// # Errors `rate_limited` when [`MAX_READERS`] of this mode wait already.
+/// # Errors
+/// `rate_limited` when [`MAX_READERS`] of this mode wait already, and those of [`answers::turn`].
 pub async fn listen(
     app: &App,
     tenant: Tenant,
@@ -101,7 +107,7 @@ pub async fn listen(
     after: After,
     limit: i64,
     wait: Duration,
-) -> Result<(Vec<String>, String), Failure> {
+) -> Result<Heard, Failure> {
     let full = || {
         let message = format!("{MAX_READERS} requests of this workspace wait for events already");
         Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
@@ -126,13 +132,16 @@ pub async fn listen(
     let mut passed = 0;
     loop {
         let committed = bell.notified();
+        // Who waits for an event has no turn meanwhile.
+        let turn = answers::turn(app, Client::Workspace(tenant)).await?;
         let (found, next, more) = read(app, tenant, mode, &after, limit).await?;
         let now = tokio::time::Instant::now();
         passed += usize::from(more);
         let over = if more { passed >= LOOKS } else { now >= until };
         if !found.is_empty() || stopped.now() || over {
-            return Ok((found, if next.is_empty() { "start".into() } else { next }));
+            return Ok((found, if next.is_empty() { "start".into() } else { next }, turn));
         }
+        drop(turn);
         after = next;
         if more {
             // What was passed belongs to the other mode, or was erased.

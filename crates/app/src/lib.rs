@@ -24,6 +24,7 @@ mod directions;
 pub mod disk;
 pub mod dnd;
 pub mod do_not_call;
+pub mod due_dials;
 pub mod due_rows;
 pub mod erasure;
 pub mod event_stream;
@@ -45,6 +46,7 @@ pub mod node;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
+pub mod outgoing;
 mod owed_steps;
 pub mod published_flows;
 pub mod readiness;
@@ -177,7 +179,7 @@ pub struct App {
     /// Who places calls.
     pub carriers: calls::Carriers,
     /// Whether the carrier of live calls is left alone for a while.
-    pub breaker: nudges::Breaker,
+    pub breaker: due_dials::Breaker,
     /// Gives a burst of due dials precedence over facts of other calls.
     pub burst: calls::Burst,
     /// Telephone lines of this node.

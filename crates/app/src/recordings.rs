@@ -12,7 +12,6 @@ use domain::call::RecordedFile;
 use domain::call::after::AfterCallStep;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id, Recording};
-use domain::ports::{Pieces, ProviderError};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, SECOND};
 use serde_json::json;
@@ -23,7 +22,10 @@ use store::{Tx, recording_uploads, workspaces};
 
 use super::call_env::{Env, emit};
 use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
-use crate::limits::shares::Share;
+use crate::outgoing::{Name, Range, Sending};
+
+/// Sound of a recording on its way to a client.
+pub type Sound = Sending<Recording>;
 
 /// How long a link works.
 const LINK_LIVES: i64 = 5 * MINUTE;
@@ -34,9 +36,6 @@ const SPOOL_REST: i64 = 10 * MINUTE;
 /// bits a second.
 const WAV_HEAD: u64 = 44;
 const WAV_MILLISECOND: u64 = 32;
-/// Requests that read one recording at once, and all recordings of one workspace.
-const PER_LINK: usize = 8;
-const PER_WORKSPACE: usize = 32;
 /// Recordings dropped in one transaction.
 const BATCH: i64 = 200;
 
@@ -170,58 +169,15 @@ pub async fn behind(
     Ok((row, bytes))
 }
 
-/// Sound of a recording on its way to a client, and its places among all that are sent.
-pub struct Sound {
-    next: Option<Vec<u8>>,
-    rest: Box<dyn Pieces>,
-    recording: Id<Recording>,
-    _link: Share<Id<Recording>>,
-    _workspace: Share<Tenant>,
-}
-
-impl Sound {
-    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that
-    /// bytes are missing.
-    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
-        let piece = match self.next.take() {
-            Some(piece) => piece,
-            None => match self.rest.next().await {
-                Ok(piece) => piece?,
-                Err(why) => {
-                    tracing::warn!(recording = %self.recording, %why, "a recording broke off");
-                    return None;
-                }
-            },
-        };
-        Some((piece, self))
-    }
-}
+/// How recordings are called on their way to clients.
+pub(crate) const NAME: Name = Name { one: "recording", many: "recordings" };
 
 /// So many bytes of a recording, read as the client takes them.
 ///
 /// # Errors
-/// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object
-/// store does not answer.
+/// Those of [`Outgoing::open`](crate::outgoing::Outgoing::open).
 pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Result<Sound, Failure> {
-    let full = || Failure {
-        retry_after: Some(1),
-        ..Failure::new(
-            error_codes::RATE_LIMITED,
-            "too many requests for recordings at once; wait for some of them",
-        )
-    };
-    let link = app.shares.links.take(row.id, 1, PER_LINK).ok_or_else(full)?;
-    let workspace = app.shares.recordings.take(row.workspace, 1, PER_WORKSPACE).ok_or_else(full)?;
-    let away = |why: ProviderError| Failure {
-        cause: Some(why.to_string()),
-        retry_after: Some(2),
-        ..Failure::new(error_codes::UNAVAILABLE, "the recording cannot be fetched right now; try again")
-    };
-    let opened = app.ports.objects.open(&key(row), first, length).await.map_err(away)?;
-    let mut rest = opened.ok_or_else(|| Failure::not_found("recording"))?;
-    // The first bytes are read before the answer begins, so that it can still say that there are none.
-    let next = rest.next().await.map_err(away)?;
-    Ok(Sound { next, rest, recording: row.id, _link: link, _workspace: workspace })
+    app.shares.recordings.open(app, (row.workspace, row.id), Range { key: key(row), first, length }).await
 }
 
 /// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.

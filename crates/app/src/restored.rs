@@ -1,50 +1,76 @@
 //! What changes in a store that was put back from a backup (docs/operating/README.md, Backup).
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use config::Config;
 use runtime::clock::Clock;
+use runtime::files;
 use runtime::ids::Ids;
+use store::after_calls::StepRow;
 use store::operator_log::LogRow;
 use store::{DbError, Store};
 
 use crate::{operator_log, recordings};
 
-/// Recordings that are not stored yet lie in another folder now. One that was stored while the backup was made is
-/// taken from there. Returns how many there are.
-///
-/// # Errors
-/// Those of the store.
-pub async fn move_spool(store: &Store, config: &Config) -> Result<usize, DbError> {
-    let Ok(node) = fs::read_to_string(config.data.join("node.name")) else { return Ok(0) };
-    let (data, spool) = (config.data.clone(), recordings::spool(config));
-    store
-        .tx(move |tx| {
-            let steps = store::after_calls::recordings_of_node(tx, node.trim())?;
-            for row in &steps {
-                let Some(name) = row.file.as_deref().and_then(|file| Path::new(file).file_name()) else {
-                    continue;
-                };
-                let file = spool.join(name);
-                if let Some(id) = row.recording
-                    && !file.exists()
-                {
-                    // Where it is not there either, it was erased meanwhile, or lost before.
-                    let _ = fs::copy(data.join(recordings::key_of(id)), &file);
-                }
-                store::after_calls::move_file(tx, row, &file.display().to_string())?;
-            }
-            Ok(steps.len())
-        })
-        .await
+/// A recording that is not stored yet, and where its file lies now.
+pub struct Waiting {
+    step: StepRow,
+    file: PathBuf,
 }
 
-/// Writes into the operator's log that the store is an older one that was put back: `subject` says of when.
+/// Fills the spool of this data folder, durably: with what lies there, and with what was stored while the backup was
+/// made. The store is not changed.
+///
+/// # Errors
+/// The store cannot be read, or a file cannot be copied; for people.
+pub async fn spool(store: &Store, config: &Config) -> Result<Vec<Waiting>, String> {
+    let name = config.data.join("node.name");
+    let node = match fs::read_to_string(&name) {
+        Ok(node) => node.trim().to_owned(),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) => return Err(failed(&name, &why)),
+    };
+    let steps: Result<Vec<StepRow>, DbError> =
+        store.read(move |tx| store::after_calls::recordings_of_node(tx, &node)).await;
+    let spool = recordings::spool(config);
+    let mut waiting = Vec::new();
+    for step in steps.map_err(|why| why.to_string())? {
+        let Some(name) = step.file.as_deref().and_then(|file| Path::new(file).file_name()) else { continue };
+        let file = spool.join(name);
+        if let Some(id) = step.recording
+            && !file.exists()
+        {
+            files::make_folder(&spool).map_err(|why| failed(&spool, &why))?;
+            let stored = config.data.join(recordings::key_of(id));
+            match fs::copy(&stored, &file) {
+                Ok(_) => {
+                    File::open(&file).and_then(|copy| copy.sync_all()).map_err(|why| failed(&file, &why))?
+                }
+                // It was erased meanwhile, or lost before.
+                Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+                Err(why) => return Err(failed(&stored, &why)),
+            }
+        }
+        waiting.push(Waiting { step, file });
+    }
+    if !waiting.is_empty() && spool.exists() {
+        files::sync_tree(&spool).map_err(|why| failed(&spool, &why))?;
+    }
+    Ok(waiting)
+}
+
+fn failed(file: &Path, why: &io::Error) -> String {
+    format!("{}: {why}", file.display())
+}
+
+/// Says in one transaction where these recordings lie now, and in the operator's log that the store is an older one
+/// that was put back: `subject` says of when.
 ///
 /// # Errors
 /// Those of the store.
-pub async fn note(store: &Store, subject: String) -> Result<(), DbError> {
+pub async fn settle(store: &Store, waiting: Vec<Waiting>, subject: String) -> Result<(), DbError> {
     let clock = Clock::real();
     let row = LogRow {
         id: operator_log::new_id(&Ids::new(clock.clone())),
@@ -54,5 +80,12 @@ pub async fn note(store: &Store, subject: String) -> Result<(), DbError> {
         subject,
         request_id: "command line".into(),
     };
-    store.tx(move |tx| store::operator_log::append(tx, &row)).await
+    store
+        .tx(move |tx| {
+            for Waiting { step, file } in &waiting {
+                store::after_calls::move_file(tx, step, &file.display().to_string())?;
+            }
+            store::operator_log::append(tx, &row)
+        })
+        .await
 }

@@ -5,13 +5,15 @@
 use std::sync::Arc;
 
 use api::error_codes as codes;
-use api::scheduled_calls::{NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade};
+use api::scheduled_calls::{
+    NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade, ScheduledCallPage,
+};
 use domain::call::Fact;
+use domain::due_dial::{Act, DueFacts, PlacementFailure};
 use domain::ids::{ApiKey, Id};
 use domain::phone::Phone;
 use domain::scheduled_call::{
-    Action, DueFacts, Event, EventOutcome, PlacementFailure, Reason, Refusal, ScheduleError, Status,
-    Transition, schedule, step,
+    Event, EventOutcome, Reason, ScheduleError, Status, Transition, schedule, step,
 };
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -21,11 +23,12 @@ use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 use store::{DbError, Tx};
 
 use super::access::Caller;
-use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
+use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
+use super::due_dials::{Allowance, DialRound, DueDial, InFlight, Look};
 use super::due_rows::DueRow;
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Claim, Once};
-use super::timelines::Checks;
+use super::limits::pages;
 use super::{App, Context, Failure, timelines, topics};
 
 fn view(row: ScheduledCallRow) -> ScheduledCallView {
@@ -57,25 +60,8 @@ fn refuse_time(error: ScheduleError) -> Failure {
 
 /// What a placement asks of agent, variables, workspace and numbers; the rest is asked when the call is due.
 fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
-    prepared.refused().filter(|refused| match refused {
-        Refused::AgentNotFound
-        | Refused::AgentNotPublished
-        | Refused::AgentNotCall
-        | Refused::AgentNotOutbound
-        | Refused::InvalidVariables(_)
-        | Refused::MissingVariables(_)
-        | Refused::FlowNotReady(_)
-        | Refused::WorkspaceSuspended
-        | Refused::KybRequired
-        | Refused::InvalidNumber
-        | Refused::FromNumberNotOwned
-        | Refused::NoNumber => true,
-        Refused::InsufficientBalance
-        | Refused::Blocked(_)
-        | Refused::LinesFull { .. }
-        | Refused::NoCarrier
-        | Refused::CarrierRests => false,
-    })
+    let asked = |refused: &Refused| *refused == Refused::FromNumberNotOwned || refused.refusal().is_some();
+    prepared.refused().filter(asked)
 }
 
 /// Calls of a revoked key that one transaction cancels.
@@ -156,10 +142,20 @@ pub async fn list(
     status: Option<Status>,
     limit: i64,
     offset: i64,
-) -> Result<Vec<ScheduledCallView>, Failure> {
-    let rows =
-        app.store.read(move |tx| scheduled_calls::list(tx, tenant, mode, status, limit, offset)).await?;
-    Ok(rows.into_iter().map(view).collect())
+) -> Result<ScheduledCallPage, Failure> {
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
+            let offset = after.and_then(|after| after.parse().ok()).unwrap_or(offset);
+            let rows = scheduled_calls::list(tx, tenant, mode, status, limit, offset)?;
+            let next = pages::last(&rows, limit, |_| (offset + limit).to_string());
+            Ok::<_, DbError>((rows.into_iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, None, read, |_: &ScheduledCallView| String::new())
+    });
+    let (data, next) = page.await?;
+    // A page of large rows ends before its limit.
+    let next_offset = next.map(|_| offset + data.len() as i64);
+    Ok(ScheduledCallPage { data, next_offset })
 }
 
 fn not_found() -> Failure {
@@ -323,95 +319,78 @@ pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRo
         .tx(move |tx| {
             let now = env.context.now;
             let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
-            let mut known = Known::default();
-            let prepared = calls::prepare(tx, &env, &mut known, tenant, row.mode, order_of(&row))?;
-            let key_ok = match row.api_key {
-                Some(key) => known.key_is_valid(tx, tenant, key, now)?,
-                None => true,
-            };
-            let facts = DueFacts { key_revoked: !key_ok, ..due_facts(&prepared, now) };
-            let decided = step(&row.state, Event::Due(facts), now);
-            if decided.outcome != EventOutcome::Applied {
-                return Err(Failure::internal(format!(
-                    "a due scheduled call was not tried: {:?}",
-                    decided.outcome
-                )));
-            }
-            let place = decided.action == Some(Action::Place);
-            let call = if place { Some(calls::place_intent(tx, &env, &mut known, &prepared)?) } else { None };
-            if let (Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) =
-                (decided.next.reason, decided.next.status)
-            {
-                calls::block(tx, &env, &mut known, &prepared, gate)?;
-            }
-            known.finish(tx, &env.context)?;
-            let row = save(tx, &env.context, row, &decided, call.as_ref().map(|call| call.id))?;
-            let refusal = prepared.refused().and_then(|refused| refusal(&refused));
-            let mut checks = Checks::new();
-            checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
-            timelines::add_dial(&mut checks, &prepared, refusal);
-            let checks =
-                serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
-            scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
-            Ok(call.map(Arc::unwrap_or_clone))
+            let mut round = DialRound::new(env.clone(), Allowance::All);
+            round.look(tx, DueScheduledCall(row))?;
+            Ok(round.finish().pop().map(Arc::unwrap_or_clone))
         })
         .await
 }
 
-fn order_of(row: &ScheduledCallRow) -> Order {
-    let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
-    Order {
-        agent: row.agent.to_string(),
-        to_number: row.to_number.clone(),
-        from_number: row.from_number.clone(),
-        external_ref: row.external_ref.clone(),
-        name: None,
-        variables: object(&row.variables),
-        metadata: object(&row.metadata),
-        purpose: domain::compliance::Purpose::Call,
-        campaign: None,
-        until: None,
-        nudge: None,
-        scheduled_call: Some(row.id),
-        once: None,
-        trace: row.trace,
-    }
-}
+/// A scheduled call that is due, locked.
+struct DueScheduledCall(ScheduledCallRow);
 
-fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
-    DueFacts {
-        refusal: prepared.refused().and_then(|refused| refusal(&refused)),
-        from_number_ok: prepared.from != OwnNumber::NotOwned,
-        providers_ok: prepared.carrier_ok,
-        block: prepared.block(),
-        opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
-        balance_ok: prepared.balance_ok,
-        line_free: prepared.lines_full.is_none(),
-        on_call: prepared.on_call,
-        carrier_rests: prepared.carrier_rests,
-        ..DueFacts::CLEAR
-    }
-}
+impl DueDial for DueScheduledCall {
+    type Decision = Transition;
 
-/// The refusals that are for the client to fix; the others have facts of their own.
-fn refusal(refused: &Refused) -> Option<Refusal> {
-    match refused {
-        Refused::AgentNotFound => Some(Refusal::AgentNotFound),
-        Refused::AgentNotPublished => Some(Refusal::AgentNotPublished),
-        Refused::AgentNotCall => Some(Refusal::AgentNotCall),
-        Refused::AgentNotOutbound => Some(Refusal::AgentNotOutbound),
-        Refused::MissingVariables(_) => Some(Refusal::MissingRequiredVariables),
-        Refused::FlowNotReady(_) => Some(Refusal::FlowNotReady),
-        Refused::WorkspaceSuspended => Some(Refusal::WorkspaceSuspended),
-        Refused::KybRequired => Some(Refusal::KybRequired),
-        Refused::NoNumber => Some(Refusal::NoCallerId),
-        Refused::InvalidVariables(_) | Refused::InvalidNumber => Some(Refusal::PlacementRefused),
-        Refused::FromNumberNotOwned
-        | Refused::InsufficientBalance
-        | Refused::Blocked(_)
-        | Refused::LinesFull { .. }
-        | Refused::NoCarrier
-        | Refused::CarrierRests => None,
+    /// Each has three tries, a quarter of an hour apart: it asks the carrier itself.
+    const BREAKER: bool = false;
+
+    fn tenant(&self) -> Tenant {
+        self.0.workspace
+    }
+
+    fn mode(&self) -> Mode {
+        self.0.mode
+    }
+
+    fn api_key(&self) -> Option<Id<ApiKey>> {
+        self.0.api_key
+    }
+
+    /// One that is being dialled is never due.
+    fn in_flight(&self) -> Option<InFlight> {
+        None
+    }
+
+    fn order(&self) -> Order {
+        let row = &self.0;
+        let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        Order {
+            from_number: row.from_number.clone(),
+            external_ref: row.external_ref.clone(),
+            variables: object(&row.variables),
+            metadata: object(&row.metadata),
+            trace: row.trace,
+            ..Order::new(Source::ScheduledCall(row.id), row.agent.to_string(), row.to_number.clone())
+        }
+    }
+
+    fn decide(&mut self, facts: &DueFacts, now: Timestamp) -> Result<Option<(Transition, Act)>, Failure> {
+        let decided = step(&self.0.state, Event::Due(*facts), now);
+        if decided.outcome != EventOutcome::Applied {
+            let why = format!("a due scheduled call was not tried: {:?}", decided.outcome);
+            return Err(Failure::internal(why));
+        }
+        Ok(Some((decided, decided.act())))
+    }
+
+    fn settle(
+        self,
+        tx: &mut Tx<'_>,
+        round: &mut DialRound,
+        look: Look<'_, Transition>,
+    ) -> Result<(), Failure> {
+        round.write(tx)?;
+        let call = look.placed().map(|call| call.id);
+        let row = save(tx, &round.env.context, self.0, &look.decision, call)?;
+        let checks =
+            serde_json::from_str(&look.checks()).map_err(|why| Failure::internal(why.to_string()))?;
+        Ok(scheduled_calls::record(tx, row.workspace, row.id, round.now(), &told("due", &row, checks))?)
+    }
+
+    /// It stays due; the job looks again.
+    fn set_aside(self, _: &mut Tx<'_>, _: &mut DialRound, failure: Failure) -> Result<(), Failure> {
+        Err(failure)
     }
 }
 
@@ -423,10 +402,9 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     if row.call != Some(call.id) {
         return Ok(());
     }
-    let (event, what) = match fact {
-        Fact::NotPlaced => (Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), "not_placed"),
-        Fact::Uncertain => (Event::PlacementFailed(PlacementFailure::Uncertain), "possibly_placed"),
-        _ => (Event::Placed, "placed"),
+    let (event, what) = match PlacementFailure::of(fact) {
+        Some((failure, name)) => (Event::PlacementFailed(failure), name),
+        None => (Event::Placed, "placed"),
     };
     let decided = step(&row.state, event, now);
     if decided.outcome != EventOutcome::Applied {

@@ -12,7 +12,7 @@ use store::Tx;
 use store::tools::{self, ToolRow};
 
 use super::operator_log::{self, Trace};
-use super::tool_calls::{self, arguments};
+use super::tool_calls::{self, arguments, purpose};
 use super::{App, Failure, access};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
@@ -64,11 +64,6 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<ToolView>, Failure> {
         .await
 }
 
-/// What the encryption of a tool's configuration is bound to.
-fn purpose(id: Id<Tool>) -> String {
-    format!("tool:{id}")
-}
-
 fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
     let policy = Policy { allow_insecure: app.config.allow_insecure_webhooks, ..Policy::default() };
     policy
@@ -104,17 +99,6 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
             Ok(view(row.clone()))
         })
         .await
-}
-
-/// How a webhook tool is called; `None` when it is gone.
-pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<WebhookConfig>, Failure> {
-    let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else {
-        return Ok(None);
-    };
-    let open = app.keyring.open_sealed(&purpose(id), &sealed);
-    let open =
-        open.ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
-    serde_json::from_str(&open).map(Some).map_err(|why| Failure::internal(format!("{id}: {why}")))
 }
 
 /// Deletes a tool. Flows that use it are not ready any more, and say so when they are published or run.

@@ -1,5 +1,5 @@
-//! Carrying out what columns owe. An action and its end are one transaction, so a crash at any point leaves it
-//! either done or still owed: it is done once (docs/contract/boards.md#automations).
+//! Runs the automations of columns, exactly once: an action and its completion are one transaction
+//! (docs/contract/boards.md#automations).
 
 use std::sync::Arc;
 
@@ -23,11 +23,10 @@ use store::{DbError, Tx};
 /// An action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The workspace.
     pub tenant: Tenant,
     /// The move.
     pub movement: Id<BoardMove>,
-    /// Place of the automation in its column.
+    /// Index of the automation in its column.
     pub position: i64,
 }
 
@@ -50,10 +49,10 @@ impl DueRow for Due {
     }
 }
 
-/// Carries out one action, unless another node does. What fails for the moment is put off.
+/// Runs one action, unless another node does. A temporary failure is retried later.
 ///
 /// # Errors
-/// Those of the store: the action is still owed.
+/// The action stays due.
 pub async fn carry_out(app: &Arc<App>, due: Due) -> Result<(), Failure> {
     let (env, keeper) = (app.call_env(), app.clone());
     let Err(failure) = app.store.tx(move |tx| act(&keeper, tx, &env, due)).await else { return Ok(()) };
@@ -72,7 +71,7 @@ pub async fn carry_out(app: &Arc<App>, due: Due) -> Result<(), Failure> {
         .await
 }
 
-/// Whether the same may go better later.
+/// Whether a retry may succeed.
 fn is_passing(failure: &Failure) -> bool {
     failure.error.status == 429 || failure.error.status >= 500
 }
@@ -105,10 +104,10 @@ fn end(action: &mut ActionRow, state: ActionState, error: Option<&str>, now: Tim
     action.finished_at = Some(now);
 }
 
-/// How an action ended that did not fail.
+/// The result of an action that did not fail.
 enum Outcome {
     Done,
-    /// There was nothing to do: why, a code.
+    /// Skipped, with a code that says why.
     Skipped(&'static str),
 }
 
@@ -126,7 +125,7 @@ fn act(app: &App, tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
     Ok(boards::save_action(tx, &action)?)
 }
 
-/// Does what an automation says. What forbids it is asked now, not when the card was moved.
+/// Runs an automation. Its preconditions are checked now, not when the card was moved.
 fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Failure> {
     let (tenant, context) = (action.workspace, &env.context);
     let workspace = access::workspace(tx, tenant)?;

@@ -1,4 +1,4 @@
-//! Whose a board is, and how it comes to be.
+//! The owner of a board, and its creation on first use.
 
 use app::{Context, Failure};
 use domain::board::{REVIEW_BELOW, defaults};
@@ -10,7 +10,7 @@ use store::boards::{self, BoardRow, ColumnRow, WholeBoard};
 use store::calls::CallRow;
 use store::{DbError, Tx};
 
-/// Whose a board is.
+/// The owner of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// A campaign.
@@ -20,8 +20,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Whose board a call belongs on: that of its campaign, or for an incoming call and for a nudge that of its
-    /// agent.
+    /// The owner of the board that a call belongs on: its campaign, or for an incoming call and for a nudge its agent.
     pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
         match (call.campaign, call.agent) {
             (Some(campaign), _) => Some(Owner::Campaign(campaign)),
@@ -32,7 +31,7 @@ impl Owner {
         }
     }
 
-    /// As it is stored with its board.
+    /// The owner as it is stored with its board.
     pub(crate) fn text(self) -> String {
         match self {
             Owner::Campaign(id) => id.to_string(),
@@ -40,7 +39,7 @@ impl Owner {
         }
     }
 
-    /// Reads what is stored with a board.
+    /// Parses a stored owner.
     pub(crate) fn read(text: &str) -> Result<Self, Failure> {
         text.parse()
             .map(Owner::Campaign)
@@ -55,7 +54,7 @@ impl Owner {
         })
     }
 
-    /// What its people are called about; `None` when there is no such campaign, or no such agent.
+    /// The purpose of its calls; `None` when there is no such campaign or agent.
     fn workflow(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<String>, DbError> {
         match self {
             Owner::Campaign(id) => boards::workflow_of_campaign(tx, tenant, id),
@@ -63,7 +62,7 @@ impl Owner {
         }
     }
 
-    /// Whether it has, or may have, a board.
+    /// Whether the owner has, or may have, a board.
     pub(crate) fn exists(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, DbError> {
         match self {
             Owner::Campaign(_) => Ok(self.workflow(tx, tenant)?.is_some()),
@@ -72,8 +71,8 @@ impl Owner {
     }
 }
 
-/// The board of a campaign or an agent, made with the columns of its workflow when it is first needed; `None`
-/// when there is no such campaign or agent. Two who need it first at the same moment get the same.
+/// The board of a campaign or an agent, created on first use with the columns of its workflow; `None` when there is no
+/// such campaign or agent. Concurrent first uses get the same board.
 pub(crate) fn ensure(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -117,7 +116,7 @@ pub(crate) fn thousandths(part: f64) -> i64 {
     (part * 1000.0).round() as i64
 }
 
-/// As it is shown.
+/// The owner in the form of the API.
 pub(crate) fn part_of_one(thousandths: i64) -> f64 {
     thousandths as f64 / 1000.0
 }

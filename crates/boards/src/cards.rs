@@ -2,6 +2,7 @@
 
 use api::boards::{Board, BoardColumn, Card};
 use api::error_codes::{COLUMN_NOT_ON_BOARD, INVALID_CURSOR};
+use app::limits::pages;
 use app::{App, Failure};
 use domain::board::{CardStatus, MovedBy};
 use domain::ids::{self, Id};
@@ -42,7 +43,7 @@ pub(crate) fn card_view((row, contact): (CardRow, ShownCard)) -> Card {
     }
 }
 
-/// The board of a campaign or an agent that exists. It is made if it is not there yet.
+/// The board of an existing campaign or agent, created if needed.
 async fn whole(app: &App, tenant: Tenant, owner: Owner) -> Result<WholeBoard, Failure> {
     let read = move |tx: &mut Tx<'_>| {
         if !owner.exists(tx, tenant)? {
@@ -78,13 +79,18 @@ pub(crate) fn column_of<'b>(
     })
 }
 
-/// Where a list of cards goes on: when the last card came, and its id.
+/// The cursor of a list of cards: when the last card arrived, and its id.
+fn place(entered_at: Timestamp, id: Id<ids::Card>) -> String {
+    format!("{} {id}", entered_at.0)
+}
+
+/// Parses such a cursor.
 fn read_place(text: &str) -> Option<(Timestamp, Id<ids::Card>)> {
     let (at, id) = text.split_once(' ')?;
     Some((Timestamp(at.parse().ok()?), id.parse().ok()?))
 }
 
-/// `GET …/board/cards`: a page of cards, and where the next one goes on.
+/// `GET …/board/cards`: a page of cards, with the cursor of the next.
 ///
 /// # Errors
 /// 404, 400 `column_not_on_board`.
@@ -103,14 +109,19 @@ pub async fn list(
         None => None,
     };
     let id = found.board.id;
-    let rows = app.store.read(move |tx| boards::cards(tx, tenant, id, column, before, limit)).await?;
-    let next = rows.last().filter(|_| rows.len() as i64 == limit);
-    let next = next.map(|(row, _)| format!("{} {}", row.entered_at.0, row.id));
-    Ok((rows.into_iter().map(card_view).collect(), next))
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
+            let before = below.map_or(before, read_place);
+            let rows = boards::cards(tx, tenant, id, column, before, limit)?;
+            let next = pages::last(&rows, limit, |(row, _)| place(row.entered_at, row.id));
+            Ok::<_, Failure>((rows.into_iter().map(card_view).collect(), next))
+        };
+        pages::views(tx, limit, None, read, |card: &Card| place(card.entered_column_at, card.id))
+    });
+    page.await
 }
 
-/// `PATCH …/board/cards/{cardId}`: puts a card where a person wants it. In the column where it is already it
-/// is only confirmed.
+/// `PATCH …/board/cards/{cardId}`: moves a card by hand. In its present column it is only confirmed.
 ///
 /// # Errors
 /// 404, 400 `column_not_on_board`.

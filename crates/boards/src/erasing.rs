@@ -1,4 +1,4 @@
-//! What an erasure and the clock take away (docs/contract/boards.md#erasure-and-retention).
+//! Erasure and retention of boards (docs/contract/boards.md#erasure-and-retention).
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
@@ -7,16 +7,13 @@ use domain::tenant::Tenant;
 use domain::time::DAY;
 use store::{DbError, Tx, boards};
 
-/// How long it is kept what became of automations.
+/// Retention of the results of automations.
 const ACTIONS_KEPT: i64 = 30 * DAY;
 /// Rows of one transaction.
 const BATCH: i64 = 500;
 
-/// Empties the cards of a person and ends what they wait for. The cards stay, without a name, a number or a
-/// word of what was said, so that the figures of their boards stay true.
-///
-/// # Errors
-/// Those of the store.
+/// Redacts the cards of a person and cancels their pending actions. The cards stay, without name, number or text, so that
+/// the counts of their boards stay correct.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -30,11 +27,10 @@ pub fn erase(
     Ok(())
 }
 
-/// Drops what is old or belongs to nothing any more: results of automations after 30 days, and boards whose
-/// campaign or agent was deleted.
+/// Deletes results of automations after 30 days, and boards whose campaign or agent was deleted.
 ///
 /// # Errors
-/// Those of the store; what is left is dropped in the next round.
+/// The rest is deleted in the next round.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let before = app.clock.now().plus(-ACTIONS_KEPT);
     while app.store.tx(move |tx| boards::drop_old_actions(tx, before, BATCH)).await? as i64 == BATCH {

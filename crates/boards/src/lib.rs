@@ -3,13 +3,13 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `board` | whose a board is, and how it comes to be |
+//! | `board` | the owner of a board; creation on first use |
 //! | `cards` | reading boards and cards, moving a card by hand |
-//! | `sorting` | what the facts and the analysis of a call do to its card |
-//! | `moves` | a card comes into a column: what the column owes because of it |
-//! | `actions` | carrying out what columns owe, once |
-//! | `settings` | the operator's view: columns, rules, automations |
-//! | `erasing` | what an erasure and the clock take away |
+//! | `sorting` | sorts the card of a call by its facts and analysis |
+//! | `moves` | moves a card and schedules the automations of its new column |
+//! | `actions` | runs automations, exactly once |
+//! | `settings` | the operator API: columns, rules, automations |
+//! | `erasing` | erasure and retention |
 //!
 //! Transactions lock in this order: the call and what placed it, the card, the counters of columns.
 

@@ -1,4 +1,4 @@
-//! A card comes into a column: what the column owes because of it, written in the transaction of the move.
+//! Moves of cards. The automations of the new column are scheduled in the transaction of the move.
 
 use api::boards::told_column;
 use app::{Context, Failure, topics};
@@ -16,14 +16,14 @@ use crate::board::Owner;
 pub(crate) struct Reason {
     /// Who moves it.
     pub by: MovedBy,
-    /// The call that it is sorted after, or else the last one.
+    /// The call that caused the move, or else the last one.
     pub call: Option<Id<Call>>,
-    /// How many automations led to the move.
+    /// The length of the chain of automations that led to the move.
     pub depth: i64,
 }
 
-/// Puts a card into another column of its board, and writes down what the column owes. The caller holds the
-/// card and saves it.
+/// Moves a card into another column of its board, and schedules the column's automations. The caller has locked the card,
+/// and saves it.
 pub(crate) fn relocate(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -34,7 +34,7 @@ pub(crate) fn relocate(
 ) -> Result<(), Failure> {
     let movement = context.ids.make::<BoardMove>();
     let from = board.column(card.column);
-    let told = tell(context, board, card, (from, to), movement, reason)?;
+    let told = payload(context, board, card, (from, to), movement, reason)?;
     (card.column, card.entered_at, card.last_move) = (to.id, context.now, Some(movement));
     let automations = read_automations(&to.automations, "automations")
         .map_err(|wrong| Failure::internal(format!("{}: {} {}", to.id, wrong.field, wrong.problem)))?;
@@ -81,8 +81,8 @@ fn due_at(automation: &Automation, now: Timestamp) -> Timestamp {
     }
 }
 
-/// What `board.card_moved` tells; the reference of the contact is added when it is sent.
-fn tell(
+/// The payload of `board.card_moved`. The contact's external reference is added when it is sent.
+fn payload(
     context: &Context,
     board: &WholeBoard,
     card: &CardRow,

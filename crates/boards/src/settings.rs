@@ -1,5 +1,4 @@
-//! The operator's view of boards: columns, rules, automations, and what became of these
-//! (docs/contract/boards.md#editing).
+//! The operator API of boards: columns, rules, automations, and their results (docs/contract/boards.md#editing).
 
 use api::boards::{BoardChange, BoardSettings, CardAction, CardDetail, ColumnChange, ColumnSettings};
 use app::operator_log::{self, Trace};
@@ -97,10 +96,10 @@ fn refuse(wrong: Wrong) -> Failure {
     Failure::field(&wrong.field, wrong.problem)
 }
 
-/// `PUT /operator/v1/workspaces/{ws}/boards/{id}`: the board has these columns from then on.
+/// `PUT /operator/v1/workspaces/{ws}/boards/{id}`: replaces the columns of a board.
 ///
 /// # Errors
-/// 404; 400 for a wrong definition; 409 for a column with cards that have nowhere to go, or another version.
+/// 404; 400 for an invalid definition; 409 for a deleted column whose cards have no target, or a version conflict.
 pub async fn update(
     app: &App,
     trace: Trace,
@@ -142,7 +141,7 @@ pub async fn update(
         .await
 }
 
-/// The columns as they are to be, from left to right.
+/// The new columns, from left to right.
 fn read_columns(
     context: &Context,
     board: &WholeBoard,
@@ -176,7 +175,7 @@ fn read_columns(
     Ok(wanted)
 }
 
-/// What automations name must exist and be able to do it.
+/// Validates that what automations refer to exists and can run.
 fn check_automations(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -225,7 +224,7 @@ fn check_automations(
     Ok(())
 }
 
-/// Deletes the columns that are not wanted any more, after their cards have gone where the change says.
+/// Deletes columns, after moving their cards to the given targets.
 fn remove_columns(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -1,6 +1,5 @@
-//! What the facts and the analysis of a call do to its card, in their transactions: a crash between a call and
-//! its sorting loses nothing, since the one is not stored without the other. Where a conversation is still to
-//! be analysed, the card waits for that step, which the call owes (docs/contract/boards.md#sorting).
+//! Sorts the card of a call by the call's facts and analysis, in the transactions that store these, so that a crash loses
+//! nothing. While a conversation is still to be analysed, its card waits (docs/contract/boards.md#sorting).
 
 use app::call_env::Env;
 use app::{Context, Failure};
@@ -21,11 +20,8 @@ use store::chats::ChatRow;
 use crate::board::{Owner, ensure, part_of_one, thousandths};
 use crate::moves::{Reason, relocate};
 
-/// Called for every fact that was applied to a call. The first ring, or the answer of an incoming call, makes
-/// the card; the end sorts it. Boards are about real people: simulated calls make no cards.
-///
-/// # Errors
-/// Those of the store.
+/// Observes every fact of a call. The first ring, or the answer of an incoming call, adds the card; the end sorts it.
+/// Simulated calls have no cards.
 pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     let inbound = call.direction == Direction::Inbound;
@@ -43,7 +39,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     }
 }
 
-/// Reads what [`call_fact`] will want.
+/// Prefetches what [`call_fact`] will read.
 pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let Some((owner, contact)) = on_board(call) else { return };
     let (tenant, name) = (call.workspace, owner.text());
@@ -68,30 +64,21 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
     }
 }
 
-/// Called when nobody will call a person of a campaign again although the last call did not say so: the card is sorted as
-/// after that call.
-///
-/// # Errors
-/// Those of the store.
+/// Called when a person of a campaign will not be called again, although the last call did not decide so: the card is
+/// sorted as after that call.
 pub fn given_up(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
     let Some(call) = calls::find(tx, tenant, call)? else { return Ok(()) };
     let Some((owner, contact)) = on_board(&call) else { return Ok(()) };
     after_call(tx, env, &call, owner, contact, Step::Ended)
 }
 
-/// Called when the analysis of a call is over, whether it found something or not.
-///
-/// # Errors
-/// Those of the store.
+/// Called when the analysis of a call is over, with or without a result.
 pub fn analysed(tx: &mut Tx<'_>, env: &Env, call: &CallRow, chosen: Option<&Chosen>) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     after_call(tx, env, call, owner, contact, Step::Analysed(chosen))
 }
 
-/// The columns that the language model may choose of: those that a conversation can bring a person to.
-///
-/// # Errors
-/// Those of the store.
+/// The columns that the language model may choose from.
 pub fn choices(tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> {
     let Some((owner, _)) = on_board(call) else { return Ok(Vec::new()) };
     let Some(board) = boards::of_owner(tx, call.workspace, &owner.text())? else { return Ok(Vec::new()) };
@@ -102,7 +89,7 @@ pub fn choices(tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> 
     Ok(board.columns.into_iter().filter_map(choice).collect())
 }
 
-/// What a type of column means to the model; `None` for those that it cannot choose.
+/// The description of a column type for the model; `None` for those that it cannot choose.
 fn meaning(kind: ColumnType) -> Option<&'static str> {
     match kind {
         ColumnType::Open => Some("talked to, nothing decided"),
@@ -119,7 +106,7 @@ fn on_board(call: &CallRow) -> Option<(Owner, Id<Contact>)> {
     Some((Owner::of_call(call)?, contact))
 }
 
-/// The person of a call comes onto the board, unless it is there already or was erased.
+/// Adds the person of a call to the board, unless they are on it or were erased.
 fn enter(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -133,8 +120,7 @@ fn enter(
     Ok(())
 }
 
-/// The card of the person of a call who comes onto the board now; `None` when it is there already or was erased. The
-/// caller stores it.
+/// The new card of the person of a call; `None` when they are on the board or were erased. The caller stores it.
 fn newcomer(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -155,7 +141,7 @@ fn newcomer(
     }))
 }
 
-/// The card of somebody who comes onto a board.
+/// A new card.
 fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entrance) -> CardRow {
     CardRow {
         id: context.ids.make(),
@@ -183,9 +169,6 @@ fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entr
 
 /// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
 /// everybody else onto that of the agent, and is sorted as after a call.
-///
-/// # Errors
-/// Those of the store.
 pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &ChatRow) -> Result<(), Failure> {
     if chat.customer_messages == 0 {
         return Ok(());
@@ -259,7 +242,7 @@ fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, e
     }
 }
 
-/// How much is known of a call.
+/// How far a call has got.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     /// It is over; its conversation may still be analysed.
@@ -278,7 +261,7 @@ fn was_reached(progress: &Progress) -> bool {
     progress.answered_at.is_some() && !matches!(cause, Some("voicemail" | "not_connected"))
 }
 
-/// Brings a card up to date with a call that is over.
+/// Updates a card after an ended call.
 fn after_call(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -366,7 +349,7 @@ fn place(
     Ok(())
 }
 
-/// How many automations led to a call: through the row of the calling list that one added, or the nudge that one made
+/// The length of the chain of automations that led to a call, through the list row or the nudge that one created
 /// (docs/contract/boards.md#no-loops).
 fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&RowOfCall>) -> Result<i64, Failure> {
     let by_nudge = match call.nudge {
@@ -376,7 +359,7 @@ fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&RowOfCall>) -> Result<i64
     Ok(row.and_then(|row| row.depth).unwrap_or(0).max(i64::from(by_nudge)))
 }
 
-/// Puts a card where it belongs after what was heard; whether that says anything.
+/// Moves a card by the rules. Returns whether any rule matched.
 fn put(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -6,21 +6,20 @@
 //! workspaces, then rows, then the progress of campaigns; facts of calls take the last three in the same order.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::Arc;
 
-use api::error_codes;
-use app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
-use app::nudges::{Allowance, Breaker};
-use app::{App, Failure, access};
+use app::calls::{self, Env, Order, Prepared, Refused, Source};
+use app::due_dials::{self, DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
+use app::{App, Failure};
 use domain::call::Status as CallStatus;
-use domain::campaign::row::{self, Action, DueFacts, Ending, Event, Retries, Row, step};
+use domain::campaign::row::{self, Due, Ending, Event, Retries, Row, Step, step};
 use domain::campaign::{HeldReason, RowFailure, RowState, Schedule, Status, Tally, Window};
-use domain::compliance::{Gate, Purpose, Verdict};
-use domain::ids::{Campaign, Id};
+use domain::compliance::Gate;
+use domain::due_dial::{Act, DueFacts, Obstacle};
+use domain::ids::{ApiKey, Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, Timestamp};
-use serde_json::{Map, json};
+use serde_json::json;
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
@@ -42,18 +41,6 @@ const OF_WORKSPACE: i64 = 8;
 
 /// How long a campaign rests that waits for a line, at the latest: a line that gets free wakes the dialler.
 const LINES_RECHECK: i64 = 2 * MINUTE;
-/// How long a row rests that could not be looked at because of a defect.
-const SET_ASIDE: i64 = 5 * MINUTE;
-
-/// What a round came to.
-#[derive(Debug, Default)]
-pub struct Round {
-    /// Calls to be dialled, in turn.
-    pub dials: Vec<Arc<CallRow>>,
-    /// Whether another round may find something.
-    pub more: bool,
-}
-
 /// The turn of one campaign in a round.
 struct Turn {
     campaign: CampaignRow,
@@ -74,6 +61,9 @@ struct Turn {
     /// Rows were held because the hours of the pack are over.
     window_closed: bool,
     callers: Option<Callers>,
+    /// Lines that nudges and scheduled calls of its workspace wait for; `None` while nudges are due that no round has
+    /// looked at.
+    lines_wanted: Option<i64>,
     work: Work,
     /// What was wrong with single rows.
     unfit: BTreeSet<String>,
@@ -84,52 +74,36 @@ struct Turn {
 }
 
 /// What one round works with.
-struct DialRound {
-    env: Env,
-    allowance: Allowance,
+struct CampaignRound {
+    dials: DialRound,
     mails: bool,
-    dials: Vec<Arc<CallRow>>,
-    known: Known,
     /// Lines that nudges and scheduled calls of a workspace wait for.
     wanted: HashMap<Tenant, Option<i64>>,
 }
 
 /// One round. `lines` asks for campaigns that wait for a line, too. At most [`BATCH`] dials follow.
-pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
+pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
+    let (env, allowance) = (app.call_env(), due_dials::allowance(app));
     let now = env.context.now;
     // Most looks find nothing, and need no transaction for it.
     let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
     if found.is_empty() {
         return Ok(Round::default());
     }
-    let batch = BATCH;
     let mails = app.config.smtp.is_some();
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {
-            let round = DialRound {
-                env: env.clone(),
-                allowance,
-                mails,
-                dials: Vec::new(),
-                known: Known::default(),
-                wanted: HashMap::new(),
-            };
-            round.run(tx, &found, batch)
+            let dials = DialRound::new(env.clone(), allowance);
+            CampaignRound { dials, mails, wanted: HashMap::new() }.run(tx, &found)
         })
         .await
 }
 
-impl DialRound {
-    fn run(
-        mut self,
-        tx: &mut Tx<'_>,
-        found: &[(Tenant, Id<Campaign>)],
-        batch: i64,
-    ) -> Result<Round, Failure> {
+impl CampaignRound {
+    fn run(mut self, tx: &mut Tx<'_>, found: &[(Tenant, Id<Campaign>)]) -> Result<Round, Failure> {
         let mut turns = self.turns(tx, found)?;
-        let share = (batch / i64::try_from(turns.len()).unwrap_or(batch).max(1)).max(1);
+        let share = (BATCH / i64::try_from(turns.len()).unwrap_or(BATCH).max(1)).max(1);
         for turn in &mut turns {
             self.begin(tx, turn, share)?;
         }
@@ -144,13 +118,13 @@ impl DialRound {
         while !workspaces.is_empty() {
             for (_, campaigns) in &mut workspaces {
                 let Some(at) = campaigns.pop_front() else { continue };
-                if self.next(tx, &mut turns[at])? {
+                if turns[at].next(tx, &mut self.dials)? {
                     campaigns.push_back(at);
                 }
             }
             workspaces.retain(|(_, campaigns)| !campaigns.is_empty());
         }
-        self.known.finish(tx, &self.env.context)?;
+        self.dials.write(tx)?;
         let full_page = found.len() as i64 >= CAMPAIGNS && !turns.is_empty();
         let mut more = full_page;
         // A workspace that got less comes first next time, and so does a campaign within its workspace.
@@ -160,9 +134,9 @@ impl DialRound {
         }
         turns.sort_by_key(|turn| (placed.get(&turn.campaign.workspace).copied(), turn.work.placed));
         for turn in &mut turns {
-            more |= end(tx, &self.env, self.mails, turn)?;
+            more |= end(tx, &self.dials.env, self.mails, turn)?;
         }
-        Ok(Round { dials: self.dials, more })
+        Ok(Round { dials: self.dials.finish(), more })
     }
 
     /// The campaigns that this round may work with, in turn. They and their workspaces are held.
@@ -181,7 +155,7 @@ impl DialRound {
             due::progress_of(tx, &held)?.into_iter().map(|row| (row.campaign, row)).collect();
         // Every node takes its locks in the same order.
         for tenant in workspaces.into_iter().filter(|tenant| free.contains(tenant)) {
-            self.known.workspace(tx, tenant, Mode::Live)?;
+            self.dials.known.workspace(tx, tenant, Mode::Live)?;
         }
         Ok(held
             .into_iter()
@@ -201,6 +175,7 @@ impl DialRound {
                     stop: None,
                     window_closed: false,
                     callers: None,
+                    lines_wanted: None,
                     work: Work::default(),
                     unfit: BTreeSet::new(),
                     delta,
@@ -213,9 +188,9 @@ impl DialRound {
 
     /// Asks what concerns the campaign as a whole, and takes its share of rows.
     fn begin(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, share: i64) -> Result<(), Failure> {
-        let (now, tenant) = (self.env.context.now, turn.campaign.workspace);
+        let (now, tenant) = (self.dials.now(), turn.campaign.workspace);
         if turn.progress.retune_after.is_some() {
-            turn.retune(tx, &self.env)?;
+            turn.retune(tx, &self.dials.env)?;
             if turn.retuning {
                 return Ok(());
             }
@@ -224,7 +199,15 @@ impl DialRound {
         if turn.stop.is_some() {
             return Ok(());
         }
-        let free = self.free_lines(tx, tenant)?.min(turn.free_calls());
+        turn.lines_wanted = match self.wanted.get(&tenant) {
+            Some(wanted) => *wanted,
+            None => {
+                let wanted = due::lines_wanted(tx, tenant, now)?;
+                self.wanted.insert(tenant, wanted);
+                wanted
+            }
+        };
+        let free = turn.free_lines(tx, &mut self.dials)?;
         let (campaign, list) = (turn.campaign.id, turn.progress.list);
         if free <= 0 {
             if due::any_due(tx, tenant, campaign, list, now)? {
@@ -235,17 +218,15 @@ impl DialRound {
         let limit = share.min(free);
         let rows = due::to_look_at(tx, tenant, campaign, list, now, limit)?;
         turn.more_due = rows.len() as i64 >= limit;
-        let numbers: Vec<calls::Number> =
-            rows.iter().filter(|row| rules(row).waits()).filter_map(|row| number(row)).collect();
-        self.known.listen(tx, tenant, &numbers, now)?;
-        self.known.meet(tx, tenant, numbers, now)?;
+        let numbers = rows.iter().filter(|row| rules(row).waits()).filter_map(|row| number(row)).collect();
+        self.dials.prefetch_people(tx, tenant, numbers)?;
         turn.rows = rows.into();
         Ok(())
     }
 
     /// What stops the campaign whatever its rows are.
     fn stopped(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<Option<Stop>, Failure> {
-        let (now, campaign) = (self.env.context.now, &turn.campaign);
+        let (now, campaign) = (self.dials.now(), &turn.campaign);
         if campaign.status != Status::Active {
             return Ok(Some(Stop::Inactive));
         }
@@ -261,14 +242,14 @@ impl DialRound {
         if turn.is_exhausted() {
             return Ok(Some(Stop::ListComplete));
         }
-        let workspace = self.known.workspace(tx, campaign.workspace, Mode::Live)?;
+        let workspace = self.dials.known.workspace(tx, campaign.workspace, Mode::Live)?;
         if workspace.suspended {
             return Ok(Some(Stop::Suspended));
         }
         if !workspace.kyb_verified {
             return Ok(Some(Stop::KybUnverified));
         }
-        let owned = self.known.numbers(tx, campaign.workspace)?;
+        let owned = self.dials.known.numbers(tx, campaign.workspace)?;
         let callers = Callers::of(tx, campaign, schedule, owned, now)?;
         if callers.none_owned() {
             return Ok(Some(Stop::Error("from_number_unavailable".into())));
@@ -276,236 +257,148 @@ impl DialRound {
         turn.callers = Some(callers);
         Ok(None)
     }
+}
 
-    /// Lines that are free for campaigns of a workspace: nudges and scheduled calls that wait for one go before.
-    fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
-        let wanted = match self.wanted.get(&tenant) {
-            Some(wanted) => *wanted,
+/// A row that is due, in the turn of its campaign.
+struct DueRow<'a> {
+    turn: &'a mut Turn,
+    row: EntryRow,
+    choice: Choice,
+}
+
+impl DueDial for DueRow<'_> {
+    type Decision = Step;
+
+    fn tenant(&self) -> Tenant {
+        self.turn.campaign.workspace
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Live
+    }
+
+    fn api_key(&self) -> Option<Id<ApiKey>> {
+        None
+    }
+
+    fn in_flight(&self) -> Option<InFlight> {
+        (rules(&self.row).standing.state == RowState::InProgress).then_some(InFlight(self.row.call))
+    }
+
+    fn order(&self) -> Order {
+        let (campaign, row) = (&self.turn.campaign, &self.row);
+        let settings = &campaign.settings;
+        let from_number = match &self.choice {
+            Choice::Number(number) => Some(number.clone()),
+            // Of a full pool any number says whether the gates would let it be dialled.
+            Choice::Full => settings.caller_ids.first().map(|own| own.number.clone()),
+            Choice::Any => settings.from_number.clone(),
+        };
+        let agent = campaign.agent.map(|agent| agent.to_string()).unwrap_or_default();
+        Order {
+            from_number,
+            name: row.name.clone(),
+            variables: row.variables.clone(),
+            until: self.turn.until,
+            trace: campaign.trace,
+            ..Order::new(Source::Campaign(campaign.id), agent, row.phone.clone().unwrap_or_default())
+        }
+    }
+
+    fn add_facts(
+        &mut self,
+        tx: &mut Tx<'_>,
+        round: &mut DialRound,
+        prepared: &Prepared,
+        facts: &mut DueFacts,
+    ) -> Result<(), Failure> {
+        let (now, turn) = (round.now(), &*self.turn);
+        facts.unfit = unfit(prepared).map(|(why, _)| why);
+        if facts.block == Some(Gate::FrequencyCap) {
+            facts.cap_ends = cap_ends(tx, turn.campaign.workspace, &self.row, prepared, now)?;
+        }
+        if let (Choice::Full, Some(schedule)) = (&self.choice, &turn.schedule) {
+            let day = schedule.next_day(now);
+            let open = schedule.next_look(day).unwrap_or(day);
+            let hours = prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(open));
+            facts.callers_rest_until = Some(hours.unwrap_or(open));
+        }
+        facts.line_free &= turn.free_lines(tx, round)? > 0;
+        Ok(())
+    }
+
+    fn decide(&mut self, facts: &DueFacts, now: Timestamp) -> Result<Option<(Step, Act)>, Failure> {
+        match row::decide(&rules(&self.row), facts, self.turn.retries(), now) {
+            Some(Due::Row(decided)) => Ok(Some((decided, decided.action))),
+            Some(Due::Stop(obstacle)) => {
+                self.turn.stop = Some(stop_of(obstacle));
+                Ok(None)
+            }
+            None => Err(Failure::internal(format!("{} was due and is not", self.row.id))),
+        }
+    }
+
+    fn settle(self, tx: &mut Tx<'_>, round: &mut DialRound, look: Look<'_, Step>) -> Result<(), Failure> {
+        let (turn, mut row, next) = (self.turn, self.row, look.decision.next);
+        turn.unfit.extend(unfit(look.prepared).map(|(_, why)| why));
+        turn.on_call |= look.facts.on_call;
+        match &look.call {
             None => {
-                let wanted = due::lines_wanted(tx, tenant, self.env.context.now)?;
-                self.wanted.insert(tenant, wanted);
-                wanted
-            }
-        };
-        let Some(wanted) = wanted else { return Ok(0) };
-        let workspace = self.known.workspace(tx, tenant, Mode::Live)?;
-        let (mine, all) = self.known.lines_in_use(tx, tenant)?;
-        let free = (access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all);
-        Ok(free - wanted)
-    }
-
-    /// Looks at the next row of a campaign. Returns whether there may be another.
-    fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<bool, Failure> {
-        if turn.stop.is_some() {
-            return Ok(false);
-        }
-        let Some(row) = turn.rows.pop_front() else { return Ok(false) };
-        if rules(&row).standing.state == RowState::InProgress {
-            self.look_in_flight(tx, turn, *row)?;
-        } else {
-            self.look(tx, turn, *row)?;
-        }
-        Ok(turn.stop.is_none() && !turn.rows.is_empty())
-    }
-
-    fn look(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, row: EntryRow) -> Result<(), Failure> {
-        let tenant = turn.campaign.workspace;
-        let choice = turn.callers.as_ref().map_or(Choice::Any, |callers| callers.choose(&row));
-        let order = order(turn, &row, &choice);
-        let prepared = match calls::prepare(tx, &self.env, &mut self.known, tenant, Mode::Live, order) {
-            Ok(prepared) => prepared,
-            // A defect in what this one row needs must not hold up all others.
-            Err(failure) if failure.error == error_codes::INTERNAL => {
-                failure.log_about(row.id, "a due row of a list could not be looked at");
-                let (look_at, state) = (Some(self.env.context.now.plus(SET_ASIDE)), row.standing.state);
-                return Ok(due::save_row(tx, &EntryRow { look_at, ..row }, state, &mut turn.moves)?);
-            }
-            Err(failure) => return Err(failure),
-        };
-        let unfit = unfit(&prepared);
-        if unfit.is_none()
-            && let Some(stop) = stop_of(&prepared)
-        {
-            turn.stop = Some(stop);
-            return Ok(());
-        }
-        let facts = self.facts(tx, turn, &row, &prepared, &choice, unfit.as_ref().map(|(why, _)| *why))?;
-        if facts.lets_dial() && turn.retries().allow(row.attempts) {
-            turn.stop = self.without_means(tx, turn, &prepared)?;
-            if turn.stop.is_some() {
-                return Ok(());
-            }
-        }
-        let now = self.env.context.now;
-        let Some(decided) = step(&rules(&row), Event::Due(facts), turn.retries(), now) else {
-            return Err(Failure::internal(format!("{} was due and is not", row.id)));
-        };
-        turn.unfit.extend(unfit.map(|(_, told)| told));
-        turn.on_call |= facts.on_call;
-        match decided.action {
-            Action::Store => {
-                let given_up = row.call.filter(|_| decided.next.look_at.is_none());
-                turn.work.attempted += i64::from(facts.unfit.is_some());
-                turn.work.rejected += i64::from(facts.unfit.is_some());
-                turn.store(tx, row, decided.next)?;
+                let given_up = row.call.filter(|_| next.look_at.is_none());
+                let unfit = i64::from(look.facts.unfit.is_some());
+                turn.work.attempted += unfit;
+                turn.work.rejected += unfit;
+                turn.store(tx, row, next)?;
                 if let Some(call) = given_up {
-                    retries::tell(tx, &self.env, tenant, call)?;
+                    retries::tell(tx, &round.env, turn.campaign.workspace, call)?;
                 }
             }
-            Action::Place => self.place(tx, turn, row, decided.next, &prepared)?,
-            Action::Block(gate) => self.block(tx, turn, row, decided.next, &prepared, gate)?,
-        }
-        if is_closed(&prepared) {
-            self.close(tx, turn, facts)?;
-        }
-        Ok(())
-    }
-
-    fn facts(
-        &self,
-        tx: &mut Tx<'_>,
-        turn: &Turn,
-        row: &EntryRow,
-        prepared: &Prepared,
-        choice: &Choice,
-        unfit: Option<RowFailure>,
-    ) -> Result<DueFacts, Failure> {
-        let (now, hours) = (self.env.context.now, prepared.pack.as_ref().map(|pack| &pack.hours));
-        let block = prepared.block();
-        let cap_ends = match block {
-            Some(Gate::FrequencyCap) => cap_ends(tx, turn.campaign.workspace, row, prepared, now)?,
-            _ => None,
-        };
-        let callers_rest_until = match (choice, &turn.schedule) {
-            (Choice::Full, Some(schedule)) => {
-                let day = schedule.next_day(now);
-                let open = schedule.next_look(day).unwrap_or(day);
-                Some(hours.and_then(|hours| hours.next_opening(open)).unwrap_or(open))
-            }
-            _ => None,
-        };
-        let opening = hours.and_then(|hours| hours.next_opening(now));
-        Ok(DueFacts { unfit, block, opening, cap_ends, callers_rest_until, on_call: prepared.on_call })
-    }
-
-    /// What a dial needs and does not get: money, a line, a carrier that takes calls.
-    fn without_means(
-        &mut self,
-        tx: &mut Tx<'_>,
-        turn: &Turn,
-        prepared: &Prepared,
-    ) -> Result<Option<Stop>, Failure> {
-        if !prepared.balance_ok {
-            return Ok(Some(Stop::Balance));
-        }
-        let free = self.free_lines(tx, turn.campaign.workspace)?.min(turn.free_calls());
-        if prepared.lines_full.is_some() || free <= 0 {
-            return Ok(Some(Stop::Lines));
-        }
-        Ok(if self.may_dial() { None } else { Some(Stop::Provider) })
-    }
-
-    /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because they
-    /// are ill.
-    fn may_dial(&mut self) -> bool {
-        let real = self.env.carriers.in_mode(Mode::Live).is_some_and(|carrier| !carrier.simulated());
-        if real && self.env.carriers_rest {
-            return false;
-        }
-        match self.allowance {
-            Allowance::All => true,
-            Allowance::Probe if real => {
-                self.allowance = Allowance::Nothing;
-                true
-            }
-            Allowance::Probe | Allowance::Nothing => !real,
-        }
-    }
-
-    /// Writes the dial down: the call with its hold on the wallet and its line, and the mark on the row.
-    fn place(
-        &mut self,
-        tx: &mut Tx<'_>,
-        turn: &mut Turn,
-        mut row: EntryRow,
-        next: Row,
-        prepared: &Prepared,
-    ) -> Result<(), Failure> {
-        let call = calls::place_intent(tx, &self.env, &mut self.known, prepared)?;
-        row.call = Some(call.id);
-        row.contact = call.contact;
-        row.from_number = Some(call.from_number.clone());
-        if let Some(callers) = &mut turn.callers {
-            callers.count(&call.from_number);
-        }
-        turn.work.attempted += 1;
-        turn.work.placed += 1;
-        turn.delta.calls.dialled += 1;
-        turn.delta.last_call_at = Some(self.env.context.now);
-        turn.store(tx, row, next)?;
-        self.dials.push(call);
-        Ok(())
-    }
-
-    /// Lists a call that a gate refused.
-    fn block(
-        &mut self,
-        tx: &mut Tx<'_>,
-        turn: &mut Turn,
-        mut row: EntryRow,
-        next: Row,
-        prepared: &Prepared,
-        gate: Gate,
-    ) -> Result<(), Failure> {
-        let call = calls::block(tx, &self.env, &mut self.known, prepared, gate)?;
-        calls::emit_with(tx, &self.env, &call, "call.failed", json!({"blockReason": gate.as_str()}))?;
-        row.contact = call.contact;
-        turn.work.attempted += 1;
-        turn.work.rejected += 1;
-        turn.store(tx, row, next)
-    }
-
-    /// The hours of the pack are over for all rows: those that wait are held together.
-    fn close(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, facts: DueFacts) -> Result<(), Failure> {
-        turn.window_closed = true;
-        let (now, retries) = (self.env.context.now, turn.retries());
-        let closed = DueFacts { unfit: None, block: Some(Gate::CallingWindow), ..facts };
-        let (mut together, mut until) = (Vec::new(), None);
-        for row in std::mem::take(&mut turn.rows) {
-            let before = rules(&row);
-            match step(&before, Event::Due(closed), retries, now) {
-                Some(decided) => {
-                    turn.count(&before, &decided.next);
-                    turn.moves.moved(row.position, before.standing.state, decided.next.standing.state);
-                    until = decided.next.look_at;
-                    together.push(row.id);
+            Some((call, None)) => {
+                (row.call, row.contact) = (Some(call.id), call.contact);
+                row.from_number = Some(call.from_number.clone());
+                if let Some(callers) = &mut turn.callers {
+                    callers.count(&call.from_number);
                 }
-                None => self.look_in_flight(tx, turn, *row)?,
+                turn.work.attempted += 1;
+                turn.work.placed += 1;
+                turn.delta.calls.dialled += 1;
+                turn.delta.last_call_at = Some(round.now());
+                turn.store(tx, row, next)?;
+            }
+            Some((call, Some(gate))) => {
+                let reason = json!({"blockReason": gate.as_str()});
+                calls::emit_with(tx, &round.env, call, "call.failed", reason)?;
+                row.contact = call.contact;
+                turn.work.attempted += 1;
+                turn.work.rejected += 1;
+                turn.store(tx, row, next)?;
             }
         }
-        if let Some(until) = until {
-            let (tenant, reason) = (turn.campaign.workspace, HeldReason::CallingWindow);
-            due::hold_each(tx, tenant, &together, reason, until)?;
-        }
-        Ok(())
+        let closed = look.prepared.judgement.as_ref().is_some_and(|judged| judged.is_closed());
+        if closed { turn.close(tx, round, look.facts) } else { Ok(()) }
     }
 
-    /// Nothing was heard of a call for long: it lives, or its end got lost.
-    fn look_in_flight(&self, tx: &mut Tx<'_>, turn: &mut Turn, row: EntryRow) -> Result<(), Failure> {
-        let now = self.env.context.now;
-        let call = match row.call {
-            Some(call) => call_store::find(tx, row.workspace, call)?,
-            None => None,
-        };
+    fn set_aside(self, tx: &mut Tx<'_>, round: &mut DialRound, failure: Failure) -> Result<(), Failure> {
+        failure.log_about(self.row.id, "a due row of a list could not be looked at");
+        let (look_at, state) = (Some(round.now().plus(SET_ASIDE)), self.row.standing.state);
+        Ok(due::save_row(tx, &EntryRow { look_at, ..self.row }, state, &mut self.turn.moves)?)
+    }
+
+    fn settle_in_flight(
+        self,
+        tx: &mut Tx<'_>,
+        round: &mut DialRound,
+        call: Option<CallRow>,
+    ) -> Result<(), Failure> {
         let event = match &call {
             Some(call) => Ending::of(&call.progress).map_or(Event::Lives(call.progress.status), |ending| {
                 Event::Over(ending, call.progress.status)
             }),
             None => Event::CallMissing,
         };
-        match step(&rules(&row), event, turn.retries(), now) {
-            Some(decided) => turn.store(tx, row, decided.next),
-            None => Err(Failure::internal(format!("{} is in progress and is not", row.id))),
+        match step(&rules(&self.row), event, self.turn.retries(), round.now()) {
+            Some(decided) => self.turn.store(tx, self.row, decided.next),
+            None => Err(Failure::internal(format!("{} is in progress and is not", self.row.id))),
         }
     }
 }
@@ -513,6 +406,52 @@ impl DialRound {
 impl Turn {
     fn retries(&self) -> Retries {
         retries_of(&self.campaign)
+    }
+
+    /// Looks at its next row. Returns whether there may be another.
+    fn next(&mut self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<bool, Failure> {
+        if self.stop.is_some() {
+            return Ok(false);
+        }
+        let Some(row) = self.rows.pop_front() else { return Ok(false) };
+        self.look(tx, round, *row)?;
+        Ok(self.stop.is_none() && !self.rows.is_empty())
+    }
+
+    fn look(&mut self, tx: &mut Tx<'_>, round: &mut DialRound, row: EntryRow) -> Result<(), Failure> {
+        let choice = self.callers.as_ref().map_or(Choice::Any, |callers| callers.choose(&row));
+        round.look(tx, DueRow { turn: self, row, choice })
+    }
+
+    /// Holds the rows of the round that wait: the calling hours are over for all of them.
+    fn close(&mut self, tx: &mut Tx<'_>, round: &mut DialRound, facts: DueFacts) -> Result<(), Failure> {
+        self.window_closed = true;
+        let closed = DueFacts { unfit: None, block: Some(Gate::CallingWindow), ..facts };
+        let (mut held, mut until) = (Vec::new(), None);
+        for row in std::mem::take(&mut self.rows) {
+            let before = rules(&row);
+            match step(&before, Event::Due(closed), self.retries(), round.now()) {
+                Some(decided) => {
+                    self.count(&before, &decided.next);
+                    self.moves.moved(row.position, before.standing.state, decided.next.standing.state);
+                    until = decided.next.look_at;
+                    held.push(row.id);
+                }
+                None => self.look(tx, round, *row)?,
+            }
+        }
+        if let Some(until) = until {
+            let (tenant, reason) = (self.campaign.workspace, HeldReason::CallingWindow);
+            due::hold_each(tx, tenant, &held, reason, until)?;
+        }
+        Ok(())
+    }
+
+    /// Lines that are free for it: nudges and scheduled calls of its workspace that wait for one go before, and it has a
+    /// ceiling of its own.
+    fn free_lines(&self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<i64, Failure> {
+        let Some(wanted) = self.lines_wanted else { return Ok(0) };
+        Ok((round.free_lines(tx, self.campaign.workspace)? - wanted).min(self.free_calls()))
     }
 
     /// Calls at once that its own ceiling still allows.
@@ -678,32 +617,6 @@ fn number(row: &EntryRow) -> Option<calls::Number> {
     Some((Phone::normalize(row.phone.as_deref()?).ok()?, row.phone_hash.clone()?))
 }
 
-fn order(turn: &Turn, row: &EntryRow, choice: &Choice) -> Order {
-    let settings = &turn.campaign.settings;
-    let from_number = match choice {
-        Choice::Number(number) => Some(number.clone()),
-        // Of a full pool any number says whether the gates would let it be dialled.
-        Choice::Full => settings.caller_ids.first().map(|own| own.number.clone()),
-        Choice::Any => settings.from_number.clone(),
-    };
-    Order {
-        agent: turn.campaign.agent.map(|agent| agent.to_string()).unwrap_or_default(),
-        to_number: row.phone.clone().unwrap_or_default(),
-        from_number,
-        external_ref: None,
-        name: row.name.clone(),
-        variables: row.variables.clone(),
-        metadata: Map::new(),
-        purpose: Purpose::Call,
-        campaign: Some(turn.campaign.id),
-        nudge: None,
-        scheduled_call: None,
-        until: turn.until,
-        once: None,
-        trace: turn.campaign.trace,
-    }
-}
-
 /// What the row lacks, so that no call of it can ever be placed.
 fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
     match &prepared.check {
@@ -722,30 +635,23 @@ fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
     }
 }
 
-/// What stops the whole campaign, whatever row comes next.
-fn stop_of(prepared: &Prepared) -> Option<Stop> {
-    let error = |text: &str| Some(Stop::Error(text.to_owned()));
-    match &prepared.check {
-        None => {}
-        Some(Refused::AgentNotFound) => return error("agent_not_found"),
-        Some(Refused::AgentNotPublished) => return error("agent_not_published"),
-        Some(Refused::AgentNotCall) => return error("agent_not_call"),
-        Some(Refused::AgentNotOutbound) => return error("agent_not_outbound"),
-        Some(Refused::FlowNotReady(_)) => return error("flow_not_ready"),
-        Some(_) => return error("placement_refused"),
+/// What an obstacle means for the whole campaign ([`row::decide`]).
+fn stop_of(obstacle: Obstacle) -> Stop {
+    let error = |text: &str| Stop::Error(text.to_owned());
+    match obstacle {
+        Obstacle::Balance => Stop::Balance,
+        Obstacle::Line => Stop::Lines,
+        Obstacle::CarrierRests => Stop::Provider,
+        Obstacle::Refused(refusal) => error(refusal.as_str()),
+        Obstacle::OwnNumber => error("from_number_unavailable"),
+        Obstacle::Providers => error("india_residency_unavailable"),
+        // These concern a single row.
+        Obstacle::KeyRevoked
+        | Obstacle::Unfit(_)
+        | Obstacle::Blocked(_)
+        | Obstacle::CallerIds(_)
+        | Obstacle::OnCall => error("placement_refused"),
     }
-    match prepared.from {
-        OwnNumber::NotOwned => return error("from_number_unavailable"),
-        OwnNumber::Nothing => return error("no_caller_id"),
-        OwnNumber::Owned(_) => {}
-    }
-    if prepared.carrier_ok { None } else { error("india_residency_unavailable") }
-}
-
-/// Whether the hours of the pack refuse, whatever other gates say of this person.
-fn is_closed(prepared: &Prepared) -> bool {
-    let verdict = |judged: &Arc<calls::Judged>| judged.said.verdict(Gate::CallingWindow);
-    prepared.judgement.as_ref().map(verdict) == Some(Verdict::Refuse)
 }
 
 /// When the caps of the pack let a number be dialled again: when enough of its dials are a day or a week old.

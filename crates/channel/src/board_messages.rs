@@ -3,7 +3,7 @@
 use app::board_messages::{BoardMessage, Sent};
 use app::contact_view::saved_values;
 use app::{App, Failure, access};
-use domain::channel::campaign::{Known, params};
+use domain::channel::campaign::{PersonFields, params};
 use domain::channel::template::{TemplateRef, fill};
 use domain::channel::{Recipient, Source};
 use serde_json::Value;
@@ -14,9 +14,6 @@ use crate::numbers::{Which, sending_number};
 use crate::templates;
 
 /// Queues the message of a column, from the default number. Consent, window and limit are those of every message.
-///
-/// # Errors
-/// Those of the store.
 pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sent, Failure> {
     let (tenant, contact) = (wanted.tenant, wanted.contact);
     if !access::feature_on(&access::workspace(tx, tenant)?, "chatappChannel") {
@@ -35,7 +32,7 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
     let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
     let Some(to) = address.and_then(Recipient::parse) else { return Ok(Sent::Refused("no_number")) };
     let saved = saved_values(contact);
-    let known = Known {
+    let known = PersonFields {
         variables: &saved,
         name: wanted.name.as_deref(),
         email: contact.email.as_deref(),

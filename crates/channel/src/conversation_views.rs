@@ -1,4 +1,4 @@
-//! Conversations as clients see them, and the labels that a team puts on them
+//! Conversations in the form of the API, and the labels that a team puts on them
 //! (docs/contract/channel-conversations.md#conversation).
 
 use std::collections::{BTreeSet, HashMap};
@@ -7,6 +7,7 @@ use api::channel_conversations::{
     ChatLabel, Conversation, ConversationAnalysis, ConversationBusiness, ConversationCustomer,
     ConversationMessage, ConversationOutcome, ConversationStatus, MAX_LABELS, NewChatLabel,
 };
+use app::limits::pages;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
@@ -17,12 +18,11 @@ use store::channel_campaigns;
 use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
 use store::chats::{self, ChatRow};
 
-/// What is shown of a conversation beside the usual.
+/// Optional parts of a conversation (`include`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Include {
-    /// Its messages.
     pub messages: bool,
-    /// What was read out of it.
+    /// Its analysis.
     pub analysis: bool,
 }
 
@@ -44,11 +44,8 @@ impl Include {
     }
 }
 
-/// Conversations, newest first, and the key after which the list goes on. A test key has none: what it starts is not
+/// Conversations, newest first, with the cursor of the next page. Empty for a test key, whose conversations are not
 /// stored.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,
@@ -60,14 +57,15 @@ pub async fn list(
     if mode == Mode::Test {
         return Ok((Vec::new(), None));
     }
-    app.store
-        .read(move |tx| {
-            let rows = channel_conversations::list(tx, tenant, &filter, below.as_deref(), limit)?;
-            let next =
-                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
-            Ok((views(tx, tenant, rows)?, next))
-        })
-        .await
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
+            let rows = channel_conversations::list(tx, tenant, &filter, below, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            Ok::<_, Failure>((views(tx, tenant, rows)?, next))
+        };
+        pages::views(tx, limit, below.clone(), read, |view: &Conversation| view.id.to_string())
+    });
+    page.await
 }
 
 /// One conversation.
@@ -116,7 +114,7 @@ pub async fn get(
         .await
 }
 
-/// A conversation that is known to be one.
+/// The view of a chat that is known to be a conversation of the channel.
 pub(crate) fn one(tx: &mut Tx<'_>, tenant: Tenant, row: ChatRow) -> Result<Conversation, Failure> {
     views(tx, tenant, vec![row])?.pop().ok_or_else(|| Failure::not_found("conversation"))
 }
@@ -215,7 +213,7 @@ pub async fn labels(app: &App, tenant: Tenant) -> Result<Vec<ChatLabel>, Failure
 /// Makes a label.
 ///
 /// # Errors
-/// 400 for a colour that is none; 409 when there is one with the name, or too many.
+/// 400 for an invalid colour; 409 when the name is taken, or there are too many labels.
 pub async fn make_label(
     app: &App,
     trace: Trace,

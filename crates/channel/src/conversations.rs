@@ -1,5 +1,5 @@
-//! Conversations with agents on the channel: opened by a customer's message, carried on by what is heard, ended by
-//! what cannot be delivered (docs/contract/channel-conversations.md).
+//! Conversations with agents on the channel. An observer of messages: a customer's message opens or continues one, a
+//! failed delivery may end it (docs/contract/channel-conversations.md).
 
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
@@ -21,34 +21,31 @@ use store::contacts::{self, ContactRow};
 use store::workspaces::WorkspaceRow;
 use store::{Tx, calls, wallet};
 
-use crate::followers::MessageFact;
+use crate::events::MessageEvent;
 use crate::{media, voice_notes};
 
-/// How long after a message an answer to it belongs to it.
+/// How long after a message of the business a customer's message counts as an answer to it.
 const ANSWERS: i64 = 72 * HOUR;
 
-/// What follows from a message that was stored or moved on.
-///
-/// # Errors
-/// Those of the store.
-pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
+/// Observes a message that was stored or whose status changed.
+pub fn on_message(app: &App, tx: &mut Tx<'_>, event: &MessageEvent<'_>) -> Result<(), Failure> {
     let env = Env::within(app);
-    match (fact.before, fact.message.direction) {
-        (None, Direction::Inbound) => inbound(app, tx, &env, fact),
+    match (event.before, event.message.direction) {
+        (None, Direction::Inbound) => inbound(app, tx, &env, event),
         // What a campaign hands over can be taken back until the provider has it, and is sent again later.
-        (None, Direction::Outbound) if fact.message.campaign.is_some() => Ok(()),
-        (None, Direction::Outbound) => outbound(tx, &env, fact.message),
-        (Some(_), Direction::Outbound) if fact.message.status == MessageStatus::Failed => {
-            failed(tx, &env, fact.message)
+        (None, Direction::Outbound) if event.message.campaign.is_some() => Ok(()),
+        (None, Direction::Outbound) => outbound(tx, &env, event.message),
+        (Some(_), Direction::Outbound) if event.message.status == MessageStatus::Failed => {
+            failed(tx, &env, event.message)
         }
-        (Some(before), Direction::Outbound) if left_its_campaign(fact.message, before) => {
-            outbound(tx, &env, fact.message)
+        (Some(before), Direction::Outbound) if left_its_campaign(event.message, before) => {
+            outbound(tx, &env, event.message)
         }
         (Some(_), _) => Ok(()),
     }
 }
 
-/// Whether a message of a campaign has gone to the provider, or may have: it cannot be taken back any more.
+/// Whether a campaign's message has reached the provider, or may have, so that it can no longer be taken back.
 pub(crate) fn left_its_campaign(message: &MessageRow, before: MessageStatus) -> bool {
     message.campaign.is_some()
         && before == MessageStatus::Queued
@@ -60,7 +57,7 @@ fn number_of(tx: &mut Tx<'_>, message: &MessageRow) -> Result<Option<NumberRow>,
     Ok(channel_accounts::number_at_provider(tx, message.workspace, &message.phone_number_id)?)
 }
 
-/// The open chat with the person of a message on its number, held until the transaction ends.
+/// The open chat with the person of a message on its number, locked until the transaction ends.
 fn open_chat(
     tx: &mut Tx<'_>,
     message: &MessageRow,
@@ -110,33 +107,33 @@ fn words(message: &MessageRow, received: Option<&Received>) -> Option<String> {
     }
 }
 
-fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Failure> {
-    let message = fact.message;
-    let Some(text) = words(message, fact.received) else { return Ok(()) };
+fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, event: &MessageEvent<'_>) -> Result<(), Failure> {
+    let message = event.message;
+    let Some(text) = words(message, event.received) else { return Ok(()) };
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
     let text = text.chars().filter(|sign| *sign != '\0').collect();
-    let mut heard = chats::Heard { message: message.id, text, pending: false };
+    let mut inbound = chats::InboundMessage { message: message.id, text, pending: false };
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
-        refresh(tx, message, fact.received, &mut carried)?;
+        refresh(tx, message, event.received, &mut carried)?;
         channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
-        if fact.barred {
-            chats::started(tx, env, &mut row, Role::User, message.id, &heard.text)?;
+        if event.barred {
+            chats::started(tx, env, &mut row, Role::User, message.id, &inbound.text)?;
             return session::end(tx, env, &mut row, EndCause::OptedOut);
         }
-        heard.pending = pending(app, tx, message, &row)?;
-        if chats::heard(tx, env, &mut row, &heard)? {
+        inbound.pending = pending(app, tx, message, &row)?;
+        if chats::receive(tx, env, &mut row, &inbound)? {
             return Ok(());
         }
         // It had as much as it may: another one begins.
     }
     // Nobody could answer them: the message stands for itself, until they allow messages again.
-    if fact.barred {
+    if event.barred {
         return Ok(());
     }
-    let Some(mut row) = open_for(tx, env, message, fact.received, &number)? else { return Ok(()) };
+    let Some(mut row) = open_for(tx, env, message, event.received, &number)? else { return Ok(()) };
     channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
-    heard.pending = pending(app, tx, message, &row)?;
-    chats::heard(tx, env, &mut row, &heard)?;
+    inbound.pending = pending(app, tx, message, &row)?;
+    chats::receive(tx, env, &mut row, &inbound)?;
     Ok(())
 }
 
@@ -155,7 +152,7 @@ fn pending(app: &App, tx: &mut Tx<'_>, message: &MessageRow, row: &ChatRow) -> R
     }
 }
 
-/// Writes down what the channel has told of the customer meanwhile.
+/// Stores what the channel has since said about the customer.
 fn refresh(
     tx: &mut Tx<'_>,
     message: &MessageRow,
@@ -176,7 +173,7 @@ fn refresh(
     Ok(channel_conversations::save(tx, carried)?)
 }
 
-/// Whether the agent of a number takes a new chat; otherwise why not.
+/// Whether the agent of a number accepts a new chat; otherwise the reason.
 enum Taker {
     Agent { price: i64 },
     Nobody(&'static str),
@@ -320,7 +317,7 @@ fn background_of(
     Ok(Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n")).filter(|told| !told.is_empty()))
 }
 
-/// The channel's part of a new chat.
+/// The row of a new chat that only chats on the channel have.
 pub(crate) fn carried(row: &ChatRow, contact: &ContactRow, number: &NumberRow) -> ChannelChatRow {
     ChannelChatRow {
         chat: row.id,

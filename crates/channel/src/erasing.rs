@@ -1,5 +1,5 @@
-//! What an erasure takes away of a person on the channel: words, files, numbers and ids
-//! (docs/contract/channel-messages.md#erasure). That they stopped messages stays, by keyed hash.
+//! Erasure of a person on the channel: text, files, numbers and ids
+//! (docs/contract/channel-messages.md#erasure). Their opt-out is kept, by keyed hash.
 
 use api::contacts::Erased;
 use app::contact_policy;
@@ -10,15 +10,12 @@ use domain::tenant::Tenant;
 use store::{Tx, channel_consents, channel_messages, contacts};
 
 use crate::campaigns::outcomes;
-use crate::{inbox, media};
+use crate::{media, notification_queue};
 
-/// Messages emptied in one step.
+/// Messages redacted in one step.
 const STEP: i64 = 500;
 
 /// Erases a person's messages.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -37,7 +34,7 @@ pub fn erase(
     addresses.dedup();
     let recipients: Vec<Recipient> =
         addresses.iter().filter_map(|address| Recipient::parse(address)).collect();
-    inbox::forget_people(tx, &context.keyring, tenant, &recipients)?;
+    notification_queue::forget_people(tx, &context.keyring, tenant, &recipients)?;
     for address in &addresses {
         let hash = contact_policy::person_hash(&context.keyring, address);
         channel_consents::erase(tx, tenant, &hash, context.now)?;

@@ -12,7 +12,7 @@ use api::channel_conversations::{
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
-use domain::chat::{Channel, EndCause, Origin, State, Transition, background};
+use domain::chat::{Channel, EndCause, Origin, State, background};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, json};
@@ -23,7 +23,7 @@ use store::members::{self, MemberRow};
 
 use crate::conversation_views::one;
 
-/// A conversation on the channel, held until the transaction ends.
+/// A conversation on the channel, locked until the transaction ends.
 pub(crate) fn find(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -37,7 +37,7 @@ pub(crate) fn find(
     Ok((row, carried))
 }
 
-/// The same, if it is not over.
+/// [`find`] for a conversation that is not over.
 fn find_open(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
     let (row, carried) = find(tx, tenant, id)?;
     if row.state == State::Ended || row.wish.is_some() {
@@ -51,8 +51,7 @@ fn with_teammate(row: &ChatRow) -> bool {
     row.state == State::Human && row.teammate.is_some()
 }
 
-/// `POST /v1/chatapp/conversations/{id}/end`. A repeat changes nothing. A test key is answered what would come of it,
-/// and changes nothing either.
+/// `POST /v1/chatapp/conversations/{id}/end`. Idempotent. A test key gets the simulated result and changes nothing.
 ///
 /// # Errors
 /// 404.
@@ -77,8 +76,7 @@ pub async fn end(
         .await
 }
 
-/// The form of an ended conversation for a test key: nothing of the live one is in it, neither the person nor what was
-/// said.
+/// The simulated result for a test key. It holds nothing of the live conversation: neither the person nor the messages.
 fn simulated_end(env: &Env, row: &ChatRow, carried: ChannelChatRow) -> Conversation {
     let now = env.context.now;
     Conversation {
@@ -128,10 +126,7 @@ pub async fn take_over(
             if carried.helpdesk || mode == Mode::Test {
                 return Ok(carried.helpdesk);
             }
-            session::pass(&env, &mut row, Transition::TakeOver(None)).map_err(session::refusal)?;
-            let answer = session::unanswered(row.state);
-            session::close_turn(tx, &mut row, &answer)?;
-            session::save(tx, &env, &mut row)?;
+            session::take_over(tx, &env, &mut row, None)?;
             carried.helpdesk = true;
             carried.helpdesk_name.clone_from(&body.agent_name);
             channel_conversations::save(tx, &carried)?;
@@ -223,7 +218,7 @@ fn hand_back_in(
     Ok(false)
 }
 
-/// Whether a member may write in the inbox.
+/// Whether a member's role allows writing in the inbox.
 fn may_reply(member: &MemberRow) -> bool {
     member.role != "viewer"
 }
@@ -261,11 +256,7 @@ pub async fn assign(
             if carried.helpdesk {
                 return Err(Failure::plain(codes::HELD_BY_HELPDESK));
             }
-            let by = Transition::TakeOver(Some(member.id));
-            session::pass(&env, &mut row, by).map_err(session::refusal)?;
-            let answer = session::unanswered(row.state);
-            session::close_turn(tx, &mut row, &answer)?;
-            session::save(tx, &env, &mut row)?;
+            session::take_over(tx, &env, &mut row, Some(member.id))?;
             let who = json!({"userId": member.id, "name": member.name});
             let told = json!({"assignedTo": who, "assignedBy": {"apiKeyId": key}, "reason": "manual"});
             session::emit(tx, &env, &row, "chat.assigned", told)?;

@@ -1,10 +1,10 @@
-//! What customers write (docs/contract/channel-messages.md#received). Each function runs in the transaction that
-//! marks its notification as worked.
+//! Inbound messages of customers (docs/contract/channel-messages.md#received). Each function runs in the transaction that
+//! removes its notification from the queue.
 
 use app::contact_policy;
 use app::events::{self, NewEvent};
 use app::{App, Context, Failure, do_not_call, topics};
-use domain::channel::consent::{self, Wish};
+use domain::channel::consent::{self, StopWord};
 use domain::channel::notification::{Echo, Person, Preference, Received, ReceivedContent};
 use domain::channel::{Content, Direction, Happened, MessageStatus, Recipient, Source, Times};
 use domain::decision_log::Decision;
@@ -16,18 +16,15 @@ use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
 use store::{Tx, channel_consents, channel_conversations};
 
-use crate::followers::{self, MessageFact};
+use crate::events::MessageEvent;
 use crate::messages::{self, Incoming, New};
 use crate::numbers::Number;
 use crate::{media, people};
 
-/// Longest text that is kept of a message, in characters; the channel's own limit is lower.
+/// Longest stored text of a message, in characters. The channel's own limit is lower.
 const MAX_WORDS: usize = 65_536;
 
-/// Takes a customer's message, once.
-///
-/// # Errors
-/// Those of the store.
+/// Stores a customer's message, once, and applies stop words.
 pub fn message(
     app: &App,
     tx: &mut Tx<'_>,
@@ -80,17 +77,17 @@ pub fn message(
     if row.media_at.is_some() {
         tx.wake(topics::CHANNEL_SENDS);
     }
-    let wish = said(&received.what, answers(tx, &context, tenant, number, &contact, received)?);
+    let stop_word = said(&received.what, answers(tx, &context, tenant, number, &contact, received)?);
     // Before anybody hears of the message: who follows sees how the person stands now.
-    if let Some(wish) = wish {
-        obey(app, tx, &context, tenant, number, &contact, to.as_ref(), wish)?;
+    if let Some(stop_word) = stop_word {
+        obey(app, tx, &context, tenant, number, &contact, to.as_ref(), stop_word)?;
         standing = contact_policy::standing(tx, &context, tenant, Some(&contact), to.as_ref())?;
     }
-    let incoming = Incoming { received, wish, barred: standing.bars_messages(false).is_some() };
+    let incoming = Incoming { received, stop_word, barred: standing.bars_messages(false).is_some() };
     messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some(incoming))
 }
 
-/// A message that names those it answers or reacts to by their ids here, where they are known. Others keep the provider's.
+/// Replaces the provider's ids of the messages that it replies or reacts to with our ids, where known.
 fn with_own_ids(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -114,9 +111,6 @@ fn with_own_ids(
 }
 
 /// A message that somebody of the business wrote in the provider's own app.
-///
-/// # Errors
-/// Those of the store.
 pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &Echo) -> Result<(), Failure> {
     let context = app.context();
     let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &echo.id)?;
@@ -149,9 +143,6 @@ pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &
 }
 
 /// A customer stopped or allowed marketing with the provider.
-///
-/// # Errors
-/// Those of the store.
 pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference) -> Result<(), Failure> {
     let context = app.context();
     let Some(to) = told.person.address() else { return Ok(()) };
@@ -163,10 +154,10 @@ pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference)
     Ok(())
 }
 
-/// How long a question of the business may be answered.
+/// How long a customer's message counts as the answer to a question of the business.
 const ANSWERED: i64 = 3 * DAY;
 
-/// Whether a message that can be a word for stop answers a question of the business, or quotes a message of it.
+/// Whether an ambiguous stop word answers a question of the business, or quotes one of its messages.
 fn answers(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -192,27 +183,35 @@ fn answers(
     Ok(asked.is_some_and(|words| words.contains(['?', '？', '؟'])))
 }
 
-/// What a message wants: what was written, also under a file, and what stands on or behind a button that was tapped.
-/// `answers`: what was written answers a question.
-fn said(what: &ReceivedContent, answers: bool) -> Option<Wish> {
-    let wishes = match what {
-        ReceivedContent::Text { body } => [consent::wish(body, answers), None],
+/// The stop word of a message: in its text, its caption, or the label or payload of a tapped button. `answers`: the text
+/// answers a question.
+fn said(what: &ReceivedContent, answers: bool) -> Option<StopWord> {
+    let found = match what {
+        ReceivedContent::Text { body } => [consent::stop_word(body, answers), None],
         ReceivedContent::Media(media) => {
-            [media.caption.as_deref().and_then(|words| consent::wish(words, answers)), None]
+            [media.caption.as_deref().and_then(|words| consent::stop_word(words, answers)), None]
         }
         ReceivedContent::Button { payload, text } => {
-            [consent::wish(text, true), payload.as_deref().and_then(consent::wish_of_id)]
+            [consent::stop_word(text, true), payload.as_deref().and_then(consent::stop_word_of_button)]
         }
-        ReceivedContent::Reply { id, title, .. } => [consent::wish(title, true), consent::wish_of_id(id)],
+        ReceivedContent::Reply { id, title, .. } => {
+            [consent::stop_word(title, true), consent::stop_word_of_button(id)]
+        }
         _ => return None,
     };
     // Of two the one that asks for less contact.
-    [Wish::StopAll, Wish::StopMessages, Wish::StopMarketing, Wish::Start, Wish::StartMarketing]
-        .into_iter()
-        .find(|wish| wishes.contains(&Some(*wish)))
+    [
+        StopWord::StopAll,
+        StopWord::StopMessages,
+        StopWord::StopMarketing,
+        StopWord::Start,
+        StopWord::StartMarketing,
+    ]
+    .into_iter()
+    .find(|stop_word| found.contains(&Some(*stop_word)))
 }
 
-/// Does what a person wants from now on (docs/contract/channel-messages.md#stop-words).
+/// Applies a stop word: opt-out or opt-in, decision log, confirmation (docs/contract/channel-messages.md#stop-words).
 #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
 fn obey(
     app: &App,
@@ -222,12 +221,12 @@ fn obey(
     number: &Number,
     contact: &ContactRow,
     to: Option<&Recipient>,
-    wish: Wish,
+    stop_word: StopWord,
 ) -> Result<(), Failure> {
     let people = contact_policy::hashes(&context.keyring, Some(contact), to);
-    if let Wish::StopMarketing | Wish::StartMarketing = wish {
-        let (stopped, decision, outcome) = match wish {
-            Wish::StopMarketing => (Some(context.now), Decision::Blocked, "withdrawn"),
+    if let StopWord::StopMarketing | StopWord::StartMarketing = stop_word {
+        let (stopped, decision, outcome) = match stop_word {
+            StopWord::StopMarketing => (Some(context.now), Decision::Blocked, "withdrawn"),
             _ => (None, Decision::Allowed, "restored"),
         };
         let before = channel_consents::of(tx, tenant, &people)?.marketing_stopped_at.is_some();
@@ -241,7 +240,7 @@ fn obey(
         }
         return Ok(());
     }
-    if wish == Wish::Start {
+    if stop_word == StopWord::Start {
         let mut started = false;
         for person in &people {
             started |= channel_consents::start(tx, tenant, person, context.now)?;
@@ -257,13 +256,13 @@ fn obey(
     }
     let now = contacts::get_for_update(tx, tenant, contact.id)?;
     // Who stops everything is told of and proved once, as one who may not be called either.
-    let told_by_calls =
-        wish == Wish::StopAll && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
+    let told_by_calls = stop_word == StopWord::StopAll
+        && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
     if stopped && !told_by_calls {
         opted_out(tx, context, tenant, contact)?;
         prove(tx, context, tenant, contact, Decision::Blocked, "withdrawn")?;
     }
-    if wish == Wish::StopAll {
+    if stop_word == StopWord::StopAll {
         let contact = now.as_ref().unwrap_or(contact);
         do_not_call::opt_out_contact(tx, context, tenant, contact, do_not_call::Source::Chatapp)?;
     }
@@ -279,7 +278,7 @@ fn obey(
             number: number.clone(),
             contact: Some(contact.clone()),
             to: to.clone(),
-            content: Content::Text(confirmation(&contact.preferred_language, wish).to_owned()),
+            content: Content::Text(confirmation(&contact.preferred_language, stop_word).to_owned()),
             template: None,
             reply_to: None,
             chat: None,
@@ -294,12 +293,14 @@ fn obey(
     Ok(())
 }
 
-/// What a STOP is answered with.
-fn confirmation(language: &str, wish: Wish) -> &'static str {
-    match (language, wish) {
-        ("hi", Wish::StopAll) => "आपको अब हमारी ओर से कोई मैसेज या कॉल नहीं आएगा। मैसेज फिर से पाने के लिए START लिखें।",
+/// The text that confirms a STOP.
+fn confirmation(language: &str, stop_word: StopWord) -> &'static str {
+    match (language, stop_word) {
+        ("hi", StopWord::StopAll) => {
+            "आपको अब हमारी ओर से कोई मैसेज या कॉल नहीं आएगा। मैसेज फिर से पाने के लिए START लिखें।"
+        }
         ("hi", _) => "आपको अब हमारी ओर से मैसेज नहीं आएंगे। फिर से पाने के लिए START लिखें।",
-        (_, Wish::StopAll) => {
+        (_, StopWord::StopAll) => {
             "You will get no more messages or calls from us. Reply START to get messages again."
         }
         _ => "You will get no more messages from us. Reply START to get them again.",
@@ -361,7 +362,7 @@ fn thread(
     Ok(channel_messages::thread_for_update(tx, tenant, &new)?)
 }
 
-/// What a received message says in words, and the word of its type.
+/// The type of a received message, and its text.
 fn words(what: &ReceivedContent) -> (String, Option<String>) {
     let (kind, words) = match what {
         ReceivedContent::Text { body } => ("text", Some(body.clone())),
@@ -439,7 +440,7 @@ fn row_of(
     })
 }
 
-/// The contact of somebody who changes or deletes what they wrote; none is made.
+/// The contact of the author of an edited or deleted message; none is added.
 fn author(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -455,7 +456,7 @@ fn author(
     Ok(None)
 }
 
-/// A message of this person; that of another one is not theirs to change.
+/// The message, if this person wrote it: others' messages are not theirs to change.
 fn own(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -467,8 +468,7 @@ fn own(
     Ok(row.filter(|row| row.direction == Direction::Inbound && row.contact == author.id))
 }
 
-/// The customer changed an earlier message. What it says now is said now: a STOP is obeyed, also where the message
-/// itself is not here.
+/// The customer edited an earlier message. A stop word in the new text applies, even when the message itself is unknown.
 #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
 fn edited(
     app: &App,
@@ -485,9 +485,9 @@ fn edited(
         Some(author) => answers(tx, context, tenant, number, author, received)?,
         None => false,
     };
-    let wish = text.and_then(|text| consent::wish(text, answers));
+    let stop_word = text.and_then(|text| consent::stop_word(text, answers));
     let author = match author {
-        None if wish.is_some() => people::who_wrote(tx, context, tenant, &received.from)?,
+        None if stop_word.is_some() => people::who_wrote(tx, context, tenant, &received.from)?,
         known => known,
     };
     let Some(author) = author else { return Ok(()) };
@@ -498,13 +498,14 @@ fn edited(
         row.updated_at = context.now;
         channel_messages::save(tx, row)?;
     }
-    let Some(wish) = wish else { return Ok(()) };
-    obey(app, tx, context, tenant, number, &author, received.from.address().as_ref(), wish)?;
+    let Some(stop_word) = stop_word else { return Ok(()) };
+    obey(app, tx, context, tenant, number, &author, received.from.address().as_ref(), stop_word)?;
     match &row {
         // Their conversation ends, as it does with a message.
-        Some(message) if matches!(wish, Wish::StopMessages | Wish::StopAll) => {
-            let (received, wish) = (None, Some(wish));
-            followers::tell(app, tx, &MessageFact { message, before: None, received, wish, barred: true })
+        Some(message) if matches!(stop_word, StopWord::StopMessages | StopWord::StopAll) => {
+            let stop_word = Some(stop_word);
+            let event = MessageEvent { message, before: None, received: None, stop_word, barred: true };
+            messages::observe(app, tx, &event)
         }
         _ => Ok(()),
     }

@@ -1,120 +1,51 @@
-//! Notifications (docs/contract/channel.md#notifications): stored before they are acknowledged, and worked afterwards:
-//! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
-//! transaction of its work.
+//! The webhook of an account, and the worker of its queue (docs/contract/channel.md#notifications). Notifications are
+//! stored before they are acknowledged, then worked exactly once: fairly between accounts and in order for each person. An
+//! item leaves the queue in the transaction of its work.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use api::contacts::Erased;
 use api::error_codes::{LINK_INVALID, UNAUTHORIZED};
 use app::erasure::ErasedPerson;
-use app::{App, Context, Failure, topics};
+use app::{App, Context, Failure};
 use cloud_api::notifications::{Item, is_signed, parse, weight};
 use domain::channel::{Notification, ProviderKind, Recipient};
 use domain::ids::{ChannelConnection, Id};
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
-use runtime::crypto::Keyring;
 use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
 
-use crate::connections::{self, Behind};
+use crate::accounts::{self, OpenedConnection};
 use crate::inflow::Inflow;
 pub use crate::inflow::MAX_WAITING;
-use crate::{ahead, notifications};
+use crate::notification_queue::{Arriving, SMALL, forget_people, row, store, truncate_log};
+use crate::{notifications, prefetch};
 
-/// How long a connection's items belong to the node that works them.
+/// Lease of the node that works a connection's items.
 const LEASE: i64 = MINUTE;
-/// Connections that are taken at once.
+/// Connections leased in one go.
 const CONNECTIONS: i64 = 16;
-/// Items of a connection that are worked before others have their turn.
+/// Most items of a connection that are worked before another connection.
 const BATCH: i64 = 512;
-/// Items that share a transaction: a commit costs more than the work of an item.
-const TOGETHER: usize = 64;
-/// Transactions of a connection that run at once.
-const AT_ONCE: usize = 8;
-/// The same while many notifications come in.
-const AT_ONCE_BESIDE: usize = 1;
-/// So many notifications that are being stored are many.
-const MANY: usize = 8;
-/// Items of a notification that shares its commit with others.
-const SMALL: usize = 64;
-/// Items of a larger one that are stored in one transaction: what others wait for.
+/// Most items of one transaction: a commit costs more than the work of an item.
+const ITEMS_A_TRANSACTION: usize = 64;
+/// Items of a large notification that are stored in one transaction: how long others wait.
 const PIECE: usize = 500;
-/// Longest body, in bytes, that is read on the thread on which it came.
+/// Longest body, in bytes, that is parsed on the async thread; longer ones go to a blocking thread.
 const SHORT: usize = 64 * 1024;
-/// Tries of an item.
+/// Attempts to work an item before it is dropped with an error in the log.
 const TRIES: i64 = 6;
-/// How long it is known what was received: the provider repeats itself for a week.
+/// How long received items are remembered for deduplication: the provider retries for a week.
 const KEPT: i64 = 8 * DAY;
-/// Items that are forgotten at once.
+/// Remembered items that are deleted in one go.
 const FORGOTTEN: i64 = 5_000;
 
-/// Whether something came in about a message that is not known, since the store's log was last emptied, and when
-/// that was.
-#[derive(Default)]
-struct ToldOfUnknown {
-    told: AtomicBool,
-    emptied: Mutex<Option<Timestamp>>,
-}
-
-/// Something came in about a message that is not known. It may have been to a person who was erased, and what the
-/// provider says may name the person: the store's log has it for a while.
-pub(crate) fn told_of_unknown(app: &App, tx: &mut Tx<'_>) {
-    let known = app.kept.of(ToldOfUnknown::default);
-    tx.after_commit(move || known.told.store(true, Ordering::Release));
-}
-
-/// Empties the store's log of what was told of unknown messages, once a minute at most.
-async fn leave_no_trace(app: &App) {
-    let (known, now) = (app.kept.of(ToldOfUnknown::default), app.clock.now());
-    let rests = |at: &Option<Timestamp>| at.is_some_and(|at| now < at.plus(MINUTE) && now >= at);
-    if !known.told.load(Ordering::Acquire)
-        || rests(&known.emptied.lock().unwrap_or_else(PoisonError::into_inner))
-    {
-        return;
-    }
-    known.told.store(false, Ordering::Release);
-    *known.emptied.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-    if let Err(why) = app.store.leave_no_trace().await {
-        known.told.store(true, Ordering::Release);
-        tracing::warn!(%why, "what was told of unknown messages leaves the write-ahead log later");
-    }
-}
-
-/// Notifications that are being stored on this node. While they are many, what has come is worked by few: the provider
-/// waits for its answer, and repeats what it gets none for.
-#[derive(Default)]
-struct Arriving(AtomicUsize);
-
-impl Arriving {
-    fn at_once(&self) -> usize {
-        if self.0.load(Ordering::Relaxed) < MANY { AT_ONCE } else { AT_ONCE_BESIDE }
-    }
-}
-
-/// One of them, until it is stored.
-struct Arrival(Arc<Arriving>);
-
-impl Arrival {
-    fn of(app: &App) -> Self {
-        let arriving = app.kept.of(Arriving::default);
-        arriving.0.fetch_add(1, Ordering::Relaxed);
-        Self(arriving)
-    }
-}
-
-impl Drop for Arrival {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Answers the verification of an address: the challenge, if the caller knows the token. Guesses are throttled like
-/// invalid keys.
+/// Answers the provider's verification of the webhook address: the challenge, if the verify token matches. Guesses are
+/// throttled like invalid API keys.
 ///
 /// # Errors
 /// 404 without such a connection, 403 with another token, 429 after too many guesses.
@@ -128,7 +59,7 @@ pub async fn verify(
 ) -> Result<String, Failure> {
     let mut unknown = false;
     let look_up = async {
-        let behind = match connections::behind(app, id).await {
+        let behind = match accounts::connection_of_hook(app, id).await {
             Err(failure) if failure.error.status < 500 => {
                 unknown = true;
                 return Ok(None);
@@ -148,33 +79,33 @@ pub async fn verify(
     }
 }
 
-/// Where notifications come in.
-pub struct Entrance(Arc<Behind>);
+/// The connection whose webhook address was called.
+pub struct HookConnection(Arc<OpenedConnection>);
 
-impl Entrance {
-    /// Whose account it is.
+impl HookConnection {
+    /// The workspace of the connection.
     pub fn tenant(&self) -> Tenant {
         self.0.row.workspace
     }
 }
 
-/// The connection behind an address, before its body is read.
+/// Looks up the connection of a webhook address, before the body is read.
 ///
 /// # Errors
 /// 404 without such a connection.
-pub async fn entrance(app: &App, id: &str) -> Result<Entrance, Failure> {
-    connections::behind(app, id).await.map(Entrance)
+pub async fn entrance(app: &App, id: &str) -> Result<HookConnection, Failure> {
+    accounts::connection_of_hook(app, id).await.map(HookConnection)
 }
 
-/// Takes a notification: how many items of it are about this account. They are stored when this returns. `weigh` takes
-/// memory for what is read of it.
+/// Checks and stores a notification. Returns the number of its items that are about this account. `weigh` reserves memory
+/// for what is parsed.
 ///
 /// # Errors
-/// 401 without the right signature; 400 for a body that is no notification; 429 when more comes than the rate of a
-/// connection; 503 when too much waits.
+/// 401 for a wrong signature; 400 for a body that is no notification; 429 above the rate of a connection; 503 when its
+/// queue is full.
 pub async fn receive<B>(
     app: &App,
-    entrance: Entrance,
+    entrance: HookConnection,
     signature: &str,
     body: B,
     weigh: impl FnOnce(usize) -> Result<(), Failure>,
@@ -236,8 +167,8 @@ async fn blocking<T: Send + 'static>(
     runtime::blocking::run(work).await.map_err(|why| Failure::internal(why.to_string()))?
 }
 
-/// Refuses a body without the signature of its connection.
-fn signed(behind: &Behind, signature: &str, body: &[u8]) -> Result<(), Failure> {
+/// Refuses a body that the connection's secret has not signed.
+fn signed(behind: &OpenedConnection, signature: &str, body: &[u8]) -> Result<(), Failure> {
     if behind.row.provider == ProviderKind::Cloud
         && is_signed(behind.credentials.app_secret(), signature, body)
     {
@@ -247,72 +178,14 @@ fn signed(behind: &Behind, signature: &str, body: &[u8]) -> Result<(), Failure> 
 }
 
 /// The items of a notification that are about this account.
-fn read(now: Timestamp, behind: &Behind, body: &[u8]) -> Result<Vec<Item>, Failure> {
+fn read(now: Timestamp, behind: &OpenedConnection, body: &[u8]) -> Result<Vec<Item>, Failure> {
     let mut items =
         parse(body, now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
     items.retain(|item| item.business_account == behind.row.business_account);
     Ok(items)
 }
 
-/// Stores items and wakes those who work them. Small notifications that wait together share a commit.
-pub(crate) async fn store(app: &App, mut rows: Vec<NotificationRow>) -> Result<(), Failure> {
-    let _arrival = Arrival::of(app);
-    // Of the same item twice the first one counts: it has its place among the others of its person.
-    let mut keys = BTreeSet::new();
-    rows.retain(|row| keys.insert(row.key.clone()));
-    let small = rows.len() <= SMALL;
-    let add = move |tx: &mut Tx<'_>| {
-        for row in &rows {
-            channel_inbox::insert(tx, row)?;
-        }
-        tx.wake(topics::CHANNEL_NOTIFICATIONS);
-        Ok::<_, Failure>(())
-    };
-    if small { app.store.tx_adding(add).await } else { app.store.tx(add).await }
-}
-
-/// An item as it is stored; it is worked at `at`.
-pub(crate) fn row(
-    context: &Context,
-    connection: &ConnectionRow,
-    item: Item,
-    at: Timestamp,
-) -> Result<NotificationRow, Failure> {
-    let person = item.notification.person().and_then(|person| person.address());
-    let lane = match person {
-        Some(person) => lane(&context.keyring, connection.workspace, &person),
-        None => format!("account:{}", connection.id),
-    };
-    let mut notification = item.notification;
-    if let Notification::Status(status) = &mut notification {
-        // It is found by the message. The person may be erased by now, and what is stored once leaves traces.
-        status.to.phone = None;
-    }
-    Ok(NotificationRow {
-        id: context.ids.make(),
-        workspace: connection.workspace,
-        connection: connection.id,
-        key: context.keyring.hash(&format!("channel:{}", item.key)),
-        lane,
-        phone_number_id: item.phone_number_id,
-        payload: Some(
-            serde_json::to_string(&notification).map_err(|why| Failure::internal(why.to_string()))?,
-        ),
-        attempts: 0,
-        next_at: at,
-        received_at: context.now,
-    })
-}
-
-/// The lane of a person: what is about the same person is worked in its order.
-fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
-    keyring.hash(&format!("channel_lane:{tenant}:{}", person.text()))
-}
-
-/// Connections with work, which now belong to this node for a while.
-///
-/// # Errors
-/// Those of the store.
+/// Leases connections with due items for this node.
 pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
     let now = app.clock.now();
     let take = |patient: bool| {
@@ -333,23 +206,20 @@ async fn first_due(app: &App) -> Result<Option<Timestamp>, Failure> {
     app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await
 }
 
-/// When to look again. What is due by now belongs to another node, or waits for what is before it.
-///
-/// # Errors
-/// Those of the store.
+/// When to look again. Items that are due already are leased to another node, or wait behind others of their lane.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let soon = app.clock.now().plus(SECOND);
     let next = first_due(app).await?;
     Ok(next.map(|next| if next < soon { soon } else { next }))
 }
 
-/// Works a batch of a connection, then gives it back, so that others have their turn.
+/// Works a batch of a connection, then returns its lease, so that other connections get their turn.
 pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
     let worked = batch(&app, id, tenant).await.unwrap_or_else(|failure| {
         failure.warn_about(id, "notifications of the messaging channel could not be worked");
         0
     });
-    leave_no_trace(&app).await;
+    truncate_log(&app).await;
     // With nothing but what waits for its next try, or without a store, it rests for a moment.
     let now = app.clock.now();
     let until = if worked > 0 { now } else { now.plus(SECOND) };
@@ -359,7 +229,7 @@ pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
     }
 }
 
-/// Works what is due; how many items were worked.
+/// Works due items. Returns their number.
 async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<usize, Failure> {
     let now = app.clock.now();
     let (connection, rows) = app
@@ -377,7 +247,7 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
     let mut groups: Vec<Vec<Vec<NotificationRow>>> = Vec::new();
     for rows in lanes.into_values() {
         match groups.last_mut() {
-            Some(group) if group.iter().map(Vec::len).sum::<usize>() + rows.len() <= TOGETHER => {
+            Some(group) if group.iter().map(Vec::len).sum::<usize>() + rows.len() <= ITEMS_A_TRANSACTION => {
                 group.push(rows)
             }
             _ => groups.push(vec![rows]),
@@ -399,11 +269,11 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
     }
 }
 
-/// Works the items of several people; how many. If they cannot be worked together, each person's are by themselves.
+/// Works items of several people in one transaction; if that fails, each person's by themselves. Returns their number.
 async fn work_group(app: Arc<App>, connection: ConnectionRow, group: Vec<Vec<NotificationRow>>) -> usize {
     let all: Vec<NotificationRow> = group.iter().flatten().cloned().collect();
     let count = all.len();
-    match work_together(&app, &connection, all).await {
+    match work_batch(&app, &connection, all).await {
         Ok(()) => return count,
         Err(failure) if failure.of_store => {
             failure.warn_about(connection.id, "notifications of the messaging channel wait for the store");
@@ -418,12 +288,12 @@ async fn work_group(app: Arc<App>, connection: ConnectionRow, group: Vec<Vec<Not
     worked
 }
 
-/// Works the items of a person; how many. One that fails lets those behind it wait.
+/// Works the items of one person, in order. One that fails delays those behind it. Returns their number.
 async fn work_lane(app: &Arc<App>, connection: &ConnectionRow, rows: Vec<NotificationRow>) -> usize {
     let mut worked = 0;
     for row in rows {
         let id = row.id;
-        let Err(failure) = work_together(app, connection, vec![row.clone()]).await else {
+        let Err(failure) = work_batch(app, connection, vec![row.clone()]).await else {
             worked += 1;
             continue;
         };
@@ -458,8 +328,8 @@ async fn work_lane(app: &Arc<App>, connection: &ConnectionRow, rows: Vec<Notific
     worked
 }
 
-/// Works items in one transaction, which also marks them as worked.
-async fn work_together(
+/// Works items in one transaction, which also removes them from the queue.
+async fn work_batch(
     app: &Arc<App>,
     connection: &ConnectionRow,
     rows: Vec<NotificationRow>,
@@ -486,7 +356,7 @@ async fn work_together(
             let tenant = connection.workspace;
             let worked = channel_inbox::done_each(tx, tenant, &ids)?;
             let about = items.iter().filter(|(id, ..)| worked.contains(id));
-            ahead::notifications(
+            prefetch::notifications(
                 tx,
                 &app_.context(),
                 tenant,
@@ -494,7 +364,7 @@ async fn work_together(
             )?;
             for (id, number, received_at, notification) in &items {
                 if worked.contains(id) {
-                    notifications::take(
+                    notifications::handle(
                         &app_,
                         tx,
                         &connection,
@@ -509,22 +379,16 @@ async fn work_together(
         .await
 }
 
-/// Forgets what came long ago; whether there may be more of it.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes remembered items after their time. Returns whether there may be more.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
-    leave_no_trace(app).await;
+    truncate_log(app).await;
     let before = app.clock.now().plus(-KEPT);
     let gone =
         app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
     Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
 }
 
-/// Forgets what a person wrote and was not worked yet.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes a person's queued notifications.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -534,32 +398,4 @@ pub fn erase(
 ) -> Result<(), Failure> {
     let people: Vec<Recipient> = person.numbers.iter().map(|number| Recipient::Phone(*number)).collect();
     forget_people(tx, &context.keyring, tenant, &people)
-}
-
-/// The same by the addresses of a person on the channel.
-///
-/// # Errors
-/// Those of the store.
-pub fn forget_people(
-    tx: &mut Tx<'_>,
-    keyring: &Keyring,
-    tenant: Tenant,
-    people: &[Recipient],
-) -> Result<(), Failure> {
-    let lanes: Vec<String> = people.iter().map(|person| lane(keyring, tenant, person)).collect();
-    channel_inbox::erase(tx, tenant, &lanes)?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_in_goes_before_what_is_worked() {
-        let arriving = Arriving::default();
-        assert_eq!(arriving.at_once(), AT_ONCE);
-        arriving.0.store(MANY, Ordering::Relaxed);
-        assert_eq!(arriving.at_once(), AT_ONCE_BESIDE);
-    }
 }

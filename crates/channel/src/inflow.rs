@@ -1,4 +1,4 @@
-//! How much of a connection comes in: its rate, and how much of it waits (docs/contract/channel.md#limits).
+//! Limits of a connection's notifications: rate, and length of the queue (docs/contract/channel.md#limits).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,50 +9,49 @@ use domain::channel::limits::Pace;
 use domain::ids::{ChannelConnection, Id};
 use domain::time::{SECOND, Timestamp};
 use store::channel_accounts::ConnectionRow;
+use store::channel_inbox;
 
-use crate::connections;
-
-/// Most items of a connection that wait; more are not taken, and the provider sends them again later.
+/// Most queued items of a connection. Further ones are refused, and the provider retries them later.
 pub const MAX_WAITING: i64 = 200_000;
-/// Within this distance of the ceiling what waits is counted more often.
+/// Within this distance of the ceiling the queue is counted more often.
 const NEAR: i64 = MAX_WAITING / 4;
-/// Items that a node takes of a connection: 10,000 a second, and so many at once.
+/// Items of a connection that a node accepts: 10,000 a second, with a burst.
 const RATE: Pace = Pace { gap: 100, burst: 60_000 };
-/// Bytes of a notification that count as an item, whatever they say.
+/// Bytes of a notification that count as one item, whatever it holds.
 const ITEM_BYTES: usize = 1_024;
-/// Connections that a node remembers.
+/// Most connections whose limits a node remembers.
 const REMEMBERED: usize = 10_000;
-/// Seconds after which the provider may come again when too much waits.
+/// `Retry-After` when the queue is full, seconds.
 const FULL: i64 = 30;
 
-/// The inflows of this node.
+/// The limiters of this node, by connection.
 #[derive(Default)]
 struct Inflows(Mutex<HashMap<Id<ChannelConnection>, Arc<Inflow>>>);
 
-/// What comes in from one connection on this node.
+/// The limiter of one connection on this node.
 #[derive(Default)]
 pub(crate) struct Inflow {
     /// Held while a large notification is read.
     pub(crate) reading: tokio::sync::Mutex<()>,
     /// Held while a piece of a large notification is stored.
     pub(crate) storing: tokio::sync::Mutex<()>,
-    /// Held while what waits is counted.
+    /// Held while the queue is counted.
     counting: tokio::sync::Mutex<()>,
     /// Up to when its rate is used up, as [`Pace`] has it.
     used: Mutex<i64>,
     fill: Mutex<Fill>,
 }
 
-/// How much of a connection waits.
+/// How full the queue of a connection is, as this node knows it.
 #[derive(Default)]
 struct Fill {
     /// When it was counted, and how much it was.
     counted: Option<(Timestamp, i64)>,
-    /// What was stored since that count began.
+    /// Items stored by this node since that count began.
     since: i64,
-    /// All that this node has stored.
+    /// All items that this node has stored.
     stored: i64,
-    /// What is being stored.
+    /// Items that are being stored.
     coming: i64,
 }
 
@@ -83,7 +82,7 @@ fn as_items(count: usize) -> i64 {
 }
 
 impl Inflow {
-    /// That of a connection.
+    /// The limiter of a connection.
     pub(crate) fn of(app: &App, connection: Id<ChannelConnection>) -> Arc<Self> {
         let inflows = app.kept.of(Inflows::default);
         let mut known = inflows.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,11 +133,11 @@ impl Inflow {
         }
     }
 
-    /// Takes room for items. What waits is counted once a second. Near the ceiling it is counted more often where other
-    /// nodes add to it.
+    /// Reserves room in the queue. It is counted once a second, and more often near the ceiling where other nodes add
+    /// to it.
     ///
     /// # Errors
-    /// 503 when too much waits; those of the store.
+    /// 503 when the queue is full.
     pub(crate) async fn room(
         self: &Arc<Self>,
         app: &App,
@@ -156,7 +155,7 @@ impl Inflow {
         }
         let (now, before) = (app.clock.now(), self.fill().stored);
         let row = connection.clone();
-        let counted = app.store.read(move |tx| connections::waiting(tx, &row)).await?;
+        let counted = app.store.read(move |tx| channel_inbox::waiting(tx, row.workspace, row.id)).await?;
         let mut fill = self.fill();
         fill.counted = Some((now, counted));
         // What was stored meanwhile may be among the counted or not.
@@ -164,7 +163,7 @@ impl Inflow {
         self.take(&mut fill, items)
     }
 
-    /// The same by the last count; `None` when it is too old.
+    /// Reserves room by the last count; `None` when that is too old.
     fn known_room(
         self: &Arc<Self>,
         now: Timestamp,

@@ -1,76 +1,97 @@
-//! The use cases of the messaging channel (docs/contract/channel.md): connections, numbers, templates, and what its
-//! providers tell.
+//! The use cases of the messaging channel (docs/contract/channel.md): connected accounts and their numbers, templates,
+//! messages in both directions, conversations with agents, and campaigns.
 //!
-//! | file | holds |
-//! |---|---|
-//! | `connections` | connecting an account, its credentials, whether its token is accepted |
-//! | `numbers` | business numbers, their quality, pauses of their agents |
-//! | `templates` | templates: handed in, changed, read from the provider, followed |
-//! | `providers` | who carries the messages of an account |
-//! | `sandbox` | the provider that carries them nowhere |
-//! | `inbox` | notifications: stored before they are acknowledged, worked in order |
-//! | `inflow` | how much comes in from a connection, and waits |
-//! | `notifications` | what follows from each |
-//! | `takers` | messages and statuses, handed to their nouns |
-//! | `messages` | a message is taken: its checks, its row |
-//! | `send` | a message goes out, once |
-//! | `slots` | slots of busy numbers that a node has reserved |
-//! | `statuses` | how it goes on |
-//! | `inbound` | what customers write, and what their words mean |
-//! | `media` | received files |
-//! | `voice_notes` | what is said in them |
-//! | `people` | the contacts of those who write and are written to |
-//! | `followers` | who hears of messages |
-//! | `requests` | messages over the API |
-//! | `together` | those that are taken together |
-//! | `outcomes` | what came of messages, stored together |
-//! | `ahead` | what many messages rest on, read at once |
-//! | `view` | a message as clients see it |
-//! | `erasing` | what an erasure takes away |
-//! | `start` | a conversation is started with a template |
-//! | `conversations` | conversations that customers open and carry on |
-//! | `speaking` | what agents and teammates say, in chats and in calls |
-//! | `hand_over` | helpdesk, teammates, and the end that a client asks for |
-//! | `conversation_views` | conversations as clients see them; labels |
-//! | `campaigns` | campaigns that send messages |
-//! | `board_messages` | messages that the columns of boards send |
-//! | `facts` | who else hears of templates, numbers and accounts |
-//! | `upkeep` | the daily look at an account |
+//! The files in layers. A file uses files of its own layer and of those above it in this table; a test holds that no
+//! circle of dependencies is longer than three files.
+//!
+//! | layer | file | holds |
+//! |---|---|---|
+//! | vocabulary | `events` | what happens to messages, templates, numbers and accounts, as this crate observes it |
+//! | | `view` | a message in the form of the API |
+//! | | `people` | contacts of senders and recipients |
+//! | | `campaigns::outcomes` | what messages and account events mean for campaigns |
+//! | the provider | `notification_queue` | the queue of received notifications |
+//! | | `sandbox` | a provider that delivers nothing and reports simulated outcomes |
+//! | | `providers` | the provider of an account: the Cloud API or the sandbox |
+//! | | `accounts` | an account opened with its credentials; whether its token is accepted |
+//! | | `numbers` | business numbers, their quality, pauses of their agents |
+//! | | `provider_errors` | what a provider's error means for the person and the number |
+//! | observers | `voice_notes` | transcripts of voice notes |
+//! | | `media` | received files |
+//! | | `conversations` | conversations with agents, as they follow from messages |
+//! | messages | `slots` | send slots that this node has reserved (PostgreSQL only) |
+//! | | `prefetch` | reads in advance what a batch of messages needs (PostgreSQL only) |
+//! | | `messages` | a message is accepted: checks, row, dispatch |
+//! | outbound | `settle` | the outcome of a sent message is stored |
+//! | | `outcome_batches` | batches outcomes into one transaction |
+//! | | `deliver` | a claimed message is handed to the provider |
+//! | | `send_queue` | the send queues of the numbers |
+//! | inbound | `templates` | templates: submitted, changed, synchronised with the provider |
+//! | | `inbound` | what customers write, and stop words |
+//! | | `statuses` | delivery statuses of sent messages |
+//! | | `notifications` | one notification is worked |
+//! | | `inflow` | rate and backlog limits of notifications |
+//! | | `inbox` | the webhook of an account, and the worker of the queue |
+//! | use cases | `requests`, `request_batches` | messages over the API, and those that share a transaction |
+//! | | `start` | a conversation is started with a template |
+//! | | `speaking` | what agents and teammates say, in chats and in calls |
+//! | | `conversation_views` | conversations in the form of the API; labels |
+//! | | `hand_over` | hand-over to a helpdesk or a teammate, and handback |
+//! | | `campaigns` | campaigns that send messages |
+//! | | `board_messages` | messages that board columns send |
+//! | operation | `connections` | an account is connected or disconnected |
+//! | | `upkeep` | the daily check of an account |
+//! | | `erasing` | erasure of a person |
+//!
+//! **An inbound message**: `inbox::receive` checks the signature and stores its items (`notification_queue`) before the
+//! provider is answered. `inbox::work` takes what is due, in order for each person → `notifications::handle` →
+//! `inbound::message` stores the message → `messages::dispatch` lets `conversations` and `campaigns::outcomes` observe it
+//! and writes the webhook event. All of it is one transaction, which also removes the item from the queue. A status of a
+//! sent message takes the same way through `statuses::status`.
+//!
+//! **An outbound message**: `requests`, `start`, `speaking`, `campaigns::sending` or `board_messages` →
+//! `messages::accept` checks it and stores its row, claimed by the caller or queued. A queued one waits for
+//! `send_queue::look`, which claims it when its number has a slot and repeats the checks. Then `deliver::deliver` asks the
+//! provider once, outside of any transaction, and `outcome_batches` → `settle` stores the answer and dispatches the
+//! change of status as above.
 
-mod ahead;
+mod accounts;
 pub mod board_messages;
 pub mod campaigns;
 pub mod connections;
 pub mod conversation_views;
 pub mod conversations;
+mod deliver;
 pub mod erasing;
-pub mod facts;
-pub mod followers;
+mod events;
 pub mod hand_over;
 pub mod inbound;
 pub mod inbox;
 mod inflow;
 pub mod media;
 pub mod messages;
+mod notification_queue;
 pub mod notifications;
 pub mod numbers;
-mod outcomes;
+mod outcome_batches;
 pub mod people;
+mod prefetch;
+mod provider_errors;
 pub mod providers;
+mod request_batches;
 pub mod requests;
 pub mod sandbox;
-pub mod send;
+pub mod send_queue;
+mod settle;
 mod slots;
 pub mod speaking;
 pub mod start;
 pub mod statuses;
-mod takers;
 pub mod templates;
-mod together;
 pub mod upkeep;
 pub mod view;
 mod voice_notes;
 
-pub use connections::{account, token_refused};
+pub use accounts::{account, token_refused};
 pub use numbers::{Number, Which, sending_number};
 pub use providers::provider;

@@ -1,33 +1,27 @@
-//! Received files: fetched at once, kept, served, dropped (docs/contract/channel-messages.md#media).
+//! Received files: fetched from the provider, stored, served, deleted (docs/contract/channel-messages.md#media).
 
 use std::sync::Arc;
 
-use api::error_codes::{RATE_LIMITED, UNAVAILABLE};
-use app::limits::shares::{Share, Shares};
+use app::outgoing::{Name, Outgoing, Range, Sending};
 use app::{App, Failure, topics};
 use domain::channel::MediaKind;
 use domain::channel::provider::Fault;
 use domain::ids::{ChannelMessage, Id};
-use domain::ports::{Pieces, ProviderError};
 use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use serde_json::Value;
 use store::channel_messages::{self, MessageRow};
 use store::{DbError, Tx};
 
-use crate::connections;
+use crate::accounts;
 use crate::providers::provider;
-use crate::{send, voice_notes};
+use crate::{numbers, voice_notes};
 
-/// Objects that are dropped in one go.
+/// Objects deleted in one go.
 const DROPS: i64 = 100;
-/// Time after which a file that could not be fetched is tried again, and how often it is tried: for two days, in
-/// which the provider keeps it.
+/// Retry delay of a file that could not be fetched, and most attempts: two days, as long as the provider keeps it.
 const AGAIN: i64 = 5 * MINUTE;
 const MAX_ATTEMPTS: i64 = 40;
-/// Files that a node sends to clients at once: of one message, and of one workspace.
-const PER_FILE: usize = 8;
-const PER_WORKSPACE: usize = 32;
 
 /// Whether a message's file can be a document that an agent asks for.
 pub(crate) fn may_be_document(message: &MessageRow) -> bool {
@@ -39,7 +33,7 @@ fn key_of(id: Id<ChannelMessage>) -> String {
     format!("channel/{id}")
 }
 
-/// Takes a message's file away; the object is dropped by a job, also one that is just being fetched.
+/// Removes the file from a message. A job deletes the object, even one that is just being fetched.
 pub(crate) fn forget(tx: &mut Tx<'_>, row: &mut MessageRow, now: Timestamp) -> Result<(), DbError> {
     if row.media.is_none() {
         return Ok(());
@@ -55,7 +49,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, row: &mut MessageRow, now: Timestamp) -> R
     Ok(())
 }
 
-/// Owes the drop of a message's object, for one whose row goes.
+/// Schedules the deletion of a message's object, when its row is deleted.
 pub(crate) fn owe(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -65,19 +59,13 @@ pub(crate) fn owe(
     channel_messages::owe_drop(tx, tenant, &key_of(id), now)
 }
 
-/// Files that are due, at most so many: until their next moment they belong to the caller, who fetches each.
-///
-/// # Errors
-/// Those of the store.
+/// Leases due files, at most `most`, for the caller to fetch.
 pub async fn take(app: &App, most: usize) -> Result<Vec<MessageRow>, Failure> {
     let (now, most) = (app.clock.now(), i64::try_from(most).unwrap_or(i64::MAX));
     Ok(app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), most)).await?)
 }
 
-/// When the next file is to be fetched, or the next object is to go.
-///
-/// # Errors
-/// Those of the store.
+/// When the next file is to be fetched, or the next object to be deleted.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let due = |tx: &mut Tx<'_>| {
         Ok::<_, DbError>((channel_messages::next_media(tx)?, channel_messages::next_drop(tx)?))
@@ -88,20 +76,20 @@ pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     })
 }
 
-/// Fetches a file and keeps it. What cannot be had now is tried again at its next moment.
+/// Fetches a file and stores it. A temporary failure is retried later.
 ///
 /// # Errors
-/// Those of the store; the file is then tried again, too.
+/// The result could not be stored; the file is fetched again later.
 pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     let (tenant, id) = (row.workspace, row.id);
     let number = row.phone_number_id.clone();
-    let known = app.store.read(move |tx| send::number_of(tx, tenant, &number)).await?;
+    let known = app.store.read(move |tx| numbers::number_of(tx, tenant, &number)).await?;
     let media = row.media.clone().unwrap_or_default();
     let text = |name: &str| media.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (Some(_), Some(kind)) = (known, MediaKind::parse(&text("type"))) else {
         return give_up(app, tenant, id).await;
     };
-    let account = connections::account(app, tenant).await?;
+    let account = accounts::account(app, tenant).await?;
     let provider = provider(app, &account);
     let most = usize::try_from(kind.max_bytes()).unwrap_or(usize::MAX);
     let media_id = text("id");
@@ -137,7 +125,7 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
                     row.updated_at = now;
                     channel_messages::save(tx, &row)?;
                     if awaited {
-                        voice_notes::tell(&teller, tx, tenant, id, words.as_deref())?;
+                        voice_notes::notify(&teller, tx, tenant, id, words.as_deref())?;
                     }
                 }
                 // It was erased meanwhile.
@@ -152,7 +140,7 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that cannot be had any more.
+/// Gives up a file that cannot be fetched.
 async fn give_up(app: &Arc<App>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), Failure> {
     let (now, teller) = (app.clock.now(), app.clone());
     app.store
@@ -163,16 +151,13 @@ async fn give_up(app: &Arc<App>, tenant: Tenant, id: Id<ChannelMessage>) -> Resu
                 channel_messages::save(tx, &row)?;
             }
             // Its conversation waits no longer.
-            voice_notes::tell(&teller, tx, tenant, id, None)
+            voice_notes::notify(&teller, tx, tenant, id, None)
         })
         .await?;
     Ok(())
 }
 
-/// Drops the objects that are to go.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes objects that are due for deletion.
 pub async fn drop_due(app: &App) -> Result<(), DbError> {
     loop {
         let now = app.clock.now();
@@ -191,12 +176,11 @@ pub async fn drop_due(app: &App) -> Result<(), DbError> {
     }
 }
 
-/// A received file that is kept.
+/// A stored file of a received message.
 #[derive(Debug)]
 pub struct KeptFile {
     /// Its content type, as the provider named it.
     pub content_type: String,
-    /// Its length.
     pub bytes: u64,
     tenant: Tenant,
     message: Id<ChannelMessage>,
@@ -206,7 +190,7 @@ pub struct KeptFile {
 /// The file of a message. Its bytes are not read.
 ///
 /// # Errors
-/// 404 when it has none, or none that is there.
+/// 404 when it has none, or it was not fetched.
 pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<KeptFile, Failure> {
     let row = app.store.read(move |tx| channel_messages::get(tx, tenant, id)).await?;
     let row = row.ok_or_else(|| Failure::not_found("message"))?;
@@ -223,69 +207,18 @@ pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<K
     })
 }
 
-/// Files that this node is sending to clients.
-#[derive(Default)]
-struct InTransfer {
-    of_messages: Shares<Id<ChannelMessage>>,
-    of_workspaces: Shares<Tenant>,
-}
-
-/// A file on its way to a client, and its places among all that are sent.
-pub struct Transfer {
-    next: Option<Vec<u8>>,
-    rest: Box<dyn Pieces>,
-    message: Id<ChannelMessage>,
-    _of_message: Share<Id<ChannelMessage>>,
-    _of_workspace: Share<Tenant>,
-}
-
-impl Transfer {
-    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes
-    /// are missing.
-    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
-        let piece = match self.next.take() {
-            Some(piece) => piece,
-            None => match self.rest.next().await {
-                Ok(piece) => piece?,
-                Err(why) => {
-                    tracing::warn!(message = %self.message, %why, "a received file broke off");
-                    return None;
-                }
-            },
-        };
-        Some((piece, self))
-    }
-}
-
 /// Opens a file, which is read as the client takes it.
 ///
 /// # Errors
-/// `rate_limited` while too many are sent; 404 when the object is gone; `unavailable` when the object store does not
-/// answer.
-pub async fn open(app: &App, file: &KeptFile) -> Result<Transfer, Failure> {
-    let full = || Failure {
-        retry_after: Some(1),
-        ..Failure::new(RATE_LIMITED, "too many requests for received files at once; wait for some of them")
-    };
-    let sent = app.kept.of(InTransfer::default);
-    let of_message = sent.of_messages.take(file.message, 1, PER_FILE).ok_or_else(full)?;
-    let of_workspace = sent.of_workspaces.take(file.tenant, 1, PER_WORKSPACE).ok_or_else(full)?;
-    let away = |why: ProviderError| Failure {
-        cause: Some(why.to_string()),
-        retry_after: Some(2),
-        ..Failure::new(UNAVAILABLE, "the file cannot be fetched right now; try again")
-    };
-    let opened = app.ports.objects.open(&file.object, 0, file.bytes).await.map_err(away)?;
-    let mut rest = opened.ok_or_else(|| Failure::not_found("media"))?;
-    // The first bytes are read before the answer begins, so that it can still say that there are none.
-    let next = rest.next().await.map_err(away)?;
-    Ok(Transfer { next, rest, message: file.message, _of_message: of_message, _of_workspace: of_workspace })
+/// Those of [`Outgoing::open`].
+pub async fn open(app: &App, file: &KeptFile) -> Result<Sending<ChannelMessage>, Failure> {
+    const NAME: Name = Name { one: "media", many: "received files" };
+    let sent = app.kept.of(|| Outgoing::<ChannelMessage>::new(NAME));
+    let range = Range { key: file.object.clone(), first: 0, length: file.bytes };
+    sent.open(app, (file.tenant, file.message), range).await
 }
 
-/// Removes messages that are over and older than the days that are kept, with their files.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes messages beyond the retention period, with their files.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     const SWEEP: i64 = 200;
     let days = app.config.chats.keep_days;

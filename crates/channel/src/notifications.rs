@@ -1,4 +1,4 @@
-//! What follows from each item that a provider tells (docs/contract/channel.md#notifications).
+//! Dispatches each notification to what handles it (docs/contract/channel.md#notifications).
 
 use app::{App, Context, Failure};
 use domain::channel::Notification;
@@ -10,16 +10,17 @@ use serde_json::json;
 use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 
-use crate::facts::{self, Fact};
+use crate::campaigns::outcomes::on_account_event;
+use crate::events::AccountEvent;
 use crate::numbers::{self, Number, emit};
-use crate::{takers, templates};
+use crate::{inbound, statuses, templates};
 
-/// Takes one item, in the transaction that marks it as worked. What is about a number that is not bound here changes
+/// Handles one notification, in the transaction that removes it from the queue. One about an unknown number changes
 /// nothing.
 ///
 /// # Errors
-/// Those of the store; the item is then tried again.
-pub(crate) fn take(
+/// The item is retried.
+pub(crate) fn handle(
     app: &App,
     tx: &mut Tx<'_>,
     connection: &ConnectionRow,
@@ -42,9 +43,9 @@ pub(crate) fn take(
             Some(number) => about_people(app, tx, tenant, number, received_at, notification),
             None => Ok(()),
         },
-        Notification::TemplateStatus(told) => templates::status_told(app, tx, &context, connection, told),
-        Notification::TemplateQuality(told) => templates::quality_told(app, tx, &context, connection, told),
-        Notification::TemplateCategory(told) => templates::category_told(app, tx, &context, connection, told),
+        Notification::TemplateStatus(told) => templates::on_status(app, tx, &context, connection, told),
+        Notification::TemplateQuality(told) => templates::on_quality(app, tx, &context, connection, told),
+        Notification::TemplateCategory(told) => templates::on_category(app, tx, &context, connection, told),
         Notification::TemplateComponents(_) => templates::look_soon(tx, &context, tenant),
         Notification::Number(told) => {
             let shown = E164::parse(&told.display_number).ok();
@@ -83,16 +84,16 @@ fn about_people(
     notification: &Notification,
 ) -> Result<(), Failure> {
     match notification {
-        Notification::Message(received) => takers::message(app, tx, tenant, number, received_at, received),
-        Notification::Echo(echo) => takers::echo(app, tx, tenant, number, echo),
-        Notification::Status(status) => takers::status(app, tx, tenant, number, status),
-        Notification::Preference(preference) => takers::preference(app, tx, tenant, number, preference),
+        Notification::Message(received) => inbound::message(app, tx, tenant, number, received_at, received),
+        Notification::Echo(echo) => inbound::echo(app, tx, tenant, number, echo),
+        Notification::Status(status) => statuses::status(app, tx, tenant, number, status),
+        Notification::Preference(preference) => inbound::preference(app, tx, tenant, preference),
         _ => Ok(()),
     }
 }
 
-/// Restrictions of the account are told; one that is lifted is forgotten. When a number came or went, the account is
-/// looked at.
+/// Stores and publishes restrictions of the account; a lifted one is cleared. When a number was added or removed, the
+/// account is checked.
 fn account(
     app: &App,
     tx: &mut Tx<'_>,
@@ -111,7 +112,7 @@ fn account(
     if told.event != "ACCOUNT_VIOLATION" {
         let restriction = (!lifted).then_some(told.event.as_str());
         channel_accounts::set_restriction(tx, tenant, restriction, context.now)?;
-        facts::tell(app, tx, tenant, &Fact::Restricted(!lifted))?;
+        on_account_event(app, tx, tenant, &AccountEvent::Restricted(!lifted))?;
     }
     if lifted {
         return Ok(());

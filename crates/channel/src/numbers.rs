@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::channel_accounts::{BoundChannelNumber, ChannelNumber as View, MAX_NUMBERS, NewChannelNumber};
+use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::events::{self, NewEvent};
 use app::operator_log::{self, Trace};
 use app::{App, Context, Failure, access, topics};
@@ -19,18 +20,17 @@ use serde_json::json;
 use store::channel_accounts::{self, ConnectionRow, NumberRow};
 use store::{Tx, agents};
 
-use crate::connections::{account_of, brought, not_connected};
-use crate::facts::{self, Fact};
+use crate::accounts::{account_of, brought, not_connected};
+use crate::campaigns::outcomes::on_account_event;
+use crate::events::AccountEvent;
 use crate::providers::provider;
 
-/// A number that messages can be sent from.
+/// A business number, with what its account says about it.
 #[derive(Debug, Clone)]
 pub struct Number {
-    /// Its id.
     pub id: Id<ChannelNumber>,
     /// The provider's id of it.
     pub phone_number_id: String,
-    /// The number.
     pub e164: E164,
     /// The connection of its account.
     pub account: Id<ChannelConnection>,
@@ -61,7 +61,7 @@ impl Number {
     }
 }
 
-/// Which number sends.
+/// Selects the sending number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which<'a> {
     /// The default one.
@@ -87,6 +87,15 @@ pub fn sending_number(tx: &mut Tx<'_>, tenant: Tenant, which: Which<'_>) -> Resu
         Which::Provider(id) => channel_accounts::number_at_provider(tx, tenant, id)?,
     };
     row.map(|row| number(&connection, row)).ok_or_else(not_connected)
+}
+
+/// A number by the provider's id of it; `None` when it is not connected any more.
+pub(crate) fn number_of(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Option<Number>, Failure> {
+    match sending_number(tx, tenant, Which::Provider(id)) {
+        Ok(number) => Ok(Some(number)),
+        Err(failure) if failure.error == CHATAPP_NOT_CONNECTED => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 pub(crate) fn number(connection: &ConnectionRow, row: NumberRow) -> Number {
@@ -128,15 +137,12 @@ fn rows(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<ChannelNumber>, View)
 }
 
 /// The numbers of a workspace.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
     let rows = app.store.read(move |tx| rows(tx, tenant)).await?;
     Ok(rows.into_iter().map(|(_, view)| view).collect())
 }
 
-/// The same for the operator.
+/// [`list`] for the operator, with ids.
 ///
 /// # Errors
 /// There is no such workspace.
@@ -151,7 +157,7 @@ pub async fn bound(app: &App, tenant: Tenant) -> Result<Vec<BoundChannelNumber>,
     Ok(rows.into_iter().map(|(id, number)| BoundChannelNumber { id, number }).collect())
 }
 
-/// The number that is asked for, as its provider describes it.
+/// The requested number, as its provider describes it.
 async fn described(
     app: &Arc<App>,
     connection: &ConnectionRow,
@@ -198,6 +204,29 @@ async fn described(
     }
     let field = if body.phone_number_id.is_some() { "phoneNumberId" } else { "number" };
     Err(Failure::field(field, "names no number of the business account"))
+}
+
+/// Whether nobody else has a number: this workspace with another id, or another workspace where it is new in this one.
+fn check_free(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    provider: ProviderKind,
+    (phone_number_id, number): (&str, E164),
+    is_new: bool,
+) -> Result<(), Failure> {
+    let twin = |row: &NumberRow| row.number == number && row.phone_number_id != phone_number_id;
+    if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
+        return Err(Failure::conflict(
+            "the number is bound with another phoneNumberId: release that one first",
+        ));
+    }
+    // Whoever has the account's token could bind it in any workspace, and each would answer its customers. Numbers of the
+    // sandbox are nobody's.
+    let counts = is_new && provider == ProviderKind::Cloud;
+    if counts && channel_accounts::is_bound_elsewhere(tx, tenant, phone_number_id)? {
+        return Err(Failure::conflict("the number is bound already: release it first"));
+    }
+    Ok(())
 }
 
 /// Binds a number, or changes what a bound one does.
@@ -248,14 +277,15 @@ pub async fn bind(
                     ));
                 }
             }
-            let twin = |row: &NumberRow| row.number == number && row.phone_number_id != state.phone_number_id;
-            if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
-                return Err(Failure::conflict(
-                    "the number is bound with another phoneNumberId: release that one first",
-                ));
-            }
             let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
             let count = channel_accounts::count_numbers(tx, tenant)?;
+            check_free(
+                tx,
+                tenant,
+                connection.provider,
+                (state.phone_number_id.as_str(), number),
+                known.is_none(),
+            )?;
             if known.is_none() && count >= MAX_NUMBERS {
                 return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));
             }
@@ -326,7 +356,7 @@ pub async fn release(
         .await
 }
 
-/// Forgets the numbers of a workspace: they belong to another account than the one that is connected now.
+/// Deletes the numbers of a workspace, which belong to an account that is no longer connected.
 pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     for row in channel_accounts::numbers(tx, tenant)? {
         channel_accounts::delete_number(tx, tenant, row.id)?;
@@ -334,12 +364,12 @@ pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A rating; the provider has other words for none.
+/// A quality rating; the provider has other words for none.
 pub(crate) fn rated(quality: Option<&str>) -> Option<String> {
     quality.filter(|quality| matches!(*quality, "GREEN" | "YELLOW" | "RED")).map(str::to_owned)
 }
 
-/// Takes over what the provider says of a number, and tells when its quality changed and when it cannot send any more.
+/// Stores the state of a number at the provider. Publishes a change of quality, and that it cannot send any more.
 pub(crate) fn observe(
     app: &App,
     tx: &mut Tx<'_>,
@@ -357,7 +387,7 @@ pub(crate) fn observe(
     row.updated_at = context.now;
     channel_accounts::save_number(tx, tenant, &row)?;
     if !can_send(&row.status) {
-        facts::tell(app, tx, tenant, &Fact::NumberGone(row.id))?;
+        on_account_event(app, tx, tenant, &AccountEvent::NumberGone(row.id))?;
     }
     let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };
     if let Some(previous) = previous {
@@ -369,7 +399,7 @@ pub(crate) fn observe(
         });
         emit(tx, context, tenant, "chatapp.number_quality_changed", data)?;
     }
-    facts::tell(app, tx, tenant, &Fact::Quality { number: row.id, quality })
+    on_account_event(app, tx, tenant, &AccountEvent::Quality { number: row.id, quality })
 }
 
 pub(crate) fn emit(
@@ -383,14 +413,11 @@ pub(crate) fn emit(
     events::emit(tx, context, tenant, event).map(|_| ())
 }
 
-/// How far the end of a pause has to move before it is announced anew.
+/// How far the end of a pause must move before an event announces it again.
 const WORTH_SAYING: i64 = 30 * MINUTE;
 
-/// The provider limits a number because people report its messages: agents do not reply on it for an hour from now.
-/// Told once a pause, and again when its end has moved far.
-///
-/// # Errors
-/// Those of the store.
+/// The provider limits a number because of spam reports: agents do not reply on it for an hour. An event announces it once
+/// a pause, and again when its end has moved far.
 pub fn spam_limited(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -426,10 +453,7 @@ fn announce_pause(
     emit(tx, context, tenant, "chatapp.number_ai_paused", data)
 }
 
-/// Tells of pauses that go on beyond the end that was announced; when the next such end passes.
-///
-/// # Errors
-/// Those of the store.
+/// Announces pauses that last beyond their announced end. Returns when the next such end passes.
 pub(crate) async fn announce_pauses(app: &App) -> Result<Option<Timestamp>, Failure> {
     let context = app.context();
     app.store

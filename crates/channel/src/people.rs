@@ -1,4 +1,4 @@
-//! Who a message is for or from: the contact that it finds or makes (docs/contract/channel-messages.md#people).
+//! Contacts of senders and recipients, found or added (docs/contract/channel-messages.md#people).
 
 use app::do_not_call::{self, Source};
 use app::{Context, Failure, contact_policy};
@@ -8,16 +8,14 @@ use domain::ids::{Contact, Id};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, Value};
+use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{Tx, channel_consents, channel_messages};
 
-/// Longest name that is kept of a person, in characters.
+/// Longest stored name of a person, in characters.
 const MAX_NAME: usize = 200;
 
-/// The contact of a number or of an id on the channel.
-///
-/// # Errors
-/// Those of the store.
+/// Finds the contact of a phone number or of an id on the channel.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<ContactRow>, Failure> {
     Ok(match to {
         Recipient::Phone(number) => contacts::find_by_phone(tx, tenant, Mode::Live, &number.to_string())?,
@@ -25,10 +23,7 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<Co
     })
 }
 
-/// The contact of a number or of an id that had none a moment ago.
-///
-/// # Errors
-/// Those of the store.
+/// Adds a contact for a phone number or an id on the channel that had none.
 pub fn make(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -42,7 +37,7 @@ pub fn make(
     insert(tx, tenant, fresh(context, phone, user, None, None), to)
 }
 
-/// Adds a contact, or finds the one that somebody else has made at the same moment.
+/// Adds a contact, or finds the one that was added concurrently.
 fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: ContactRow, to: &Recipient) -> Result<ContactRow, Failure> {
     if contacts::insert(tx, tenant, &row)? {
         return Ok(row);
@@ -80,11 +75,8 @@ fn fresh(
     }
 }
 
-/// The contact of somebody who wrote, with what the channel tells of them. Somebody who hid the number and shows
-/// it now is one person from here on: what stands under the id goes to the contact of the number.
-///
-/// # Errors
-/// Those of the store.
+/// The contact of a sender, updated with what the channel says about them. When somebody who hid their number shows it,
+/// the contact of the id is merged into that of the number.
 pub fn who_wrote(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -129,7 +121,7 @@ pub fn who_wrote(
     Ok(Some(contact))
 }
 
-/// Joins the contact of an id to that of the number.
+/// Merges the contact of an id into that of the number.
 fn join(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -159,9 +151,8 @@ fn join(
     Ok(into)
 }
 
-/// Lets what a person said under the old addresses count for new ones: a STOP, a refusal of marketing or of calls, an
-/// erasure. Also where the new address is another contact's by now: the channel says that it is the same person. What
-/// a person allowed comes along to an address that nobody else has.
+/// Applies a person's opt-outs and erasure to their new addresses, even to one that another contact has by now: the
+/// channel says that it is the same person. Opt-ins follow only to an address that nobody else has.
 fn follow(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -198,11 +189,8 @@ fn follow(
     Ok(())
 }
 
-/// Gives a person another number or id, which the channel has told. An address that somebody else has stays theirs;
-/// what the person stopped counts there, too ([`follow`]).
-///
-/// # Errors
-/// Those of the store.
+/// The channel says that a person changed their number or id. An address of another contact stays theirs; opt-outs apply
+/// there, too ([`follow`]).
 pub fn moved(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -235,4 +223,9 @@ pub fn moved(
         context.now,
     )?;
     Ok(())
+}
+
+/// The recipient's address: the phone number if it is known, else the id on the channel.
+pub(crate) fn address(row: &MessageRow) -> Option<String> {
+    row.customer.clone().or_else(|| row.customer_user_id.clone())
 }

@@ -1,4 +1,4 @@
-//! Who carries the messages of an account.
+//! The provider of an account: the Cloud API or the sandbox.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn kept(app: &Arc<App>, cloud: impl FnOnce() -> Cloud) -> Arc<Providers> {
     app.kept.of(|| Providers { cloud: Arc::new(cloud()), sandbox: Arc::new(Sandbox::of(app)) })
 }
 
-/// Lets this client of the Cloud API carry the messages, before anything is sent: the simulation has one of its own.
+/// Sets the client of the Cloud API, before anything is sent: the simulation has its own.
 pub fn use_cloud(app: &Arc<App>, cloud: Cloud) {
     kept(app, || cloud);
 }
@@ -34,12 +34,12 @@ pub fn provider(app: &Arc<App>, account: &Account) -> Arc<dyn Provider> {
     }
 }
 
-/// How a client sees a provider's error.
+/// A provider's error in the form of the API.
 pub fn shown(error: &ProviderError) -> Value {
     json!({"code": error.code, "title": error.title, "detail": error.detail})
 }
 
-/// What a client is told of a request to the provider that brought nothing.
+/// The failure of a request whose request to the provider failed.
 pub(crate) fn failure(fault: &Fault) -> Failure {
     match fault {
         Fault::Refused(error) => {

@@ -25,46 +25,46 @@ use serde_json::{Value, json};
 use store::channel_messages::{self, Filter, MessageRow};
 use store::{Tx, channel_accounts, contacts};
 
+use crate::deliver::deliver;
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
 use crate::numbers::{Number, Which, sending_number};
-use crate::send::{self, Delivered};
+use crate::request_batches;
+use crate::settle::Delivered;
 use crate::slots::Slot;
-use crate::together;
 use crate::{people, providers, slots, templates, view};
 
-/// What the first transaction of a request came to.
+/// The result of a request's first transaction.
 pub(crate) enum Intent {
-    /// It is answered.
+    /// The answer is final.
     Given(Answer),
-    /// It is refused; the decision is kept.
+    /// Refused; the decision is logged.
     Refused(Failure),
-    /// It goes out now.
+    /// The message is claimed: send it now.
     Send(Box<Claim>, Option<String>),
 }
 
-/// A request that makes sense by itself.
+/// A request whose body is valid by itself.
 pub(crate) struct Request {
     mode: Mode,
     pub(crate) to: Recipient,
     from: Option<String>,
     reply_to: Option<String>,
     opt_in: Option<OptIn>,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: MessageRequest,
     pub(crate) once: Once,
     /// The slot of its number, if there is one.
     pub(crate) slot: Option<Slot>,
-    /// The trace of the request; the task of another request may carry it out.
+    /// The trace of the request, whose message may be accepted in the task of another request.
     pub(crate) trace: Option<TraceContext>,
 }
 
 impl Request {
-    /// Whether it may share a transaction: it names nothing but whom it is for and what it says.
+    /// Whether it may be batched: it refers to nothing but its recipient and its content.
     fn is_simple(&self) -> bool {
-        let plain = matches!(self.wanted, Wanted::Template(_) | Wanted::Content(_));
+        let plain = matches!(self.wanted, MessageRequest::Template(_) | MessageRequest::Content(_));
         plain && self.opt_in.is_none() && self.reply_to.is_none()
     }
 
-    /// Its number.
     pub(crate) fn number(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Number, Failure> {
         number_of(tx, tenant, self.from.as_deref())
     }
@@ -104,7 +104,7 @@ pub async fn send(
     templates::need_channel(caller)?;
     let to = recipient(&body.to)?;
     let opt_in = opt_in_of(app, body.opt_in.as_ref())?;
-    let wanted = Wanted::of(&body)?;
+    let wanted = MessageRequest::of(&body)?;
     let (tenant, mode) = (caller.tenant(), caller.mode());
     let request = Request {
         mode,
@@ -138,7 +138,7 @@ pub async fn send(
     sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
 }
 
-/// Takes the message of a request and hands it to the provider; what the request is told.
+/// Accepts the message of a request and sends it. Returns the answer.
 async fn go(app: &Arc<App>, tenant: Tenant, request: Request) -> Result<Answer, Failure> {
     let named = request.from.clone().unwrap_or_default();
     let slot = slots::take(app, tenant, &named, messages::latest_slot(app)).await;
@@ -153,7 +153,7 @@ async fn go(app: &Arc<App>, tenant: Tenant, request: Request) -> Result<Answer, 
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
         Intent::Send(claim, reference) => {
-            let outcome = send::deliver(app, *claim, move |tx, delivered| {
+            let outcome = deliver(app, *claim, move |tx, delivered| {
                 answer(tx, &request.once, delivered, reference.clone())
             });
             outcome.await.map(|(_, answer)| answer)
@@ -161,11 +161,11 @@ async fn go(app: &Arc<App>, tenant: Tenant, request: Request) -> Result<Answer, 
     }
 }
 
-/// Takes the message of a request: together with others if it can be, else by itself.
+/// Accepts the message of a request: in a batch where possible, else by itself.
 async fn take(app: &Arc<App>, tenant: Tenant, request: &Arc<Request>) -> Result<Intent, Failure> {
     if app.store.shared()
         && request.is_simple()
-        && let Some(intent) = together::take(app, tenant, request.clone()).await
+        && let Some(intent) = request_batches::take(app, tenant, request.clone()).await
     {
         return intent;
     }
@@ -204,7 +204,7 @@ fn begin(app: &App, tx: &mut Tx<'_>, tenant: Tenant, request: &Request) -> Resul
     Ok(intent)
 }
 
-/// What comes of a message that was taken together with others, and its key as it is to be taken with theirs.
+/// The result of a message that was accepted in a batch, and its idempotency key, to be stored with the others'.
 pub(crate) fn intended(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -231,7 +231,7 @@ pub(crate) fn intended(
     })
 }
 
-/// Every check for a test key, and what would come of it; nothing is stored but the answer of its key.
+/// Dry run for a test key: every check, and the simulated answer. Only the idempotency key is stored.
 fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) -> Result<Intent, Failure> {
     if let Some(refusal) = messages::check(app, tx, tenant, new)? {
         return Err(refusal.into());
@@ -243,7 +243,7 @@ fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) 
     Ok(Intent::Given(once.finish(tx, 201, &body, contact.as_deref())?))
 }
 
-/// What a request is told, kept with its key: also that the channel refused, or that nobody knows.
+/// The answer of a request, stored with its idempotency key, whether it was sent, refused or of unknown outcome.
 fn answer(
     tx: &mut Tx<'_>,
     once: &Once,
@@ -263,8 +263,8 @@ fn answer(
     }
 }
 
-/// Holds the key of a message that goes out now. If nobody stores what the channel said, the message is unknown at the end
-/// of its lease, and so is the answer.
+/// Reserves the idempotency key of a claimed message. If the outcome is never stored, message and answer become unknown
+/// when the lease ends.
 fn hold(tx: &mut Tx<'_>, once: &Once, claim: &Claim) -> Result<(), Failure> {
     let row = &claim.message;
     let failure = unknown(row);
@@ -303,7 +303,7 @@ fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Fai
     Ok(contacts::get(tx, row.workspace, row.contact)?.and_then(|contact| contact.external_ref))
 }
 
-/// Where a message is to go.
+/// Parses the recipient of a request.
 ///
 /// # Errors
 /// 422 `invalid_number`.
@@ -326,7 +326,7 @@ pub fn opt_in_of(
     Ok(Some(OptIn { source: given.source.clone(), captured_at: given.captured_at }))
 }
 
-/// The number of a request: by its number, by the provider's id of it, or the default one.
+/// The sending number of a request: by phone number, by the provider's id, or the default one.
 fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Number, Failure> {
     let Some(from) = from else { return sending_number(tx, tenant, Which::Default) };
     if let Ok(number) = E164::parse(from)
@@ -342,7 +342,7 @@ fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Numb
     })
 }
 
-/// The provider's id of a message that a request names by that or by its id here.
+/// The provider's id of a message, which a request may name by our id.
 fn quoted(tx: &mut Tx<'_>, tenant: Tenant, named: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(named) = named else { return Ok(None) };
     Ok(Some(at_provider(tx, tenant, "replyTo", named)?))
@@ -357,15 +357,15 @@ fn at_provider(tx: &mut Tx<'_>, tenant: Tenant, field: &str, named: &str) -> Res
     channel_messages::get(tx, tenant, id)?.and_then(|row| row.provider_id).ok_or_else(unknown)
 }
 
-/// What a request says, as far as it is known before the store is asked.
+/// The content of a request, as far as it is known before the store is read.
 #[derive(Clone)]
-pub(crate) enum Wanted {
+pub(crate) enum MessageRequest {
     Template(Box<TemplateUse>),
     Content(Box<Content>),
     Reaction { message: String, emoji: String },
 }
 
-impl Wanted {
+impl MessageRequest {
     fn of(body: &NewChannelMessage) -> Result<Self, Failure> {
         let given = [
             body.template.is_some(),
@@ -412,7 +412,7 @@ impl Wanted {
         Ok(Self::Content(Box::new(content)))
     }
 
-    /// What is sent, with the template of it.
+    /// The content to send, with its template.
     fn content(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(Content, Option<Template>), Failure> {
         match self {
             Self::Content(content) => Ok((Content::clone(content), None)),
@@ -433,7 +433,7 @@ fn misfit(misfit: Misfit) -> Failure {
     Failure::field(&misfit.field, misfit.must)
 }
 
-/// A template with the values of a request.
+/// A template filled in with the values of a request.
 ///
 /// # Errors
 /// 400 `template_not_found`; 422 `template_unavailable` and `template_params_invalid`.
@@ -548,9 +548,6 @@ fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
 }
 
 /// A page of messages, newest first. A test key has none: what it sends is not stored.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,

@@ -1,6 +1,5 @@
-//! The provider that carries messages nowhere (docs/contract/channel.md#sandbox). It takes what the real channel
-//! takes, and tells what that would tell, by the service's clock and through the same inbox. The last four digits of
-//! the recipient decide how it ends:
+//! A provider that delivers nothing (docs/contract/channel.md#sandbox). It accepts what the Cloud API accepts, and
+//! queues the same notifications by the service's clock. The last four digits of the recipient decide the outcome:
 //!
 //! | ends in | outcome |
 //! |---|---|
@@ -23,6 +22,7 @@
 use std::sync::{Arc, Weak};
 
 use api::dev::{CustomerMessage, CustomerTap};
+use api::error_codes::CHATAPP_NOT_CONNECTED;
 use app::{App, Failure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -46,13 +46,13 @@ use serde_json::Value;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_templates;
 
-use crate::inbox;
+use crate::notification_queue;
 
-/// How long the sandbox looks at a template.
+/// How long the review of a template takes.
 const REVIEW: i64 = 2 * SECOND;
-/// What received media is when its bytes are not given.
+/// The bytes of received media when none are given.
 const SOME_BYTES: &[u8] = b"sandbox";
-/// How the id of received media begins; its content type and its bytes follow.
+/// Prefix of the id of received media; its content type and its bytes follow.
 const MEDIA: &str = "sandbox:";
 
 /// The sandbox of a service.
@@ -148,18 +148,18 @@ impl Sandbox {
                     errors,
                 })),
             };
-            let row = inbox::row(&context, &connection, item, at)?;
+            let row = notification_queue::row(&context, &connection, item, at)?;
             // What is still to come of a message does not hold up what the person writes meanwhile.
             rows.push(store::channel_inbox::NotificationRow {
                 lane: format!("message:{}", outgoing.message),
                 ..row
             });
         }
-        inbox::store(&app, rows).await?;
+        notification_queue::store(&app, rows).await?;
         Ok(answer)
     }
 
-    /// Lets a template be looked at: its name may say that it is rejected.
+    /// Queues the result of a template's review: a name that ends in `_rejected` is rejected.
     async fn review(
         &self,
         account: &Account,
@@ -181,10 +181,10 @@ impl Sandbox {
                 category,
             }),
         };
-        let row = inbox::row(&context, &connection, item, context.now.plus(REVIEW))?;
+        let row = notification_queue::row(&context, &connection, item, context.now.plus(REVIEW))?;
         // Each template is looked at by itself.
         let lane = format!("review:{}", row.id);
-        inbox::store(&app, vec![store::channel_inbox::NotificationRow { lane, ..row }]).await
+        notification_queue::store(&app, vec![store::channel_inbox::NotificationRow { lane, ..row }]).await
     }
 
     async fn listed(&self, tenant: Tenant) -> Result<TemplatePage, Failure> {
@@ -235,7 +235,7 @@ impl Sandbox {
 
 async fn connection(app: &App, tenant: Tenant) -> Result<ConnectionRow, Failure> {
     let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(tx, tenant)?)).await?;
-    row.ok_or_else(crate::connections::not_connected)
+    row.ok_or_else(|| Failure::plain(CHATAPP_NOT_CONNECTED))
 }
 
 fn person(to: &Recipient) -> Person {
@@ -349,7 +349,7 @@ impl Provider for Sandbox {
     }
 }
 
-/// Media whose bytes stand in its id.
+/// Decodes media, whose bytes are in its id.
 fn kept_media(media: &str, most: usize) -> Result<FetchedMedia, Fault> {
     let missing = || Fault::Refused(ProviderError::of(131_052, "the sandbox has no such file"));
     let (mime_type, data) =
@@ -361,10 +361,10 @@ fn kept_media(media: &str, most: usize) -> Result<FetchedMedia, Fault> {
     Ok(FetchedMedia { mime_type: mime_type.to_owned(), bytes })
 }
 
-/// A customer writes to a number of the sandbox; the id of the message.
+/// Queues a customer's message to a number of the sandbox. Returns its provider id.
 ///
 /// # Errors
-/// There is no such number of the sandbox, or more than one; what is wrong with the message.
+/// 404 or 409 when no number of the sandbox, or more than one, matches; 400 naming the invalid field.
 pub async fn inject(app: &App, message: CustomerMessage) -> Result<String, Failure> {
     let context = app.context();
     let wanted = message.phone_number_id.clone();
@@ -387,8 +387,8 @@ pub async fn inject(app: &App, message: CustomerMessage) -> Result<String, Failu
         key: format!("message:{id}"),
         notification: Notification::Message(Box::new(received)),
     };
-    let row = inbox::row(&context, &connection, item, context.now)?;
-    inbox::store(app, vec![row]).await?;
+    let row = notification_queue::row(&context, &connection, item, context.now)?;
+    notification_queue::store(app, vec![row]).await?;
     Ok(id)
 }
 

@@ -1,8 +1,8 @@
-//! Slots of busy numbers on a shared store, reserved for the requests of a node
-//! (docs/contract/channel.md#limits). A transaction that takes a slot holds the line of its number to the end of the
-//! commit, so all messages of a number would wait for each other. Here one statement reserves as many slots as
-//! requests wait for, and some more while many come, fewer towards the limit. A reserved slot is used in its own
-//! time or not at all, so a node that dies wastes some, and nobody sends faster than the number may.
+//! Reserves send slots of busy numbers for the requests of this node (PostgreSQL only;
+//! docs/contract/channel.md#limits). A transaction that takes a slot locks its number's send queue until the commit, so
+//! all messages of a number would wait for each other. Instead, one statement reserves a slot for each waiting request,
+//! and some more under load, fewer towards the limit. A reserved slot is used at its own time or never, so a node that
+//! dies wastes some, and no number sends faster than its rate.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,56 +16,56 @@ use store::channel_messages;
 
 use crate::numbers::Number;
 
-/// Messages in a second from which on the slots of a number are reserved: below, a statement more is not worth it.
+/// Messages a second from which on slots are reserved: below, the extra statement does not pay.
 const BUSY: i64 = 20;
-/// What is reserved beyond the requests that wait: this part of what a second asked for, and of a burst.
+/// What is reserved beyond waiting requests: this part of a second's demand, at most this part of a burst.
 const PART_OF_SECOND: i64 = 16;
 const PART_OF_BURST: i64 = 2;
-/// Lines that a node remembers.
+/// Most numbers that a node remembers.
 const REMEMBERED: usize = 10_000;
 
-/// A slot that this node has.
+/// A reserved slot.
 #[derive(Debug, Clone)]
 pub struct Slot {
     /// The provider's id of the number.
     pub number: String,
     /// When it may be used.
     pub at: Timestamp,
-    /// Its place in the pace of the number.
+    /// Its position in the rate limiter of the number, microseconds.
     place: i64,
 }
 
-/// The lines of this node.
+/// The slots of this node.
 #[derive(Default)]
 pub(crate) struct Slots {
-    /// By workspace and by the word with which a request named the number.
-    known: Mutex<HashMap<(Tenant, String), Arc<Line>>>,
+    /// By workspace and by how requests name the number.
+    known: Mutex<HashMap<(Tenant, String), Arc<SlotPool>>>,
 }
 
-struct Line {
+struct SlotPool {
     number: String,
-    kept: Mutex<Kept>,
+    kept: Mutex<ReservedSlots>,
     /// Requests that wait for a slot.
     waiting: AtomicI64,
-    /// Held by the one that asks the store.
+    /// Held by the task that reserves slots in the store.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What this node knows of a line and has of it.
-struct Kept {
+/// The slots of a number that this node has reserved and not used, and the demand.
+struct ReservedSlots {
     pace: Pace,
-    /// Slots that follow each other: the place before the first, and that of the last.
+    /// Consecutive slots: the position before the first, and that of the last.
     from: i64,
     until: i64,
-    /// Slots that were given and not used.
+    /// Slots that were handed out and returned unused.
     back: Vec<i64>,
-    /// A second, what it asked for, and what the one before did.
+    /// The current second, its demand, and that of the second before.
     second: i64,
     asked: i64,
     before: i64,
 }
 
-impl Kept {
+impl ReservedSlots {
     fn new(pace: Pace) -> Self {
         Self { pace, from: 0, until: 0, back: Vec::new(), second: 0, asked: 0, before: 0 }
     }
@@ -106,8 +106,8 @@ impl Kept {
     }
 }
 
-impl Line {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+impl SlotPool {
+    fn kept(&self) -> MutexGuard<'_, ReservedSlots> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -117,33 +117,33 @@ impl Line {
     }
 }
 
-/// Somebody who waits for a slot.
-struct Waiting<'a>(&'a AtomicI64);
+/// Counts a request that waits for a slot.
+struct SlotWaiter<'a>(&'a AtomicI64);
 
-impl<'a> Waiting<'a> {
+impl<'a> SlotWaiter<'a> {
     fn new(waiting: &'a AtomicI64) -> Self {
         waiting.fetch_add(1, Ordering::AcqRel);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for SlotWaiter<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Slots {
-    fn lines(&self) -> MutexGuard<'_, HashMap<(Tenant, String), Arc<Line>>> {
+    fn lines(&self) -> MutexGuard<'_, HashMap<(Tenant, String), Arc<SlotPool>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn line(&self, tenant: Tenant, named: &str) -> Option<Arc<Line>> {
+    fn line(&self, tenant: Tenant, named: &str) -> Option<Arc<SlotPool>> {
         self.lines().get(&(tenant, named.to_owned())).cloned()
     }
 }
 
-/// A slot for a message of a request that names its number so, if the number is busy; by `latest`. Without one, the
+/// A slot no later than `latest` for a request that names its number so, if the number is busy. Without one, the
 /// transaction of the message takes it.
 pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timestamp) -> Option<Slot> {
     if !app.store.shared() {
@@ -161,7 +161,7 @@ pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timesta
     if let Some(slot) = line.take(app.clock.now(), latest) {
         return Some(slot);
     }
-    let _waiting = Waiting::new(&line.waiting);
+    let _waiting = SlotWaiter::new(&line.waiting);
     let _turn = line.turn.lock().await;
     // The one before may have reserved for this one, too.
     let now = app.clock.now();
@@ -184,7 +184,7 @@ pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timesta
     line.take(app.clock.now(), latest)
 }
 
-/// Gives a slot back that no message has used.
+/// Returns an unused slot.
 pub(crate) fn give_back(app: &App, tenant: Tenant, named: &str, slot: &Slot) {
     if let Some(line) =
         app.kept.of(Slots::default).line(tenant, named).filter(|line| line.number == slot.number)
@@ -193,7 +193,7 @@ pub(crate) fn give_back(app: &App, tenant: Tenant, named: &str, slot: &Slot) {
     }
 }
 
-/// Learns which number sends for a request that names it so. A number of another class has another pace.
+/// Remembers which number sends for requests that name it so, and its rate.
 pub(crate) fn learn(app: &App, tenant: Tenant, named: &str, number: &Number) {
     if !app.store.shared() {
         return;
@@ -213,9 +213,9 @@ pub(crate) fn learn(app: &App, tenant: Tenant, named: &str, number: &Number) {
     let same = lines.iter().find(|((of, _), line)| *of == tenant && line.number == number.phone_number_id);
     let line = match same.map(|(_, line)| line.clone()).filter(|line| line.kept().pace == pace) {
         Some(line) => line,
-        None => Arc::new(Line {
+        None => Arc::new(SlotPool {
             number: number.phone_number_id.clone(),
-            kept: Mutex::new(Kept::new(pace)),
+            kept: Mutex::new(ReservedSlots::new(pace)),
             waiting: AtomicI64::new(0),
             turn: tokio::sync::Mutex::new(()),
         }),
@@ -223,7 +223,7 @@ pub(crate) fn learn(app: &App, tenant: Tenant, named: &str, number: &Number) {
     lines.insert((tenant, named.to_owned()), line);
 }
 
-/// Drops what is reserved of a number that has to rest.
+/// Drops the reserved slots of a number that the provider throttles.
 pub(crate) fn forget(app: &App, tenant: Tenant, number: &str) {
     let slots = app.kept.of(Slots::default);
     for ((of, _), line) in slots.lines().iter() {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn reserved_slots_are_used_in_their_time_or_not_at_all() {
         let pace = Pace::of_number(80);
-        let mut kept = Kept::new(pace);
+        let mut kept = ReservedSlots::new(pace);
         let now = Timestamp(1_000_000);
         (kept.from, kept.until) = (now.0 * 1_000, now.0 * 1_000 + 3 * pace.gap);
         assert_eq!(kept.take(now, now), Some((now.0 * 1_000 + pace.gap, now)));
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn slots_that_lie_ahead_wait_for_their_moment() {
         let pace = Pace::of_number(80);
-        let mut kept = Kept::new(pace);
+        let mut kept = ReservedSlots::new(pace);
         let now = Timestamp(1_000_000);
         let ahead = now.0 * 1_000 + 10 * pace.gap;
         (kept.from, kept.until) = (ahead, ahead + pace.gap);
@@ -272,7 +272,7 @@ mod tests {
         let pace = Pace::of_number(1_000);
         let start = Timestamp(1_000_000);
         let (mut used, mut sent, mut draw) = (start.0 * 1_000, Vec::new(), 7_u64);
-        let mut kept = Kept::new(pace);
+        let mut kept = ReservedSlots::new(pace);
         for now in (start.0..start.0 + 5_000).map(Timestamp) {
             loop {
                 draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

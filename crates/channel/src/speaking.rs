@@ -19,7 +19,7 @@ use crate::messages::{self, New, Placed, Refusal};
 use crate::numbers::{Which, sending_number};
 use crate::templates;
 
-/// What a flow or a model means by a template.
+/// Parses a template reference as a flow or a model writes it.
 ///
 /// # Errors
 /// 400 naming what is missing.
@@ -37,7 +37,7 @@ fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
     }
 }
 
-/// A template with its values, as a flow or a model gives it; the inner error is why it cannot be sent.
+/// Fills in a template as a flow or a model requests it. The inner error is why it cannot be sent.
 fn filled(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -57,7 +57,7 @@ fn filled(
     Ok(content.map(|content| (template, content)))
 }
 
-/// A template that nobody has, as it was named.
+/// The content of an unknown template, which is stored as a failed message.
 fn nobodys(value: &Value) -> Content {
     let word =
         |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(512).collect();
@@ -68,7 +68,7 @@ fn nobodys(value: &Value) -> Content {
     })
 }
 
-/// What a refusal means for a chat.
+/// A refusal in the form that chats understand.
 fn refused(refusal: &Refusal) -> Carried {
     match refusal {
         Refusal::Local(LocalError::ContactOptedOut, _) => Carried::OptedOut,
@@ -79,10 +79,7 @@ fn refused(refusal: &Refusal) -> Carried {
     }
 }
 
-/// Takes what is written in a chat, in the transaction that stores it.
-///
-/// # Errors
-/// Those of the store.
+/// Sends what is written in a chat, in the transaction that stores it.
 pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Carried, Failure> {
     let tenant = said.tenant;
     let unavailable = || Ok(Carried::Refused("number_unavailable".to_owned()));
@@ -140,7 +137,7 @@ fn taken(message: &store::channel_messages::MessageRow) -> Carried {
 /// the default one. A simulated call sends nothing.
 ///
 /// # Errors
-/// Why the message is not taken.
+/// Why the message is refused.
 pub async fn during_call(
     app: &Arc<App>,
     tenant: Tenant,

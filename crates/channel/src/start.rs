@@ -1,6 +1,6 @@
-//! Starting a conversation with a template (docs/contract/channel-conversations.md#start). One transaction checks
-//! everything, stores chat and message, and takes the right to send; then the provider is asked; then the answer is
-//! kept. Whatever dies in between, the template is sent once at most.
+//! Starts a conversation with a template (docs/contract/channel-conversations.md#start). One transaction checks
+//! everything, stores chat and message, and claims the message; then the provider is called; then the outcome is
+//! stored. Whatever crashes in between, the template is sent at most once.
 
 use std::sync::Arc;
 
@@ -28,15 +28,16 @@ use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{Tx, chats as store_chats, wallet};
 
+use crate::deliver::deliver;
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed, Refusal};
 use crate::numbers::{Which, sending_number};
 use crate::requests::{recipient, template_ref};
 use crate::slots::Slot;
-use crate::{conversations, people, send, slots, templates};
+use crate::{conversations, people, slots, templates};
 
-/// A body whose fields make sense by themselves.
+/// A request body whose fields are valid by themselves.
 #[derive(Debug, Clone)]
-struct Wanted {
+struct StartRequest {
     agent: Id<Agent>,
     to: Recipient,
     from: Option<String>,
@@ -51,8 +52,8 @@ struct Wanted {
     background: Option<String>,
 }
 
-/// What does not need the store.
-fn read(app: &App, body: NewConversation) -> Result<Wanted, Failure> {
+/// Validates the body, without the store.
+fn read(app: &App, body: NewConversation) -> Result<StartRequest, Failure> {
     let metadata = variables::check_metadata(&body.metadata);
     metadata.map_err(|(field, must)| Failure::field(&field, must))?;
     if Value::Object(body.metadata.clone()).to_string().len() > MAX_METADATA_BYTES {
@@ -102,7 +103,7 @@ fn read(app: &App, body: NewConversation) -> Result<Wanted, Failure> {
         .collect();
     let background = background::record(&prior, body.handover_note.as_deref());
     let contact = body.contact;
-    Ok(Wanted {
+    Ok(StartRequest {
         agent,
         to,
         from: body.from,
@@ -118,11 +119,11 @@ fn read(app: &App, body: NewConversation) -> Result<Wanted, Failure> {
     })
 }
 
-/// What the first transaction came to.
+/// The result of the first transaction.
 enum Begun {
-    /// It is answered: an earlier request was the same, a test key asked, or the message waits for its turn.
+    /// The answer is final: a repeated request, a test key, or a queued message.
     Given(Answer),
-    /// It was refused, and only the decision is kept.
+    /// Refused; only the decision is logged.
     Refused(Failure),
     /// The template is to be sent.
     Send(Box<Claim>, Box<StartedConversation>),
@@ -174,12 +175,12 @@ pub async fn start(
     match begun {
         Begun::Given(answer) => Ok(answer),
         Begun::Refused(failure) => Err(failure),
-        Begun::Send(claim, started) => deliver(app, *claim, once, *started).await,
+        Begun::Send(claim, started) => send_template(app, *claim, once, *started).await,
     }
 }
 
-/// Sends in a task of its own: a client that goes away does not stop it, and the manual clock waits for it.
-async fn deliver(
+/// Sends in a task of its own: a disconnected client does not stop it, and the manual clock counts it.
+async fn send_template(
     app: &Arc<App>,
     claim: Claim,
     once: Once,
@@ -189,7 +190,7 @@ async fn deliver(
     let sender = app.clone();
     app.clock.spawn(async move {
         // The answer is kept with the outcome: a repeat finds both or neither.
-        let outcome = send::deliver(&sender, claim, move |tx, delivered| {
+        let outcome = deliver(&sender, claim, move |tx, delivered| {
             finish(tx, &once, started.clone(), delivered.message())
         });
         let _ = done.send(outcome.await.map(|(_, answer)| answer));
@@ -197,7 +198,7 @@ async fn deliver(
     sent.await.unwrap_or_else(|_| Err(Failure::internal("a message ended without an outcome")))
 }
 
-/// Keeps what the provider has said, for this request and its repeats.
+/// Stores the outcome, and the answer for this request and its retries.
 fn finish(
     tx: &mut Tx<'_>,
     once: &Once,
@@ -237,8 +238,14 @@ struct Ready {
     open: Option<Id<Chat>>,
 }
 
-/// Every check that reads only.
-fn ready(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, wanted: &Wanted) -> Result<Ready, Failure> {
+/// Every read-only check.
+fn ready(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    wanted: &StartRequest,
+) -> Result<Ready, Failure> {
     let workspace = access::workspace(tx, tenant)?;
     if !access::feature_on(&workspace, "chatappChannel") {
         return Err(Failure::plain(codes::CHATAPP_DISABLED));
@@ -340,7 +347,7 @@ fn mapped(
 fn message(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    wanted: &Wanted,
+    wanted: &StartRequest,
     ready: &Ready,
     chat: Id<Chat>,
 ) -> Result<New, Failure> {
@@ -383,14 +390,14 @@ fn started(
     }
 }
 
-/// Everything that a live key would be told, without storing or sending anything but the answer of its key.
+/// Dry run for a test key: the answer that a live key would get. Only the idempotency key is stored.
 fn simulate(
     tx: &mut Tx<'_>,
     app: &App,
     env: &Env,
     tenant: Tenant,
     once: &Once,
-    wanted: &Wanted,
+    wanted: &StartRequest,
 ) -> Result<Begun, Failure> {
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
@@ -424,7 +431,7 @@ fn begin(
     env: &Env,
     tenant: Tenant,
     once: &Once,
-    wanted: &Wanted,
+    wanted: &StartRequest,
     slot: Option<&Slot>,
 ) -> Result<Begun, Failure> {
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
@@ -510,7 +517,7 @@ fn named(
     tx: &mut Tx<'_>,
     env: &Env,
     tenant: Tenant,
-    wanted: &Wanted,
+    wanted: &StartRequest,
     row: &MessageRow,
 ) -> Result<ContactRow, Failure> {
     let missing = || Failure::internal("a message without its contact");

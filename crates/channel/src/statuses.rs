@@ -1,26 +1,21 @@
-//! How sent messages go on, as the provider tells (docs/contract/channel-messages.md#statuses).
+//! Delivery statuses of sent messages, from notifications (docs/contract/channel-messages.md#statuses).
 
-use app::contact_policy;
 use app::{App, Failure};
-use domain::channel::errors::{Effect, ProviderError};
 use domain::channel::notification::{Receipt, StatusUpdate};
 use domain::channel::{Direction, Happened, MessageStatus};
 use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use store::Tx;
 use store::channel_messages::{self, MessageRow};
-use store::{Tx, channel_consents, contacts};
 
-use crate::inbox;
 use crate::messages;
+use crate::notification_queue::note_unknown_status;
 use crate::numbers::Number;
-use crate::send::number_struck;
+use crate::provider_errors::{number_struck, person_struck};
 
-/// Takes news of a message, in the transaction that marks the notification as worked. News of a message that is not
-/// known here (another program of the same account sent it) change nothing.
-///
-/// # Errors
-/// Those of the store.
+/// Stores the status of a message, in the transaction that removes the notification from the queue. A status of an unknown
+/// message, which another program of the same account sent, changes nothing.
 pub fn status(
     app: &App,
     tx: &mut Tx<'_>,
@@ -30,12 +25,12 @@ pub fn status(
 ) -> Result<(), Failure> {
     let Some(mut row) = find(tx, tenant, number, update)? else {
         // It may have been to a person who was erased: such a message has lost the provider's id.
-        inbox::told_of_unknown(app, tx);
+        note_unknown_status(app, tx);
         return Ok(());
     };
     let before = row.status;
     if before == MessageStatus::Deleted {
-        inbox::told_of_unknown(app, tx);
+        note_unknown_status(app, tx);
     }
     if row.direction == Direction::Inbound || before == MessageStatus::Deleted {
         return Ok(());
@@ -78,7 +73,7 @@ pub fn status(
     Ok(())
 }
 
-/// Moves a message to a status that later news of it imply. The provider may still tell when that was.
+/// Moves a message to a status that a later one implies. The provider may still report its time.
 fn imply(
     app: &App,
     tx: &mut Tx<'_>,
@@ -97,7 +92,7 @@ fn imply(
     messages::moved(app, tx, row, before)
 }
 
-/// The message that news are about: by the provider's id, or by ours, which went along with it.
+/// The message of a status: by the provider's id, or by ours, which the provider echoes.
 fn find(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -115,26 +110,4 @@ fn find(
     Ok(channel_messages::get_for_update(tx, tenant, id)?.filter(|row| {
         row.phone_number_id == number.phone_number_id && row.provider_id.is_none() && row.attempts > 0
     }))
-}
-
-/// What a provider's error says of the person.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn person_struck(
-    app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    row: &MessageRow,
-    error: &ProviderError,
-) -> Result<(), Failure> {
-    if error.effect() != Effect::MarketingStopped {
-        return Ok(());
-    }
-    let now = app.clock.now();
-    let contact = contacts::get(tx, tenant, row.contact)?;
-    for person in contact_policy::hashes(&app.keyring, contact.as_ref(), None) {
-        channel_consents::marketing(tx, tenant, &person, Some(now), now)?;
-    }
-    Ok(())
 }

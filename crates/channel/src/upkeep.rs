@@ -1,5 +1,5 @@
-//! The daily look at an account (docs/contract/channel.md#upkeep): whether its token is accepted, how its numbers are
-//! rated, what its limits are, what became of its templates.
+//! The daily check of an account (docs/contract/channel.md#upkeep): access token, quality and limits of its numbers, and
+//! templates.
 
 use std::sync::Arc;
 
@@ -9,18 +9,17 @@ use domain::channel::provider::{ConnectionStatus, NumberState};
 use domain::time::{HOUR, Timestamp};
 use store::channel_accounts::{self, ConnectionRow};
 
-use crate::connections::{account_of, brought, tomorrow};
-use crate::facts::{self, Fact};
+use crate::accounts::{account_of, brought};
+use crate::campaigns::outcomes::on_account_event;
+use crate::connections::tomorrow;
+use crate::events::AccountEvent;
 use crate::providers::provider;
 use crate::{inbox, messages, numbers, templates};
 
-/// Accounts that are looked at at once.
+/// Most accounts checked concurrently.
 const AT_ONCE: i64 = 8;
 
-/// Accounts whose time has come; each is looked at again in an hour unless its look comes to an end.
-///
-/// # Errors
-/// Those of the store.
+/// Leases due accounts. A check that does not finish is retried in an hour.
 pub async fn take(app: &App) -> Result<Vec<ConnectionRow>, Failure> {
     let now = app.clock.now();
     app.store
@@ -28,10 +27,7 @@ pub async fn take(app: &App) -> Result<Vec<ConnectionRow>, Failure> {
         .await
 }
 
-/// When the next account is looked at, the next pause told, and old notifications forgotten.
-///
-/// # Errors
-/// Those of the store.
+/// Announces pauses and deletes old rows. Returns when the next account is due.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let pause = numbers::announce_pauses(app).await?;
     while inbox::forget(app).await? && !app.clock.stopping() {}
@@ -40,7 +36,7 @@ pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok([pause, check].into_iter().flatten().min())
 }
 
-/// Looks at an account.
+/// Checks an account.
 pub async fn look(app: Arc<App>, connection: ConnectionRow) {
     if let Err(failure) = looked(&app, &connection).await {
         failure.warn_about(connection.id, "an account of the messaging channel could not be looked at");
@@ -73,7 +69,7 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
     Ok(())
 }
 
-/// Takes over what the provider says of the numbers; it accepts the token.
+/// Stores the state of the numbers. The provider has accepted the token.
 async fn take_over(
     app: &Arc<App>,
     connection: &ConnectionRow,
@@ -89,7 +85,7 @@ async fn take_over(
             }
             let accepted = ConnectionStatus::Connected;
             if channel_accounts::set_status(tx, tenant, connection.version, accepted, None, context.now)? {
-                facts::tell(&app_, tx, tenant, &Fact::Token { accepted: true })?;
+                on_account_event(&app_, tx, tenant, &AccountEvent::Token { accepted: true })?;
             }
             for row in channel_accounts::numbers(tx, tenant)? {
                 match states.iter().find(|state| state.phone_number_id == row.phone_number_id) {
@@ -101,7 +97,7 @@ async fn take_over(
                             ..row
                         };
                         channel_accounts::save_number(tx, tenant, &gone)?;
-                        facts::tell(&app_, tx, tenant, &Fact::NumberGone(gone.id))?;
+                        on_account_event(&app_, tx, tenant, &AccountEvent::NumberGone(gone.id))?;
                     }
                 }
             }
@@ -113,7 +109,7 @@ async fn take_over(
         .await
 }
 
-/// The look came to an end.
+/// The check is finished.
 async fn over(app: &App, connection: &ConnectionRow) -> Result<(), Failure> {
     let (tenant, at) = (connection.workspace, tomorrow(app.clock.now()));
     app.store.tx(move |tx| Ok::<_, Failure>(channel_accounts::check_at(tx, tenant, at)?)).await

@@ -1,4 +1,4 @@
-//! A message as clients see it, in answers and in events (docs/contract/channel-messages.md#message).
+//! A message in the form of the API, in responses and in events (docs/contract/channel-messages.md#message).
 
 use api::channel_messages::{
     ChannelMessage, MessageError, MessageMedia, MessageStatuses, MessageTemplate, SentChannelMessage,
@@ -10,7 +10,7 @@ use domain::ids::{self, Id};
 use serde_json::{Map, Value, json};
 use store::channel_messages::MessageRow;
 
-/// A message as clients see it.
+/// A message in the form of the API.
 pub fn of(row: &MessageRow, external_ref: Option<String>) -> ChannelMessage {
     let outbound = row.direction == Direction::Outbound;
     let business = Some(row.business.to_string());
@@ -122,7 +122,7 @@ fn content(row: &MessageRow) -> Option<Map<String, Value>> {
     }
 }
 
-/// The same for an answer, with the mode of the key.
+/// A message in a response, with the mode of the key.
 pub fn sent(row: &MessageRow, external_ref: Option<String>, livemode: bool) -> SentChannelMessage {
     SentChannelMessage { message: of(row, external_ref), livemode }
 }

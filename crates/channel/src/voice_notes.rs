@@ -1,5 +1,5 @@
-//! What is said in voice notes: decoded in a process of its own, made out by the recogniser of calls, and told to the
-//! conversation, whose reply waits for it (docs/contract/channel-conversations.md#voice-notes).
+//! Transcripts of voice notes: decoded in a separate process, transcribed by the recogniser of calls, and added to the
+//! conversation, whose reply waits for them (docs/contract/channel-conversations.md#voice-notes).
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use serde_json::Value;
 use store::channel_messages::MessageRow;
 use store::{Tx, channel_conversations, chats as store_chats};
 
-/// Longest time that is taken to make out the words of a note.
+/// Timeout of a transcription.
 const LONGEST: Duration = Duration::from_secs(40);
 /// Samples of a part that a recogniser hears as one turn; it keeps no more than half a minute of a turn.
 const PART: usize = 25 * SAMPLE_RATE as usize;
 /// Samples that a recogniser is given at once.
 const PIECE: usize = SAMPLE_RATE as usize / 5;
-/// Longest text of a note, characters.
+/// Longest transcript, characters.
 const MAX_WORDS: usize = 10_000;
 
-/// Whether the words of a note in this language can be made out.
+/// Whether voice notes in this language can be transcribed.
 pub(crate) fn understood(app: &App, language: &str) -> bool {
     !app.speech.to_text.is_empty() && app.speech.to_text.speaks(language)
 }
@@ -32,10 +32,7 @@ pub(crate) fn is_note(message: &MessageRow) -> bool {
     voice.and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// What is said in a note of a conversation; none when it is in none, or nothing can be made out.
-///
-/// # Errors
-/// Those of the store.
+/// The transcript of a voice note; `None` when it belongs to no conversation, or cannot be transcribed.
 pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Result<Option<String>, Failure> {
     let (tenant, id) = (message.workspace, message.id);
     if !is_note(message) {
@@ -95,9 +92,9 @@ async fn make_out(
     Ok(Some(words).filter(|words| !words.is_empty()))
 }
 
-/// Tells the conversation of a file that it is there, or cannot be had, and what was made out of a note: the reply
-/// waits for it no longer. It belongs to the transaction that stores the file.
-pub(crate) fn tell(
+/// Notifies the conversation that a file was stored or given up, with the transcript of a voice note. Its reply waits no
+/// longer. Call in the transaction that stores the file.
+pub(crate) fn notify(
     app: &App,
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -109,5 +106,5 @@ pub(crate) fn tell(
     let Some(mut row) = store_chats::get_for_update(tx, tenant, chat)? else { return Ok(()) };
     let others = channel_conversations::fetches_other(tx, tenant, chat, message)?;
     let text = words.map(|words| format!("[voice note] {words}"));
-    chats::made_out(tx, &Env::within(app), &mut row, seq, text.as_deref(), others)
+    chats::transcribed(tx, &Env::within(app), &mut row, seq, text.as_deref(), others)
 }

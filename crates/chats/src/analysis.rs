@@ -1,4 +1,4 @@
-//! What the language model reads out of a chat that is over, as out of a call (docs/contract/chats.md#analysis).
+//! Analysis of an ended chat by the language model (docs/contract/chats.md#analysis).
 
 use std::sync::Arc;
 
@@ -16,22 +16,19 @@ use store::{DbError, Tx, agents, chats};
 use crate::session::{Env, emit, is_over, save};
 use crate::undelivered::undelivered;
 
-/// Analyses that a node makes at once.
+/// Concurrent analyses of a node.
 pub const AT_ONCE: usize = 16;
 
-/// An analysis that is owed and was taken.
+/// A pending analysis that this node has leased.
 #[derive(Debug, Clone, Copy)]
 pub struct Owed {
     tenant: Tenant,
     chat: Id<Chat>,
-    /// Which try this is, from 1.
+    /// The attempt, from 1.
     attempt: i64,
 }
 
-/// Takes up to `limit` analyses that are due: they are this node's until their lease ends.
-///
-/// # Errors
-/// Those of the store.
+/// Leases up to `limit` due analyses.
 pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError> {
     let (now, limit) = (app.clock.now(), i64::try_from(limit).unwrap_or(1));
     let taken = app.store.tx(move |tx| chats::take_to_analyse(tx, now, now.plus(LEASE), limit)).await?;
@@ -39,14 +36,11 @@ pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError
 }
 
 /// When the next analysis is due.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
     app.store.read(chats::next_analysis).await
 }
 
-/// Makes one analysis that was taken, and puts it off or gives it up when it fails.
+/// Runs one leased analysis. A failure is retried later, or given up.
 pub async fn analyse(app: &Arc<App>, owed: Owed) {
     if let Err(failure) = analyse_once(app, owed).await {
         // Its lease ends, and it is taken again.
@@ -80,7 +74,7 @@ async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
     }
 }
 
-/// What the model is given; `None` when nothing is left to read.
+/// The model's input; `None` when there is nothing to analyse.
 fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> {
     let (tenant, id) = (owed.tenant, owed.chat);
     let row = chats::get(tx, tenant, id)?;
@@ -117,7 +111,7 @@ fn captured(json: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// The chat, if this try still holds.
+/// The chat, if this attempt still holds the lease.
 fn hold(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<chats::ChatRow>, Failure> {
     let row = chats::get_for_update(tx, owed.tenant, owed.chat)?;
     Ok(row.filter(|row| row.analysis == Some(Reading::Pending) && row.analysis_attempts == owed.attempt))
@@ -131,7 +125,7 @@ fn put_off(tx: &mut Tx<'_>, env: &Env, owed: Owed, wait: i64) -> Result<(), Fail
     Ok(())
 }
 
-/// Writes what was found and announces it: all or nothing, and once.
+/// Stores and publishes the result, atomically and once.
 fn settle(
     tx: &mut Tx<'_>,
     env: &Env,

@@ -1,5 +1,5 @@
-//! Chats whose words the messaging channel carries (docs/contract/channel-conversations.md): what comes in is stored
-//! and begins a reply after a short quiet time; what is said goes out in the transaction that stores it.
+//! Chats on the messaging channel (docs/contract/channel-conversations.md): an inbound message is stored, and a debounced
+//! reply begins; a reply is sent in the transaction that stores it.
 
 use api::chats::ChatReply;
 use app::chat_words::{Carried, ChatWords, Words, Writer};
@@ -15,42 +15,44 @@ use store::chats::{self, ChatRow};
 
 use crate::progress;
 use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
-use crate::turn::Line;
+use crate::written::Line;
 
 /// Longest text of one message on the channel, in characters.
 const LONGEST: usize = 4_096;
 
-/// Something that the customer sent.
+/// A message of the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct InboundMessage {
     /// The message on the channel.
     pub message: Id<ChannelMessage>,
-    /// In words.
+    /// Its text.
     pub text: String,
-    /// Whether better words are still being made out: the reply waits for them, for [`MAKING_OUT`] at most.
+    /// Whether a transcript is still to come: the reply waits for it, for [`TRANSCRIPTION`] at most.
     pub pending: bool,
 }
 
-/// How long a reply waits for what was said in a voice note.
-const MAKING_OUT: i64 = MINUTE;
+/// Longest wait of a reply for the transcript of a voice note.
+const TRANSCRIPTION: i64 = MINUTE;
 
-/// Takes what the customer sent. Returns `false` when the chat has as much as it may: it has ended, and the words
-/// stand in no chat. The row is saved.
-///
-/// # Errors
-/// Those of the store.
-pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Result<bool, Failure> {
-    let characters = row.characters + heard.text.chars().count() as i64;
+/// Adds a customer's message. Returns `false` when the chat is full: it has ended, and the message is not part of it.
+/// Saves the row.
+pub fn receive(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    message: &InboundMessage,
+) -> Result<bool, Failure> {
+    let characters = row.characters + message.text.chars().count() as i64;
     if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
         end(tx, env, row, EndCause::MaxDuration)?;
         return Ok(false);
     }
-    write(tx, env, row, Role::User, &heard.text, None)?;
-    channel_conversations::note_message(tx, row.workspace, heard.message, row.id, row.messages)?;
+    write(tx, env, row, Role::User, &message.text, None)?;
+    channel_conversations::note_message(tx, row.workspace, message.message, row.id, row.messages)?;
     if row.state == State::Ai {
         let now = env.context.now;
         let first = *row.unanswered_at.get_or_insert(now);
-        let due = if heard.pending { now.plus(MAKING_OUT) } else { reply_after(first, now) };
+        let due = if message.pending { now.plus(TRANSCRIPTION) } else { reply_after(first, now) };
         // One that waits for a voice note goes on waiting.
         row.reply_at = row.reply_at.max(Some(due));
     }
@@ -59,12 +61,9 @@ pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Re
     Ok(true)
 }
 
-/// Takes the words that were made out of a message; none when that failed. The reply waits no longer, unless it waits for
-/// `others`, too.
-///
-/// # Errors
-/// Those of the store.
-pub fn made_out(
+/// Adds the transcript of a message; `None` when transcription failed. The reply waits no longer, unless for `others`,
+/// too.
+pub fn transcribed(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &mut ChatRow,
@@ -86,10 +85,7 @@ pub fn made_out(
     save(tx, env, row)
 }
 
-/// Puts a message that the service or a client has sent into the transcript. The row is saved.
-///
-/// # Errors
-/// Those of the store.
+/// Adds a message that the service or a client has sent. Saves the row.
 pub fn started(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -103,7 +99,7 @@ pub fn started(
     save(tx, env, row)
 }
 
-/// The words of a reply as one text.
+/// The text of a reply.
 pub(crate) fn in_one(lines: &[Line]) -> Option<String> {
     let texts = lines.iter().filter_map(|line| match line {
         Line::Words(text) => Some(text.trim()).filter(|text| !text.is_empty()),
@@ -112,7 +108,7 @@ pub(crate) fn in_one(lines: &[Line]) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n\n")).filter(|reply| !reply.is_empty())
 }
 
-/// A text in pieces that the channel takes, parted at its lines and blanks where that is possible.
+/// Splits a text into messages of the channel's length, at line breaks and blanks where possible.
 fn pieces(text: &str) -> Vec<&str> {
     let mut rest = text.trim();
     let mut found = Vec::new();
@@ -130,8 +126,8 @@ fn pieces(text: &str) -> Vec<&str> {
     found
 }
 
-/// Sends what is said to the customer and writes it into the transcript. The inner error is why the channel does not
-/// take it; nothing after that was sent.
+/// Sends text to the customer and adds it to the transcript. The inner error is why the channel refuses a part; nothing
+/// after that part was sent.
 pub(crate) fn carry(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -170,21 +166,21 @@ pub(crate) fn carry(
     Ok(Ok(Some(said.join("\n\n")).filter(|said| !said.is_empty())))
 }
 
-/// When a reply is looked at again whose workspace may not send now.
+/// Retry delay of a reply whose workspace may not send now.
 pub(crate) const OFF: i64 = MINUTE;
 
-/// Whether a reply can be sent in a chat, before a model is asked for it.
+/// Whether a reply can be sent in a chat, checked before the model is called.
 pub(crate) enum Sendable {
     /// It goes out from this number.
     From(Box<NumberRow>),
-    /// The workspace is suspended, or the channel or its agents are off: not for now.
+    /// Not now: the workspace is suspended, or the channel or its agents are off.
     NotNow,
     /// There is no such number, or the provider does not let it send.
     NoNumber,
 }
 
-/// Asks that of the workspace and the number of a chat. Who may not be written to is found out when the words are there, so
-/// that they are kept.
+/// Checks the workspace and the number of a chat. The customer's opt-out is checked when the text is there, so that it is
+/// stored.
 pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failure> {
     let tenant = row.workspace;
     let workspace = access::workspace(tx, tenant)?;
@@ -200,8 +196,8 @@ pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failu
     Ok(number.map_or(Sendable::NoNumber, |number| Sendable::From(Box::new(number))))
 }
 
-/// Nothing can be sent in a chat: no model is asked for words that would be refused, and a person has to go on.
-/// What the customer wrote stays unanswered, so the agent still replies to it when it gets the chat back.
+/// Hands off a chat in which nothing can be sent, without calling the model. The customer's messages stay unanswered, so
+/// the agent replies to them after a handback.
 pub(crate) fn leave_to_person(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     hand_off(tx, env, row, Some("number_unavailable"))?;
     let answer = unanswered(row.state);
@@ -209,7 +205,7 @@ pub(crate) fn leave_to_person(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> 
     save(tx, env, row)
 }
 
-/// The channel did not take the agent's words: a person has to go on, or nobody may.
+/// The channel refused the agent's message: the chat is handed off, or ends.
 pub(crate) fn not_carried(
     tx: &mut Tx<'_>,
     env: &Env,

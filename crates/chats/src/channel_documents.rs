@@ -1,8 +1,8 @@
-//! A document that a customer sends on the messaging channel (docs/contract/documents.md#on-the-messaging-channel): when
-//! the reply to what came begins, and the agent waits for a document, the files that came are handed in.
+//! Documents that customers send on the messaging channel (docs/contract/documents.md#on-the-messaging-channel): when a
+//! reply begins while the agent waits for a document, the files received since are submitted.
 //!
-//! As over the API, the first transaction writes the objects down as ones to be dropped, and the second keeps them. The
-//! second also turns the reply into one to a document, so whoever takes it up after a crash does not hand them in again.
+//! As over the API, the first transaction schedules the deletion of the objects, and the second keeps them. The second
+//! also marks the reply as one to a document, so that a retry after a crash does not submit them again.
 
 use std::sync::Arc;
 
@@ -13,12 +13,11 @@ use domain::document::{FileType, MAX_FILE, MAX_PARTS, MAX_UPLOAD, Verdict};
 use store::chats::ChatRow;
 use store::{Tx, channel_conversations, chats};
 
-use crate::documents::{Part, SentFile, drop_now, keep, owe, put_and_judge, taken, wanted};
+use crate::document_checks::{Part, SentFile, drop_now, keep, owe, put_and_judge, taken, wanted};
 use crate::session::{Claim, Env, save};
-use crate::turn::Trouble;
+use crate::written::Trouble;
 
-/// The files that have come since the agent's last reply, and what it waits for; `None` when it waits for no document,
-/// or no file has come.
+/// The files received since the agent's last reply, and the requested document; `None` without either.
 fn sent(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<(AskedDocument, Vec<String>)>, Failure> {
     let row = chats::get(tx, claim.tenant, claim.chat)?.filter(|row| claim.holds(row));
     let Some(row) = row else { return Ok(None) };
@@ -40,7 +39,7 @@ fn sent(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<(AskedDocument, Vec<Str
     Ok(wanted(tx, &row)?.map(|asked| (asked, files)))
 }
 
-/// Hands in what the customer has sent, if the agent waits for a document: the claim with which the reply goes on.
+/// Submits the customer's files, if the agent waits for a document. Returns the claim of the reply.
 pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble> {
     let found = app.store.read(move |tx| sent(tx, &claim)).await?;
     let Some((asked, objects)) = found else { return Ok(claim) };
@@ -76,7 +75,7 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
     next.ok_or(Trouble::Gone)
 }
 
-/// The chat, if the reply is still this one's; its lease begins anew.
+/// Renews the lease of a reply; `None` when another try holds it.
 fn held(tx: &mut Tx<'_>, env: &Env, claim: &Claim) -> Result<Option<ChatRow>, Failure> {
     let row = chats::get_for_update(tx, claim.tenant, claim.chat)?.filter(|row| claim.holds(row));
     Ok(row.map(|mut row| {
@@ -110,10 +109,7 @@ fn finish(
     Ok(Some(Claim { kind: TurnKind::Document, ..claim }))
 }
 
-/// Whether the reply to a file that comes now waits until the file is there: the agent waits for a document.
-///
-/// # Errors
-/// Those of the store.
+/// Whether the reply to a file waits until it is fetched, because the agent waits for a document.
 pub fn waits_for_file(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
     Ok(wanted(tx, row)?.is_some())
 }

@@ -1,5 +1,4 @@
-//! The inbox: a teammate takes a chat over from its agent, writes, gives it back, or ends it
-//! (docs/contract/chats.md#people).
+//! The inbox: takeover of a chat by a teammate, their messages, handback, and end (docs/contract/chats.md#people).
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use api::chats::InboxChat;
 use app::chat_words::{Carried, Writer};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
-use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, Transition, TurnKind};
+use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, TurnKind};
 use domain::ids::{Chat, Id, User};
 use domain::tenant::Tenant;
 use serde_json::json;
@@ -21,10 +20,11 @@ use crate::open::give_back;
 use crate::read::view;
 use crate::reply;
 use crate::session::{
-    Claim, Env, begin_turn, close_turn, emit, end as end_chat, find, pass, read_state, refusal, save,
-    unanswered, write as add_message,
+    self, Claim, Env, begin_turn, emit, end as end_chat, find, read_state, refusal, save,
+    write as add_message,
 };
-use crate::turn::{Line, handed_back};
+use crate::turn::handed_back;
+use crate::written::Line;
 
 fn log(tx: &mut Tx<'_>, env: &Env, trace: &Trace, row: &ChatRow) -> Result<(), DbError> {
     operator_log::append(tx, &env.context, trace, Some(row.workspace), &row.id.to_string())
@@ -44,10 +44,11 @@ fn teammate(tx: &mut Tx<'_>, tenant: Tenant, user: &str) -> Result<MemberRow, Fa
     members::get(tx, tenant, id)?.filter(|member| member.role != "viewer").ok_or_else(wrong)
 }
 
-/// A teammate takes a chat over: a reply that is being written is dropped. A repeat changes nothing.
+/// A teammate takes a chat over. A reply that is being written is dropped. Idempotent.
 ///
 /// # Errors
-/// 404; 400 for somebody who may not; 409 `session_ended`, and `conflict` while another teammate has it.
+/// 404; 400 for a member who may not write; 409 `session_ended`, and `conflict` while another teammate or a helpdesk
+/// has it.
 pub async fn take_over(
     app: &Arc<App>,
     trace: Trace,
@@ -71,10 +72,7 @@ pub async fn take_over(
             if held_by_helpdesk(tx, &row)? {
                 return Err(Failure::conflict("a helpdesk holds this chat"));
             }
-            pass(&env, &mut row, Transition::TakeOver(Some(member.id))).map_err(refusal)?;
-            let answer = unanswered(row.state);
-            close_turn(tx, &mut row, &answer)?;
-            save(tx, &env, &mut row)?;
+            session::take_over(tx, &env, &mut row, Some(member.id))?;
             let who = json!({"userId": member.id, "name": member.name});
             let assigned = json!({"assignedTo": who, "assignedBy": who, "reason": "manual"});
             emit(tx, &env, &row, "chat.assigned", assigned)?;
@@ -84,10 +82,10 @@ pub async fn take_over(
         .await
 }
 
-/// The teammate who has a chat writes.
+/// Sends a message of the teammate who has the chat.
 ///
 /// # Errors
-/// 404; 409 `session_ended`, and `conflict` while no teammate has it, or it is as long as it may get.
+/// 404; 409 `session_ended`, and `conflict` while no teammate has it, or it is full.
 pub async fn write(
     app: &Arc<App>,
     trace: Trace,
@@ -145,11 +143,11 @@ pub async fn write(
     })
 }
 
-/// Gives a chat back to its agent. Where its flow waited for that, the agent goes on at once; else it answers the
-/// customer's next message.
+/// Hands a chat back to its agent. If its flow waits for that, the agent continues at once; else with the customer's next
+/// message.
 ///
 /// # Errors
-/// 404; 409 `session_ended`, `conflict` while the agent has it, and what an opening would be refused with.
+/// 404; 409 `session_ended`, `conflict` while the agent has it, and the codes with which an opening would be refused.
 pub async fn hand_back(
     app: &Arc<App>,
     trace: Trace,
@@ -198,7 +196,7 @@ fn hand_back_in(
     Ok((view(row), claim))
 }
 
-/// A teammate, or the operator for one, ends a chat. A repeat changes nothing.
+/// Ends a chat for a teammate or the operator. Idempotent.
 ///
 /// # Errors
 /// 404.

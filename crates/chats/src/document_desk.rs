@@ -1,8 +1,8 @@
-//! Documents as the operator sees them: a list, the files, and a teammate's verdict
-//! (docs/contract/documents.md#review).
+//! Documents over the operator API: list, files, review by a teammate (docs/contract/documents.md#review).
 
 use api::documents::{DocumentPart, DocumentReview, ReceivedDocument};
 use api::error_codes as codes;
+use app::limits::pages;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::document::{FileType, masked, reviewed};
@@ -12,7 +12,7 @@ use domain::tenant::Tenant;
 use store::Tx;
 use store::documents::{self, DocumentRow};
 
-use crate::documents::{emit, view};
+use crate::document_checks::{emit, view};
 
 fn not_found() -> Failure {
     Failure::not_found("document")
@@ -28,7 +28,7 @@ fn shown(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<ReceivedD
     Ok(view(row, parts))
 }
 
-/// Documents of a workspace, or of one of its chats, newest first; and the key after which the list goes on.
+/// Documents of a workspace or of one chat, newest first, with the cursor of the next page.
 ///
 /// # Errors
 /// 404 without the workspace.
@@ -39,15 +39,17 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<ReceivedDocument>, Option<String>), Failure> {
-    app.store
-        .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            let rows = documents::list(tx, tenant, chat, before.as_deref(), limit)?;
-            let next = rows.last().filter(|_| rows.len() as i64 == limit).map(|row| row.id.to_string());
+    let page = app.store.read(move |tx| {
+        access::workspace(tx, tenant)?;
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = documents::list(tx, tenant, chat, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
             let shown = rows.iter().map(|row| shown(tx, tenant, row)).collect::<Result<_, _>>()?;
             Ok::<_, Failure>((shown, next))
-        })
-        .await
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &ReceivedDocument| view.document_id.to_string())
+    });
+    page.await
 }
 
 /// One document.
@@ -67,7 +69,6 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<Received
 pub struct OpenedFile {
     /// What it is.
     pub content_type: FileType,
-    /// Its size.
     pub bytes: i64,
     /// What it is called.
     pub name: String,
@@ -88,7 +89,7 @@ impl OpenedFile {
     }
 }
 
-/// A file of a document: the part of this name, or the first. Who looked at it is in the operator log.
+/// A file of a document: the part with this name, or the first. The access is recorded in the operator log.
 ///
 /// # Errors
 /// 404; 503 when the object store does not answer.
@@ -125,7 +126,7 @@ pub async fn file(
     })
 }
 
-/// Marks a document as verified, or rejects it. What says the same again changes nothing.
+/// Verifies or rejects a document. Idempotent.
 ///
 /// # Errors
 /// 404; 409 when nothing was accepted.

@@ -1,5 +1,4 @@
-//! What becomes of documents: erasure, retention, and objects that are to be dropped
-//! (docs/contract/documents.md#how-long-they-are-kept).
+//! Deletion of documents: erasure, retention, and their objects (docs/contract/documents.md#how-long-they-are-kept).
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
@@ -10,13 +9,13 @@ use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use store::documents::{self, DropRow};
 use store::{DbError, Tx};
 
-/// Documents removed, and objects dropped, in one go.
+/// Documents and objects deleted in one go.
 const BATCH: i64 = 100;
-/// Time after which an object that could not be dropped is tried again, at first; it doubles up to [`LONGEST`].
+/// First retry delay of an object that could not be deleted; it doubles up to [`LONGEST`].
 const AGAIN: i64 = MINUTE;
 const LONGEST: i64 = HOUR;
 
-/// Removes a document; its files are dropped by a job, which tries until it succeeds.
+/// Deletes a document. A job deletes its files, and retries until it succeeds.
 fn forget(tx: &mut Tx<'_>, now: Timestamp, tenant: Tenant, id: Id<Document>) -> Result<(), DbError> {
     for part in documents::parts(tx, tenant, id)? {
         documents::owe_drop(tx, tenant, &part.object, now)?;
@@ -26,10 +25,7 @@ fn forget(tx: &mut Tx<'_>, now: Timestamp, tenant: Tenant, id: Id<Document>) -> 
     Ok(())
 }
 
-/// Erases the documents of a person: files, details, and that there were any.
-///
-/// # Errors
-/// Those of the store.
+/// Erases the documents of a person: files, details, and rows.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -43,10 +39,7 @@ pub fn erase(
     Ok(())
 }
 
-/// Removes a batch of documents that are older than `documents.keep_days`. Returns whether there may be more.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes a batch of documents older than `documents.keep_days`. Returns whether there may be more.
 pub async fn sweep(app: &App) -> Result<bool, DbError> {
     let days = app.config.document_days;
     if days == 0 {
@@ -65,16 +58,13 @@ pub async fn sweep(app: &App) -> Result<bool, DbError> {
         .await
 }
 
-/// When an object that could not be dropped is tried again.
+/// Retry delay of an object that could not be deleted.
 fn again_after(attempts: i64) -> i64 {
     let doublings = u32::try_from(attempts.clamp(0, 10)).unwrap_or(0);
     AGAIN.saturating_mul(1 << doublings).min(LONGEST)
 }
 
-/// Drops objects that are due, and returns when the next one is.
-///
-/// # Errors
-/// Those of the store.
+/// Deletes due objects. Returns when the next one is due.
 pub async fn drop_due(app: &App) -> Result<Option<Timestamp>, DbError> {
     loop {
         let now = app.clock.now();

@@ -1,5 +1,5 @@
-//! What the clock does to chats: one that is silent or lasts too long ends, one whose workspace was suspended ends,
-//! and a reply that nobody writes any more is taken up.
+//! Due chats: idle timeout, longest duration, suspension of the workspace, debounced replies, and replies whose lease
+//! expired.
 
 use std::sync::Arc;
 
@@ -18,21 +18,16 @@ use crate::reply::{self, NO_ROOM, try_again};
 use crate::session::{Claim, Env, begin_turn, end, read_state, save, standing};
 use crate::turn::handed_back;
 
-/// Takes over what this node was writing when it stopped: it is due at once. To be called before the node serves.
-///
-/// # Errors
-/// Those of the store.
+/// Makes the replies that this node was writing when it stopped due at once. Call before the node serves.
 pub async fn adopt(app: &App) -> Result<u64, DbError> {
     let (node, now) = (app.ports.node.clone(), app.clock.now());
     app.store.tx(move |tx| chats::orphan(tx, &node, now)).await
 }
 
-/// A chat that has to be looked at.
+/// A due chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The workspace.
     pub tenant: Tenant,
-    /// Its id.
     pub id: Id<Chat>,
 }
 
@@ -55,10 +50,10 @@ impl DueRow for Due {
     }
 }
 
-/// Does to a chat what is due.
+/// Works a due chat.
 ///
 /// # Errors
-/// Those of the store: it is still due.
+/// The chat stays due.
 pub async fn look_after(app: &Arc<App>, Due { tenant, id }: Due) -> Result<(), Failure> {
     let env = Env::of(app);
     let room = reply::take_room(app, tenant).ok();
@@ -71,7 +66,7 @@ pub async fn look_after(app: &Arc<App>, Due { tenant, id }: Due) -> Result<(), F
     Ok(())
 }
 
-/// Why a chat on the messaging channel ends in which the customer never wrote.
+/// The end cause of a chat on the messaging channel in which the customer never wrote.
 fn silent(row: &ChatRow, cause: EndCause) -> EndCause {
     let timed_out = matches!(cause, EndCause::IdleTimeout | EndCause::MaxDuration);
     if row.channel == Channel::Chatapp && row.customer_messages == 0 && timed_out {
@@ -80,8 +75,8 @@ fn silent(row: &ChatRow, cause: EndCause) -> EndCause {
     cause
 }
 
-/// Begins the agent's reply to what has come in on the messaging channel. On a number on which agents pause it waits
-/// for the end of the pause, and while agents are off it waits, too; on one that cannot send nothing is written.
+/// Begins the agent's debounced reply on the messaging channel. It waits while agents pause on the number or are off; on a
+/// number that cannot send no reply is written.
 fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result<Option<Claim>, Failure> {
     let now = env.context.now;
     let paused = match sendable(tx, &row)? {

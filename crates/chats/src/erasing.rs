@@ -1,4 +1,4 @@
-//! What an erasure, a suspension and the clock take away.
+//! Erasure of people, suspension of workspaces, and retention of chats.
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
@@ -11,13 +11,10 @@ use store::{DbError, Tx, channel_conversations, chats};
 
 use crate::session::{Env, end, save};
 
-/// Chats that one transaction deletes.
+/// Chats deleted in one transaction.
 const SWEEP: i64 = 200;
 
-/// Erases the words of every chat with a person; one that is not over ends.
-///
-/// # Errors
-/// Those of the store.
+/// Erases the messages of every chat with a person. Open ones end.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -57,10 +54,7 @@ pub fn erase(
     Ok(())
 }
 
-/// Has every chat of a workspace end, in the transaction that suspends it.
-///
-/// # Errors
-/// Those of the store.
+/// Ends every chat of a workspace, in the transaction that suspends it.
 pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
     if chats::want_all_ended(tx, tenant, EndCause::Abandoned, now)? > 0 {
         tx.wake(topics::CHATS);
@@ -69,9 +63,6 @@ pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Fa
 }
 
 /// Deletes chats that ended longer ago than `chats.keep_days`.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let days = app.config.chats.keep_days;
     if days == 0 {

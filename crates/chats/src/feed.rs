@@ -1,22 +1,22 @@
-//! The reply as it is written. What was written so far is kept as one text, so a slow reader never makes the writer
-//! wait, and takes no more memory than the reply itself.
+//! Streams a reply while it is written. The text so far is kept whole, so a slow reader never blocks the writer, and needs
+//! no more memory than the reply itself.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Where the words of a reply go while they are written.
+/// The writing end of a streamed reply.
 #[derive(Clone, Default)]
 pub struct Feed(Option<Arc<watch::Sender<String>>>);
 
-/// Reads a [`Feed`].
+/// The reading end of a [`Feed`].
 pub struct Watch {
     text: watch::Receiver<String>,
     /// Bytes that were read.
     read: usize,
 }
 
-/// What comes of a reply.
+/// A part of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// More words.
@@ -26,7 +26,7 @@ pub enum Piece {
 }
 
 impl Feed {
-    /// Nobody watches.
+    /// A feed without a reader.
     pub fn silent() -> Self {
         Self(None)
     }
@@ -59,7 +59,7 @@ impl Feed {
 }
 
 impl Watch {
-    /// Waits for what comes next.
+    /// Waits for the next part.
     pub async fn next(&mut self) -> Piece {
         loop {
             {

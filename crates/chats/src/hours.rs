@@ -1,4 +1,4 @@
-//! When an agent takes new chats (docs/contract/chats.md#business-hours).
+//! Business hours of chat agents (docs/contract/chats.md#business-hours).
 
 use api::chats::{AgentHours, BusinessHours as HoursView, OpenHours};
 use app::operator_log::{self, Trace};
@@ -24,7 +24,7 @@ fn spans(row: &HoursRow) -> Result<Vec<OpenHours>, Failure> {
         .map_err(|why| Failure::internal(format!("stored business hours: {why}")))
 }
 
-/// Whether an agent takes new chats at this moment.
+/// Whether an agent accepts new chats now.
 pub fn are_open(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, now: Timestamp) -> Result<bool, Failure> {
     let Some(row) = chats::hours(tx, tenant, agent)? else { return Ok(true) };
     let hours = read(&row.timezone, &spans(&row)?)
@@ -54,7 +54,7 @@ pub async fn get(app: &App, tenant: Tenant, agent: Id<Agent>) -> Result<AgentHou
         .await
 }
 
-/// Sets the hours of an agent. They stay when the agent is changed.
+/// Sets the business hours of an agent. They survive changes of the agent.
 ///
 /// # Errors
 /// 404; 400 naming the field that is wrong.
@@ -76,7 +76,7 @@ pub async fn set(
     change(app, trace, tenant, agent, move |tx| Ok(chats::set_hours(tx, tenant, &row)?)).await
 }
 
-/// Has an agent take new chats at any time.
+/// Removes the business hours: the agent accepts new chats at any time.
 ///
 /// # Errors
 /// 404.

@@ -2,25 +2,28 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `open` | opening a session over the API |
-//! | `send` | a message of the customer |
-//! | `reply` | writing the agent's reply: claims, tries, and storing it once |
-//! | `turn` | playing the conversation for one reply: the model, its tools, hand-off, end |
-//! | `progress` | how far a reply has got that called a tool: what the next try or turn goes on from |
-//! | `undelivered` | what the messaging channel did not deliver: no model reads it |
-//! | `passages` | what the knowledge base says to the customer's words |
-//! | `feed` | the reply as it is written, for those who watch |
-//! | `session` | the row of a chat: messages, moves, money, events, its end |
-//! | `read` | chats as clients and the operator see them |
-//! | `desk` | a teammate takes a chat over, writes, gives it back |
-//! | `documents` | a document that a customer hands in |
-//! | `channel_documents` | one that a customer sends on the messaging channel |
-//! | `document_desk` | documents as the operator sees them, and a teammate's verdict |
-//! | `document_drops` | what becomes of documents and their files |
-//! | `hours` | when an agent takes new chats |
-//! | `due` | what the clock does to chats |
-//! | `analysis` | what the language model reads out of a chat that is over |
-//! | `erasing` | what an erasure, a suspension and the clock take away |
+//! | `session` | the row of a chat: messages, ownership, charges, events, end |
+//! | `written` | the result of one try to write a reply |
+//! | `progress` | checkpoints of a reply that calls tools |
+//! | `undelivered` | messages that the messaging channel did not deliver: no model reads them |
+//! | `passages` | retrieval from the knowledge base |
+//! | `feed` | streams a reply while it is written |
+//! | `carried` | chats on the messaging channel: inbound messages, sending |
+//! | `document_checks` | documents are validated, stored and judged |
+//! | `channel_documents` | documents that arrive on the messaging channel |
+//! | `turn` | runs the conversation for one reply: the model, its tools, hand-off, end |
+//! | `reply` | the agent's reply: lease, retries, and storing it once |
+//! | `hours` | business hours of agents |
+//! | `open` | opening a session over the API; handback to the agent |
+//! | `send` | a message of the customer over the API |
+//! | `documents` | a document that is uploaded through the API |
+//! | `read` | chats in the form of the API |
+//! | `desk` | the inbox: takeover by a teammate, messages, handback |
+//! | `document_desk` | documents over the operator API; a teammate's review |
+//! | `document_drops` | erasure and retention of documents |
+//! | `due` | timeouts, debounced replies, expired leases |
+//! | `analysis` | analysis of ended chats by the language model |
+//! | `erasing` | erasure, suspension, retention |
 //!
 //! A message is stored, with a lease on its reply, before the model is asked. The reply, the new state of the
 //! conversation and its events are one transaction, which only the holder of the last try may make. So a reply
@@ -32,6 +35,7 @@ mod analysis;
 mod carried;
 mod channel_documents;
 mod desk;
+mod document_checks;
 mod document_desk;
 mod document_drops;
 mod documents;
@@ -48,16 +52,18 @@ mod send;
 pub mod session;
 mod turn;
 mod undelivered;
+mod written;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
-pub use carried::{Heard, heard, made_out, started};
+pub use carried::{InboundMessage, receive, started, transcribed};
 pub use channel_documents::waits_for_file;
 pub use desk::{end as end_for, hand_back, take_over, write};
+pub use document_checks::SentFile;
 pub use document_desk::{
     OpenedFile, file as document_file, get as document, list as documents, review as review_document,
 };
 pub use document_drops::{drop_due, erase as erase_documents, sweep as sweep_documents};
-pub use documents::{SentFile, hand_in};
+pub use documents::hand_in;
 pub use due::{Due, adopt, look_after};
 pub use erasing::{erase, suspend, sweep};
 pub use feed::{Feed, Piece, Watch};

@@ -84,7 +84,7 @@ fn begin(
     Ok(claim)
 }
 
-/// A chat with an agent that begins now.
+/// The row of a new chat with an agent.
 pub fn fresh(
     env: &Env,
     tenant: Tenant,
@@ -187,11 +187,11 @@ pub fn check_runs(
     }
 }
 
-/// Gives a chat back to its agent, if a chat with that agent could be opened now, and says so in `chat.handed_back` with
-/// `told`. The caller saves the row.
+/// Hands a chat back to its agent, if a chat with that agent could be opened now, and publishes `chat.handed_back` with
+/// the fields `told`. The caller saves the row.
 ///
 /// # Errors
-/// 409: the agent has it, it is over, or with the code of the opening why it stays with people.
+/// 409: the agent has it, it is over, or the code of the opening that says why it stays with people.
 pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> Result<(), Failure> {
     let handoff = (row.handoff_reason.clone(), row.handoff_at);
     pass(env, row, Transition::HandBack).map_err(refusal)?;
@@ -203,8 +203,8 @@ pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> 
     emit(tx, env, &shown, "chat.handed_back", told)
 }
 
-/// Asks of a chat what its opening would be asked now. One that no agent has had yet, because its opening was refused, is
-/// paid from here on, and runs what is published now.
+/// Repeats the checks of an opening. A chat that no agent has had yet, because its opening was refused, is charged from
+/// here on, and runs the flow that is published now.
 fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     let tenant = row.workspace;
     let workspace = access::workspace(tx, tenant)?;
@@ -249,7 +249,7 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
     Ok(chats::admit(tx, row)?)
 }
 
-/// The refusal of an opening as that of a handback: the same code, 409.
+/// Translates the refusal of an opening into that of a handback: the same reason, 409.
 fn stays_with_people(refused: Failure) -> Failure {
     let twins = [
         (codes::INSUFFICIENT_BALANCE, codes::HANDBACK_UNPAID),
@@ -266,10 +266,7 @@ fn stays_with_people(refused: Failure) -> Failure {
     }
 }
 
-/// A chat that was let in stands in the decision log like a call.
-///
-/// # Errors
-/// Those of the store.
+/// Writes an accepted chat to the decision log, like a call.
 pub fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,

@@ -1,10 +1,9 @@
-//! What the knowledge base of an agent says to the customer's words.
+//! Retrieval of passages from the agent's knowledge base.
 
 use app::App;
 use domain::tenant::Tenant;
 
-/// The passages for the model. A base that cannot be searched now gives none: the model then says that it does
-/// not know.
+/// The passages for the model. A search that fails yields none: the model then says that it does not know.
 pub(crate) async fn passages(app: &App, tenant: Tenant, base: &str, question: &str) -> Vec<String> {
     let Ok(base) = base.parse() else { return Vec::new() };
     match knowledge::search(app, tenant, base, question, knowledge::PASSAGES).await {

@@ -1,5 +1,5 @@
-//! How far a reply has got, as it is stored before and after each call of a tool: what a tool was asked and what it
-//! answered outlives the try, the turn, and the process (docs/chats.md#the-life-of-a-message).
+//! Checkpoints of a reply, stored before and after each tool call: the request and the result of a tool outlive the
+//! try, the turn, and the process (docs/chats.md#the-life-of-a-message).
 
 use std::collections::VecDeque;
 
@@ -10,27 +10,27 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 use store::chats::{self, ChatRow, MessageRow};
 
-use crate::turn::{Line, joined, noted, parted};
+use crate::written::{Line, joined, noted, parted};
 
-/// A reply that is not finished and has called a tool.
+/// The checkpoint of an unfinished reply that has called a tool.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub conversation: State,
     pub words: Vec<Line>,
     pub queue: VecDeque<Output>,
-    /// The newest message that the conversation contains; none in what an earlier version stored.
+    /// The newest message that the conversation contains; `None` in checkpoints of an earlier version.
     #[serde(default)]
     pub heard: Option<i64>,
-    /// The turn that stored it; none in what an earlier version stored, which kept it for the same turn only.
+    /// The turn that stored it; `None` in checkpoints of an earlier version, which were valid for the same turn only.
     #[serde(default)]
     pub stored_by: Option<i64>,
-    /// The turn that stands in the keys of its tool calls: the first one.
+    /// The turn in the idempotency keys of its tool calls: the first one.
     #[serde(default)]
     pub keyed: Option<i64>,
-    /// The call of a tool that was begun and has no answer here.
+    /// The tool call that was begun and has no stored result.
     #[serde(default)]
     pub begun: Option<u64>,
-    /// A message that the conversation contains and that was taken back.
+    /// A message that the conversation contains and that was withdrawn.
     #[serde(default)]
     pub taken_back: Option<String>,
 }

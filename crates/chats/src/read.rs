@@ -1,8 +1,9 @@
-//! Chats as clients and the operator see them.
+//! Chats in the form of the public and the operator API.
 
 use std::collections::BTreeSet;
 
 use api::chats::{ChatMessage, ChatSession, InboxChat, InboxChatDetail};
+use app::limits::pages;
 use app::{App, Failure, access};
 use domain::chat::{Channel, State};
 use domain::ids::{Chat, Id};
@@ -21,7 +22,7 @@ fn told(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<ChatMessage> {
     messages.into_iter().map(told).collect()
 }
 
-/// A session over the API. Test keys open none, so there is none that they see.
+/// A session over the API. Test keys have none.
 ///
 /// # Errors
 /// 404, for chats of other channels, too.
@@ -44,7 +45,7 @@ pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Res
         .await
 }
 
-/// A chat as a list shows it.
+/// A chat in a list.
 pub(crate) fn view(row: ChatRow) -> InboxChat {
     InboxChat {
         id: row.id,
@@ -62,7 +63,7 @@ pub(crate) fn view(row: ChatRow) -> InboxChat {
     }
 }
 
-/// Chats of a workspace, newest first, of one state or of all; and the key after which the list goes on.
+/// Chats of a workspace, newest first, of one state or of all, with the cursor of the next page.
 ///
 /// # Errors
 /// 404 without the workspace.
@@ -73,18 +74,19 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<InboxChat>, Option<String>), Failure> {
-    let rows = app
-        .store
-        .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok::<_, Failure>(chats::list(tx, tenant, state, before.as_deref(), limit)?)
-        })
-        .await?;
-    let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
-    Ok((rows.into_iter().map(view).collect(), next))
+    let page = app.store.read(move |tx| {
+        access::workspace(tx, tenant)?;
+        let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
+            let rows = chats::list(tx, tenant, state, before, limit)?;
+            let next = pages::last(&rows, limit, |row| row.id.to_string());
+            Ok::<_, Failure>((rows.into_iter().map(view).collect(), next))
+        };
+        pages::views(tx, limit, before.clone(), read, |view: &InboxChat| view.id.to_string())
+    });
+    page.await
 }
 
-/// A chat with its messages and what its analysis found.
+/// A chat with its messages and its analysis.
 ///
 /// # Errors
 /// 404.

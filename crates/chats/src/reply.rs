@@ -1,4 +1,4 @@
-//! Writing the agent's reply: tries, and storing it once (docs/contract/chats.md#replies).
+//! The agent's reply: leases, retries, and storing it exactly once (docs/contract/chats.md#replies).
 
 use std::sync::Arc;
 
@@ -23,18 +23,19 @@ use crate::progress;
 use crate::session::{
     Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
 };
-use crate::turn::{Then, Trouble, Written, play};
+use crate::turn::play;
+use crate::written::{Then, Trouble, Written};
 
-/// Room for one reply, on this node and in its workspace.
+/// A permit for one reply, of this node and of its workspace.
 pub(crate) struct Room {
     _node: app::limits::shares::Share<()>,
     _workspace: app::limits::shares::Share<Tenant>,
 }
 
-/// Takes room for a reply.
+/// Takes a permit for a reply.
 ///
 /// # Errors
-/// 429 when the workspace has as many in work as it may, 503 when the node has.
+/// 429 at the ceiling of the workspace, 503 at that of the node.
 pub(crate) fn take_room(app: &App, tenant: Tenant) -> Result<Room, Failure> {
     let soon = |failure: Failure| Failure { retry_after: Some(1), ..failure };
     let settings = &app.config.chats;
@@ -51,8 +52,8 @@ pub(crate) fn take_room(app: &App, tenant: Tenant) -> Result<Room, Failure> {
     Ok(Room { _node: node, _workspace: workspace })
 }
 
-/// Writes a reply in a task of its own: a client that goes away does not stop it, a shutdown waits for it, and the
-/// manual clock counts it. What it comes to arrives at the receiver, if somebody still holds that.
+/// Writes a reply in a task of its own: a disconnected client does not stop it, a shutdown waits for it, and the manual
+/// clock counts it. Returns the receiver of the result.
 pub(crate) fn start(
     app: &Arc<App>,
     claim: Claim,
@@ -69,7 +70,7 @@ pub(crate) fn start(
     written
 }
 
-/// What a reply came to.
+/// Waits for the result of a reply.
 ///
 /// # Errors
 /// Those of the reply.
@@ -79,7 +80,7 @@ pub(crate) async fn wait(
     written.await.unwrap_or_else(|_| Err(Failure::internal("a reply ended without an outcome")))
 }
 
-/// What comes after a try that failed.
+/// What follows a failed try.
 enum Next {
     Try(Claim),
     Over(Result<ChatReply, Failure>),
@@ -126,12 +127,12 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
     }
 }
 
-/// Somebody else ended the reply: what it came to is the answer.
+/// Another task ended the reply: its result is the answer.
 async fn gone(app: &App, claim: Claim) -> Result<ChatReply, Failure> {
     app.store.read(move |tx| what_became(tx, &claim)).await
 }
 
-/// What became of a reply whose try holds no more: another try was quicker, or a person took the chat over.
+/// The result of a reply whose try lost the lease: another try was faster, or a person took the chat over.
 fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
     let Some(row) = chats::get(tx, claim.tenant, claim.chat)? else {
         return Ok(ChatReply { reply: None, ended: true, handed_off: false });
@@ -153,7 +154,7 @@ fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
     Ok(now)
 }
 
-/// Stores the reply, the new state of the conversation and its events, if the try still holds.
+/// Stores the reply, the new state of the conversation and its events, if the try still holds the lease.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
     if claim.carried {
         channel_conversations::hold_thread(tx, claim.tenant, claim.chat)?;
@@ -210,7 +211,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
     }
 }
 
-/// Why a chat ends whose conversation did.
+/// The end cause of a chat whose conversation ended.
 fn end_cause(cause: TalkEnd) -> EndCause {
     match cause {
         TalkEnd::AgentEnded | TalkEnd::CallerHangup | TalkEnd::SilenceTimeout | TalkEnd::TransferHandoff => {
@@ -232,7 +233,7 @@ fn after_trouble(tx: &mut Tx<'_>, env: &Env, claim: &Claim, again: bool) -> Resu
     }
 }
 
-/// Begins the next try of a reply, or gives it up. The row is saved.
+/// Begins the next try of a reply, or gives it up. Saves the row.
 pub(crate) fn try_again(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -269,8 +270,8 @@ pub(crate) fn try_again(
     Ok(Some(claim))
 }
 
-/// The agent could not reply. The message is taken back, so that it can be sent again; after several that failed in
-/// a row, or many in all, it stays, and the chat is handed to a person. What a tool has done by then stands.
+/// The agent could not reply. The message is withdrawn, so that the client can send it again; after several failures in a
+/// row, or many in all, it stays and the chat is handed off. Results of tools are kept.
 fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     row.failures += 1;
     row.failed_replies += 1;
@@ -295,5 +296,5 @@ fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure>
     save(tx, env, row)
 }
 
-/// How long a reply waits that finds no room on its node, milliseconds.
+/// Retry delay of a reply without a permit, milliseconds.
 pub(crate) const NO_ROOM: i64 = SECOND;

@@ -1,4 +1,4 @@
-//! A message of the customer over the API, and the end that a client asks for.
+//! Messages of customers over the API, and the end of a session by the client.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::session::{
 };
 use crate::{read, reply};
 
-/// A message that was taken.
+/// An accepted message.
 pub enum Accepted {
-    /// It is answered: an earlier request sent it, or a person has the session.
+    /// The answer is final: a repeated request, or a person has the session.
     Given(Answer),
     /// The agent writes its reply.
     Writing(Writing),
@@ -31,24 +31,24 @@ pub enum Accepted {
 pub struct Writing(oneshot::Receiver<Result<ChatReply, Failure>>);
 
 impl Writing {
-    /// What it comes to.
+    /// Waits for its result.
     ///
     /// # Errors
-    /// 502 `reply_failed`, and those of the store.
+    /// 502 `reply_failed`.
     pub async fn reply(self) -> Result<ChatReply, Failure> {
         reply::wait(self.0).await
     }
 }
 
-/// What the first transaction of a message came to.
+/// The result of a message's first transaction.
 enum Intent {
     Given(Answer),
-    /// The session ended just now, because it has lasted or grown for too long.
+    /// The session has just ended, because it lasted too long or is full.
     Over,
     Write(Claim),
 }
 
-/// Takes a message of the customer and has the agent write its reply, whose words go to `feed`.
+/// Accepts a message of the customer. The agent's reply is streamed to `feed`.
 ///
 /// # Errors
 /// docs/contract/chats.md#errors
@@ -112,7 +112,7 @@ fn accept(
     Ok(Intent::Write(claim))
 }
 
-/// `POST /v1/chat/sessions/{id}/end`. A repeat changes nothing.
+/// `POST /v1/chat/sessions/{id}/end`. Idempotent.
 ///
 /// # Errors
 /// 404.

@@ -1,4 +1,4 @@
-//! The row of a chat inside a transaction: messages, moves, money, events, its end.
+//! The row of a chat inside a transaction: messages, ownership, charges, events, end.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use store::wallet::Floor;
 
 use crate::undelivered::undelivered;
 
-/// Name of the operation whose answers are kept with their `Idempotency-Key`.
+/// The operation under which answers are stored with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
 
 /// What the transactions of chats need beside the store; cheap to copy.
@@ -37,9 +37,9 @@ pub struct Env {
     pub node: Arc<str>,
     /// Whether there is a language model.
     pub model: bool,
-    /// What goes on from conversations on the messaging channel that are over; nothing from those that are erased.
+    /// Hooks for ended conversations on the messaging channel; not called for an erasure.
     pub ends: &'static [app::chat_ends::ChatEndHook],
-    /// The service; none in an erasure, which writes to nobody.
+    /// The service; `None` in an erasure, which sends nothing.
     pub app: Option<Arc<App>>,
 }
 
@@ -49,7 +49,7 @@ impl Env {
         Self { app: Some(app.clone()), ..Self::within(app) }
     }
 
-    /// For who writes to nobody.
+    /// For callers that send nothing, such as an erasure.
     pub fn within(app: &App) -> Self {
         Self {
             app: None,
@@ -70,7 +70,7 @@ impl Env {
     }
 }
 
-/// A chat of any channel, held until the transaction ends.
+/// A chat of any channel, locked until the transaction ends.
 ///
 /// # Errors
 /// 404.
@@ -78,7 +78,7 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Fa
     chats::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))
 }
 
-/// A session that was opened over the API, held until the transaction ends.
+/// A session of the API, locked until the transaction ends.
 ///
 /// # Errors
 /// 404, for chats of other channels, too.
@@ -88,7 +88,7 @@ pub fn find_session(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Cha
         .ok_or_else(|| Failure::not_found("chat session"))
 }
 
-/// Why a chat does not move, for the caller.
+/// The failure of a transition that is not allowed.
 pub fn refusal(stuck: Stuck) -> Failure {
     match stuck {
         Stuck::Over => Failure::plain(codes::SESSION_ENDED),
@@ -107,7 +107,7 @@ pub fn standing(row: &ChatRow) -> Standing {
     }
 }
 
-/// Works out when a chat is looked at next.
+/// Sets when a chat is due next.
 pub fn look_again(env: &Env, row: &mut ChatRow) {
     row.next_at = look_at(&standing(row), env.limits(row.channel));
 }
@@ -140,8 +140,8 @@ pub fn write(
     add(tx, env, row, message)
 }
 
-/// Writes what somebody of the team wrote elsewhere: who, and when, as far as that is told. A moment before the chat or
-/// after the present counts as the nearer one of them.
+/// Adds a message that a team member wrote in a helpdesk, with author and time if given. A time outside of the chat is
+/// clamped to it.
 pub fn write_of_team(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -166,7 +166,7 @@ fn add(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, mut message: MessageRow) -
     Ok(chats::add_message(tx, row.workspace, row.id, &message)?)
 }
 
-/// The right to write one reply: only the holder of the last try of a turn may store it.
+/// The lease of one reply: only the holder of a turn's last try may store it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     pub tenant: Tenant,
@@ -176,9 +176,9 @@ pub struct Claim {
     pub carried: bool,
     pub turn: i64,
     pub attempt: i64,
-    /// Messages of the chat when the try began. The newest is the one that is replied to.
+    /// Messages of the chat when the try began. The newest one is replied to.
     pub messages: i64,
-    /// When that one was written. One that is taken back leaves its number to the next.
+    /// When that one was written: a withdrawn message leaves its number to the next.
     pub at: Timestamp,
 }
 
@@ -188,7 +188,7 @@ impl Claim {
         row.turn_kind == Some(self.kind) && row.turn == self.turn && row.turn_attempt == self.attempt
     }
 
-    /// What tells a tool that a call of it is the same: the turn that asked for it, and its request.
+    /// The idempotency key of a tool call: the turn that asked for it, and its request.
     pub fn tool_key(&self, turn: i64, request: u64) -> String {
         format!("{}:{turn}:{request}", self.chat)
     }
@@ -225,7 +225,7 @@ fn waiting(row: &mut ChatRow) -> Option<Once> {
     Some(Once::keyed(row.workspace.to_string(), Mode::Live, SEND, key, String::new(), holder))
 }
 
-/// No reply is being written any more; the request that waited for one is answered so.
+/// Ends the turn of a chat. The request that waits for its reply gets this answer.
 pub fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply) -> Result<(), Failure> {
     if let Some(once) = waiting(row) {
         let contact = row.contact.map(|contact| contact.to_string());
@@ -235,7 +235,7 @@ pub fn close_turn(tx: &mut Tx<'_>, row: &mut ChatRow, answer: &ChatReply) -> Res
     Ok(())
 }
 
-/// The same, and the request may be sent again.
+/// Ends the turn of a chat. The waiting request is released, and may be sent again.
 pub fn drop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
     if let Some(once) = waiting(row) {
         once.free(tx)?;
@@ -244,22 +244,22 @@ pub fn drop_turn(tx: &mut Tx<'_>, row: &mut ChatRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a tool has done stays: how far a reply had got that is not finished is where the next one begins.
+/// Results of tools are kept: the next reply begins at the checkpoint of the unfinished one.
 fn stop_turn(row: &mut ChatRow) {
     row.turn_kind = None;
     row.turn_node = None;
     row.turn_until = None;
 }
 
-/// What a message is answered with when the agent does not reply to it.
+/// The answer to a message that the agent does not reply to.
 pub fn unanswered(state: State) -> ChatReply {
     ChatReply { reply: None, ended: state == State::Ended, handed_off: state.with_person() }
 }
 
-/// Changes who has a chat. The caller saves the row.
+/// Applies a transition of ownership to a chat. The caller saves the row.
 ///
 /// # Errors
-/// Why it does not move.
+/// The transition is not allowed in this state.
 pub fn pass(env: &Env, row: &mut ChatRow, by: Transition) -> Result<(), Stuck> {
     let before = Ownership {
         state: row.state,
@@ -285,20 +285,37 @@ pub fn pass(env: &Env, row: &mut ChatRow, by: Transition) -> Result<(), Stuck> {
     Ok(())
 }
 
-/// The agent asks for a person, or cannot go on. The caller saves the row.
+/// A person takes the chat over: a teammate, or with `None` a helpdesk. A reply that is being written is dropped, and the
+/// request that waits for it is answered. Saves the row.
+///
+/// # Errors
+/// 409 `session_ended`; those of the store.
+pub fn take_over(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    teammate: Option<Id<User>>,
+) -> Result<(), Failure> {
+    pass(env, row, Transition::TakeOver(teammate)).map_err(refusal)?;
+    let answer = unanswered(row.state);
+    close_turn(tx, row, &answer)?;
+    save(tx, env, row)
+}
+
+/// Hands a chat off to people: the agent asks for one, or cannot continue. The caller saves the row.
 pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
     pass(env, row, Transition::HandOff(reason.map(str::to_owned))).map_err(refusal)?;
     emit(tx, env, row, "chat.handoff_requested", json!({"reason": reason, "handoffAt": env.context.now}))
 }
 
-/// What a conversation leaves behind.
+/// The outcome of a conversation and the values that it collected.
 #[derive(Debug, Default)]
 pub struct Legacy {
     pub outcome: Option<String>,
     pub extracted: Option<Value>,
 }
 
-/// What the stored conversation of a chat leaves behind.
+/// The outcome and values of a chat's stored conversation.
 fn stored_legacy(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Legacy, Failure> {
     let Some(text) = chats::state(tx, row.workspace, row.id)?.conversation else {
         return Ok(Legacy::default());
@@ -307,7 +324,7 @@ fn stored_legacy(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Legacy, Failure> {
     Ok(Legacy { outcome: None, extracted: Some(Value::Object(state.extracted().clone())) })
 }
 
-/// A conversation as it is stored.
+/// Parses a stored conversation.
 ///
 /// # Errors
 /// Internal only: what was stored can be read.
@@ -315,14 +332,14 @@ pub fn read_state(text: &str) -> Result<conversation::State, Failure> {
     serde_json::from_str(text).map_err(|why| Failure::internal(format!("a stored conversation: {why}")))
 }
 
-/// Ends a chat: a request that waits for a reply is answered, the money is settled, `chat.completed` is written, and what
-/// is owed afterwards is written down. One that is over stays as it is.
+/// Ends a chat: answers a waiting request, settles the charge, publishes `chat.completed`, and schedules the analysis.
+/// Idempotent.
 pub fn end(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, cause: EndCause) -> Result<(), Failure> {
     let legacy = stored_legacy(tx, row)?;
     end_with(tx, env, row, cause, legacy)
 }
 
-/// The same with what the conversation leaves behind.
+/// [`end`] with the outcome of the conversation.
 pub fn end_with(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -365,7 +382,7 @@ pub fn end_with(
     Ok(())
 }
 
-/// Tells those who go on from a conversation that it is over.
+/// Calls the hooks of an ended conversation.
 pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
     if row.channel != Channel::Chatapp {
         return Ok(());
@@ -373,7 +390,7 @@ pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), F
     env.ends.iter().try_for_each(|hook| hook(tx, &env.context, row.workspace, row))
 }
 
-/// Who writes in a chat on the messaging channel, as events and conversations show it.
+/// The customer of a chat on the messaging channel, in the form of events and conversations.
 pub fn customer(row: &ChannelChatRow) -> Value {
     json!({"phone": row.phone, "name": row.name, "userId": row.user_id, "username": row.username})
 }

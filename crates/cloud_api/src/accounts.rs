@@ -3,23 +3,23 @@
 use domain::channel::provider::{Account, Fault, NumberState};
 use serde_json::{Value, json};
 
-use crate::Cloud;
+use crate::client::Cloud;
 use crate::wire::{Ask, accepted, one_line, path};
 
-/// What is asked about a number.
+/// The requested fields of a number.
 const FIELDS: &str = "id,display_phone_number,verified_name,quality_rating,quality_score,status,throughput,\
     whatsapp_business_manager_messaging_limit,messaging_limit_tier";
-/// Pages of numbers that are read.
+/// Most pages of numbers that are read.
 const PAGES: usize = 10;
 
-/// Whether the token opens the account.
+/// Validates the access token.
 pub(crate) async fn check(cloud: &Cloud, account: &Account) -> Result<(), Fault> {
     let ask = Ask::get(path(&[&account.business_account], &[("fields", "id,name")]));
     accepted(account, cloud.exchange(account, ask).await).map(|_| ())
 }
 
-/// Subscribes the app to the account's notifications. A callback that the API could not reach safely is left to
-/// the app's own settings.
+/// Subscribes the app to the account's notifications. A callback that is not an https address is left to the app's own
+/// settings.
 pub(crate) async fn subscribe(
     cloud: &Cloud,
     account: &Account,
@@ -55,7 +55,7 @@ pub(crate) async fn numbers(cloud: &Cloud, account: &Account) -> Result<Vec<Numb
     Ok(found)
 }
 
-/// Where the next page begins, if there is one.
+/// The cursor of the next page, if there is one.
 pub(crate) fn next(page: &Value) -> Option<String> {
     page.pointer("/paging/next")?;
     page.pointer("/paging/cursors/after").and_then(Value::as_str).map(str::to_owned)

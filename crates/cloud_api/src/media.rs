@@ -1,4 +1,4 @@
-//! Files: fetched in two steps, uploaded in one.
+//! Media: fetched in two steps, uploaded in one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,13 +9,13 @@ use domain::channel::provider::{Account, Fault, FetchedMedia, Sample};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
-use crate::Cloud;
+use crate::client::Cloud;
 use crate::wire::{Ask, Unanswered, accepted, as_code, one_line, path, unreached};
 
-/// Tries of an address that lives for a few minutes only.
+/// Attempts to download from an address that is valid for a few minutes only.
 const ADDRESSES: usize = 2;
 
-/// Fetches a file. Its address lives for minutes; one that is over is asked for once more.
+/// Fetches a file. Its address is valid for minutes; an expired one is requested once more.
 pub(crate) async fn fetch(
     cloud: &Cloud,
     account: &Account,
@@ -61,7 +61,7 @@ fn too_large() -> Fault {
     Fault::Refused(ProviderError::of(131_052, "the file is larger than the channel allows"))
 }
 
-/// The file, if it is the one that was announced.
+/// The file, if it has the announced hash.
 fn taken(about: &Value, response: &providers::guarded_client::Response) -> Result<FetchedMedia, Fault> {
     let sum = digest(&SHA256, &response.body);
     if let Some(announced) = about.get("sha256").and_then(Value::as_str)
@@ -90,7 +90,7 @@ pub(crate) async fn upload(
     id.map(str::to_owned).ok_or_else(|| Fault::Unclear("the answer names no id of the file".into()))
 }
 
-/// A form with the file, and its content type. The boundary is the sum of the file, which cannot stand in it.
+/// A multipart form with the file, and its content type. The boundary is the hash of the file, which cannot occur in it.
 fn form(file: &Sample) -> (String, Bytes) {
     let boundary = HEXLOWER.encode(digest(&SHA256, &file.bytes).as_ref());
     let plain = |text: &str| -> String {

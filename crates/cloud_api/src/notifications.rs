@@ -1,5 +1,5 @@
-//! What comes in: the signature of a notification, and its items (docs/contract/channel.md#notifications). Unknown
-//! fields and types are passed over; what is said twice has the same key.
+//! Webhook notifications: signature and items (docs/contract/channel.md#notifications). Unknown fields and types are
+//! ignored. Items that repeat have the same deduplication key.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ use crate::wire::as_code;
 
 mod reading;
 
-/// Longest text of a message that is kept, in characters; the channel's own limit is far below.
+/// Longest stored text of a message, in characters. The channel's own limit is far below.
 const MAX_TEXT: usize = 16_000;
 /// Longest of all other texts.
 const MAX_WORD: usize = 2_000;
-/// Longest value that is kept as it came, bytes.
+/// Longest value that is stored as received, bytes.
 const MAX_RAW: usize = 64 * 1024;
 /// Levels of such a value. What lies deeper is kept as its text: stores and readers of JSON have bounds of their own.
 const MAX_DEPTH: usize = 32;
@@ -46,14 +46,13 @@ pub struct Item {
     pub business_account: String,
     /// The provider's id of the number that it is about.
     pub phone_number_id: Option<String>,
-    /// The same whenever the same is said. It may hold a person's number in a form of its own, so only a keyed
-    /// hash of it is stored.
+    /// The deduplication key. It may hold a person's number, so only a keyed hash of it is stored.
     pub key: String,
-    /// What is said.
+    /// The notification.
     pub notification: Notification,
 }
 
-/// About how many bytes of memory the items of a body take beyond it, at most.
+/// Upper bound of the memory that the items of a body take beyond it, bytes.
 pub fn weight(body: usize) -> usize {
     /// Bytes of the shortest item, and of an item in memory.
     const SHORTEST: usize = 28;
@@ -61,7 +60,7 @@ pub fn weight(body: usize) -> usize {
     (body / SHORTEST).min(MAX_ITEMS) * IN_MEMORY
 }
 
-/// Whether the header `X-Hub-Signature-256` belongs to this body; compared in constant time.
+/// Verifies the header `X-Hub-Signature-256` of a body, in constant time.
 pub fn is_signed(secret: &str, header: &str, body: &[u8]) -> bool {
     let Some(hex) = header.trim().strip_prefix("sha256=") else { return false };
     let Ok(tag) = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()) else { return false };
@@ -283,7 +282,6 @@ impl Reader {
 
 /// What tells an item from others.
 enum Key {
-    /// Its id.
     Id(String),
     /// The field of something that has no id, and its words: with the moment of the entry they are its key.
     Words(String, String),

@@ -8,7 +8,7 @@ use domain::channel::errors::Effect;
 use domain::channel::provider::{Account, Sent};
 use serde_json::{Value, json};
 
-use crate::Cloud;
+use crate::client::Cloud;
 use crate::wire::{self, Answered, Ask, Unanswered, path};
 
 /// Sends a message.

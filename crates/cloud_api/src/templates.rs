@@ -6,8 +6,8 @@ use http::HeaderName;
 use http::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
 
-use crate::Cloud;
 use crate::accounts::next;
+use crate::client::Cloud;
 use crate::wire::{Ask, LARGE, accepted, as_code, one_line, path};
 
 /// What is asked about a template.

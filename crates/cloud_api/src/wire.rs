@@ -10,7 +10,7 @@ use providers::guarded_client::{GuardedClient, Limits, Phase, Request, Response,
 use providers::http::encoded;
 use serde_json::Value;
 
-use crate::Cloud;
+use crate::client::Cloud;
 
 /// What is read of an answer.
 pub(crate) const SMALL: usize = 256 * 1024;
@@ -115,7 +115,7 @@ impl Cloud {
         Ok((client, target))
     }
 
-    /// Sends a request with the account's token.
+    /// Sends a request with the account's access token.
     pub(crate) async fn exchange(&self, account: &Account, ask: Ask) -> Result<Answered, Unanswered> {
         let ask = if ask.headers.iter().any(|(name, _)| *name == AUTHORIZATION) {
             ask
@@ -133,8 +133,8 @@ impl Cloud {
         read(sent.map_err(|why| unsent(&why))?)
     }
 
-    /// The bytes behind an address that the API gave. The token goes along, but to no host that the first one
-    /// leads to.
+    /// Downloads from an address that the API gave. The access token is sent to the first host only, never to one that it
+    /// redirects to.
     pub(crate) async fn download(
         &self,
         token: &Secret,
@@ -167,7 +167,7 @@ impl Cloud {
     }
 }
 
-/// Redirects of a file that are followed.
+/// Most redirects of a download that are followed.
 const REDIRECTS: usize = 3;
 
 fn headers(given: &[(HeaderName, String)]) -> Result<HeaderMap, Unanswered> {
@@ -212,7 +212,7 @@ fn read(response: Response) -> Result<Answered, Unanswered> {
     Ok(Answered { status: response.status, body })
 }
 
-/// The JSON of an answer whose status says that all is well; for requests that may be made again.
+/// The JSON of a successful response; for requests that may be retried.
 pub(crate) fn accepted(account: &Account, answer: Result<Answered, Unanswered>) -> Result<Value, Fault> {
     let answered = match answer {
         Ok(answered) => answered,
@@ -231,15 +231,15 @@ pub(crate) fn accepted(account: &Account, answer: Result<Answered, Unanswered>) 
     }
 }
 
-/// An error for a request that did not get there.
+/// The error of a request that did not reach the API.
 pub(crate) fn unreached(said: &str) -> ProviderError {
     ProviderError { code: UNREACHED, title: "not_reached".into(), detail: said.to_owned() }
 }
 
-/// The code of our own for a provider that is not reached.
+/// Our own error code for a provider that cannot be reached.
 pub(crate) const UNREACHED: i64 = -2001;
 
-/// What an answer without success says; `None` when it says nothing, so that it may have been carried out.
+/// The error in an unsuccessful response; `None` when it has none, so that the request may have been carried out.
 pub(crate) fn refusal(account: &Account, answered: &Answered) -> Option<ProviderError> {
     let error = answered.body.get("error").filter(|error| error.is_object());
     let status = answered.status.as_u16();
@@ -275,7 +275,7 @@ pub(crate) fn as_code(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// What the API says of an error, on one line, without the token: systems repeat what they were given.
+/// The API's error message, on one line, with the access token redacted, since systems echo their input.
 fn words(account: &Account, error: &Value) -> String {
     let text = |pointer: &str| error.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     let said = text("/error_data/details")
@@ -290,7 +290,7 @@ fn words(account: &Account, error: &Value) -> String {
     one_line(&said, LONGEST_WORDS)
 }
 
-/// A text on one line, cut to a length.
+/// A text without line breaks, cut to a length.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(most).collect()
 }

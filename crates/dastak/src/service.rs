@@ -160,6 +160,8 @@ impl Service {
         let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
         let wakes = Wakes::default();
         let store = open_store(&config, &wakes).await?;
+        // Once more: a restore that began in the same moment saw no file of this service yet.
+        files::refuse_unfinished(&config.data)?;
         let keyring = master_key::open(&store, &master_key::Source::of(&config)?).await?;
         let listener = TcpListener::bind(&config.listen)
             .await
@@ -358,6 +360,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     };
     let reader = extraction::Worker::new(&config.extract_program, &["extract"]);
     let pages = knowledge::links::client(&config).map_err(|why| format!("the client of pages: {why}"))?;
+    let shares = limits::shares::InWork::new(&config.limits, &metrics);
     Ok(Arc::new(App {
         reader: Arc::new(reader),
         pages,
@@ -377,9 +380,9 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         access: access::Cache::default(),
         throttle: access::Throttle::default(),
         rates: limits::rates::Windows::default(),
-        shares: limits::shares::InWork::default(),
+        shares,
         hung_up: crate::app::calls::HungUp::default(),
-        breaker: crate::app::nudges::Breaker::default(),
+        breaker: crate::app::due_dials::Breaker::default(),
         uploads: crate::app::recording_uploads::Uploads::default(),
         node,
         readiness: readiness::Readiness::default(),

@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::invisible::is_invisible;
+
 /// Longer texts cannot be phone numbers; they are refused without further work.
 const MAX_TEXT_BYTES: usize = 256;
 
@@ -280,7 +282,7 @@ impl Digits {
 
 /// Drops a leading `tel:` and any invisible characters before it.
 fn without_scheme(text: &str) -> &str {
-    let text = text.trim_start_matches(is_invisible);
+    let text = text.trim_start_matches(is_unseen);
     match text.get(..4) {
         Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => &text[4..],
         _ => text,
@@ -316,26 +318,13 @@ fn without_decimals(text: &str) -> Option<&str> {
     }
 }
 
-/// White space, and what is invisible by definition: `Default_Ignorable_Code_Point` of Unicode.
-fn is_invisible(letter: char) -> bool {
-    letter.is_whitespace()
-        || matches!(
-            letter,
-            '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
-                | '\u{180B}'..='\u{180F}'
-                | '\u{200B}'..='\u{200F}'
-                | '\u{202A}'..='\u{202E}'
-                | '\u{2060}'..='\u{206F}'
-                | '\u{FE00}'..='\u{FE0F}'
-                | '\u{FFF0}'..='\u{FFF8}'
-                | '\u{1BCA0}'..='\u{1BCA3}'
-                | '\u{1D173}'..='\u{1D17A}'
-                | '\u{E0000}'..='\u{E0FFF}'
-        )
+/// White space, and what is invisible by definition.
+fn is_unseen(letter: char) -> bool {
+    letter.is_whitespace() || is_invisible(letter)
 }
 
 fn is_separator(letter: char) -> bool {
-    matches!(letter, '-' | '.' | '(' | ')' | '/' | ' ') || is_invisible(letter) || is_dash(letter)
+    matches!(letter, '-' | '.' | '(' | ')' | '/' | ' ') || is_unseen(letter) || is_dash(letter)
 }
 
 /// The dashes of Unicode (category Pd) and the minus sign.

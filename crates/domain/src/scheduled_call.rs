@@ -8,7 +8,9 @@
 use std::fmt;
 
 use crate::compliance::Gate;
-pub use crate::nudge::{PlacementFailure, Refusal};
+use crate::due_dial::{Act, Check, Obstacle};
+pub use crate::due_dial::{DueFacts, EventOutcome, PlacementFailure, WhyIgnored};
+pub use crate::nudge::Refusal;
 use crate::time::{DAY, MINUTE, SECOND, Timestamp};
 
 /// How far ahead a call can be scheduled, in milliseconds.
@@ -22,10 +24,10 @@ pub const SKEW: i64 = crate::nudge::SKEW;
 pub const MAX_TRIES: u8 = 3;
 
 /// Time between two tries, in milliseconds.
-pub const RETRY_AFTER: i64 = 15 * MINUTE;
+pub const RETRY_AFTER: i64 = crate::due_dial::PROVIDER_RECHECK;
 
 /// How long it waits for the end of a call with the same number before it is looked at again, in milliseconds.
-pub const ON_CALL_RECHECK: i64 = crate::nudge::LINES_RECHECK;
+pub const ON_CALL_RECHECK: i64 = crate::due_dial::LINES_RECHECK;
 
 /// Where a scheduled call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,47 +204,20 @@ pub fn schedule(scheduled_at: Timestamp, now: Timestamp) -> Result<ScheduledCall
     })
 }
 
-/// What is known when a scheduled call is due, gathered in the transaction that decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DueFacts {
-    /// The key that scheduled it is revoked or expired.
-    pub key_revoked: bool,
-    /// The first check of agent and workspace that fails.
-    pub refusal: Option<Refusal>,
-    /// `fromNumber`, when given, is still an active number of the workspace.
-    pub from_number_ok: bool,
-    /// India-resident voice providers are configured.
-    pub providers_ok: bool,
-    /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
-    pub block: Option<Gate>,
-    /// The next opening of the calling hours ([`crate::window::CallingHours::next_opening`]); used when the
-    /// window is the gate that refuses.
-    pub opening: Option<Timestamp>,
-    /// The wallet covers the call, calls in flight counted.
-    pub balance_ok: bool,
-    /// The workspace and the platform have a line free.
-    pub line_free: bool,
-    /// The number is in a live call of the workspace.
-    pub on_call: bool,
-    /// The carrier may not be asked now, which is no fault of the call's.
-    pub carrier_rests: bool,
-}
-
-impl DueFacts {
-    /// Nothing prevents the dial.
-    pub const CLEAR: DueFacts = DueFacts {
-        key_revoked: false,
-        refusal: None,
-        from_number_ok: true,
-        providers_ok: true,
-        block: None,
-        opening: None,
-        balance_ok: true,
-        line_free: true,
-        on_call: false,
-        carrier_rests: false,
-    };
-}
+/// What is checked before a scheduled call is dialled, in this order
+/// (docs/contract/scheduled-calls.md#states).
+pub const CHECKS: &[Check] = &[
+    Check::Key,
+    Check::PersonAndHours,
+    Check::AgentAndWorkspace,
+    Check::OwnNumber,
+    Check::Providers,
+    Check::Gates,
+    Check::Balance,
+    Check::Line,
+    Check::NumberFree,
+    Check::Carrier,
+];
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,30 +246,6 @@ pub enum Action {
     WakeAt(Timestamp),
 }
 
-/// Why an event changed nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyIgnored {
-    /// It is placed, failed or cancelled.
-    Over,
-    /// It is being dialled.
-    Dialling,
-    /// No dial is under way.
-    NotDialling,
-    /// It is not time yet.
-    NotDue,
-}
-
-/// What became of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventOutcome {
-    /// The scheduled call may have changed: store it and act.
-    Applied,
-    /// Nothing changed, and nothing needed to.
-    Ignored(WhyIgnored),
-    /// 409 `scheduled_call_not_cancellable`.
-    NotCancellable,
-}
-
 /// The decision about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition {
@@ -304,6 +255,17 @@ pub struct Transition {
     pub action: Option<Action>,
     /// Whether the event applied.
     pub outcome: EventOutcome,
+}
+
+impl Transition {
+    /// What the caller owes for a due dial.
+    pub fn act(&self) -> Act {
+        match (self.action, self.next.reason, self.next.status) {
+            (Some(Action::Place), ..) => Act::Place,
+            (_, Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) => Act::Block(gate),
+            _ => Act::Store,
+        }
+    }
 }
 
 /// Decides what an event does to a scheduled call at a moment.
@@ -316,7 +278,7 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
             Status::Placed | Status::Failed | Status::Cancelled,
             _,
             Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased | Event::KeyRevoked,
-        ) => unchanged(EventOutcome::Ignored(WhyIgnored::Over)),
+        ) => unchanged(EventOutcome::Ignored(WhyIgnored::Finished)),
         (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => {
             unchanged(EventOutcome::Ignored(WhyIgnored::NotDue))
         }
@@ -329,10 +291,10 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
             end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked))
         }
         (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => {
-            unchanged(EventOutcome::Ignored(WhyIgnored::NotDialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::NotInFlight))
         }
         (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => {
-            unchanged(EventOutcome::Ignored(WhyIgnored::Dialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::InFlight))
         }
         (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
         (Status::Scheduled, true, Event::Erased) => Transition {
@@ -344,46 +306,34 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
     }
 }
 
-fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
-    if facts.key_revoked {
-        return end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked));
-    }
-    match facts.block {
-        Some(gate @ (Gate::Dnd | Gate::OptOut)) => {
-            return end(&tried(call), Status::Cancelled, Some(Reason::Blocked(gate)));
+fn due(waiting: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
+    let call = &tried(waiting);
+    let failed = |reason| end(call, Status::Failed, Some(reason));
+    match facts.obstacle(CHECKS) {
+        None => {
+            let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..*call };
+            Transition { next, action: Some(Action::Place), outcome: EventOutcome::Applied }
         }
-        Some(Gate::CallingWindow) => return window_closed(call, facts.opening, now),
-        Some(Gate::FrequencyCap | Gate::Consent) | None => {}
+        // Nothing was tried in these four cases, so they are not counted: a call that goes on may last longer than all
+        // tries together.
+        Some(Obstacle::KeyRevoked) => end(waiting, Status::Cancelled, Some(Reason::ApiKeyRevoked)),
+        Some(Obstacle::Blocked(Gate::CallingWindow)) => window_closed(waiting, facts.opening, now),
+        Some(Obstacle::OnCall) => hold(waiting, Reason::ConcurrencyFull, now.plus(ON_CALL_RECHECK)),
+        Some(Obstacle::CarrierRests) => hold(waiting, Reason::ProviderError, now.plus(MINUTE)),
+        Some(Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut))) => {
+            end(call, Status::Cancelled, Some(Reason::Blocked(gate)))
+        }
+        Some(Obstacle::Blocked(gate @ (Gate::FrequencyCap | Gate::Consent))) => failed(Reason::Blocked(gate)),
+        Some(Obstacle::Refused(refusal)) => failed(Reason::Refused(refusal)),
+        Some(Obstacle::OwnNumber) => failed(Reason::FromNumberUnavailable),
+        Some(Obstacle::Providers) => failed(Reason::IndiaResidencyUnavailable),
+        Some(Obstacle::Balance) => again(call, Reason::InsufficientBalance, now),
+        Some(Obstacle::Line) => again(call, Reason::ConcurrencyFull, now),
+        // Not among the checks: a scheduled call is on no calling list.
+        Some(Obstacle::Unfit(_) | Obstacle::CallerIds(_)) => {
+            failed(Reason::Refused(Refusal::PlacementRefused))
+        }
     }
-    let (waiting, call) = (call, tried(call));
-    if let Some(refusal) = facts.refusal {
-        return end(&call, Status::Failed, Some(Reason::Refused(refusal)));
-    }
-    if !facts.from_number_ok {
-        return end(&call, Status::Failed, Some(Reason::FromNumberUnavailable));
-    }
-    if !facts.providers_ok {
-        return end(&call, Status::Failed, Some(Reason::IndiaResidencyUnavailable));
-    }
-    if let Some(gate) = facts.block {
-        return end(&call, Status::Failed, Some(Reason::Blocked(gate)));
-    }
-    if !facts.balance_ok {
-        return again(&call, Reason::InsufficientBalance, now);
-    }
-    if !facts.line_free {
-        return again(&call, Reason::ConcurrencyFull, now);
-    }
-    if facts.on_call {
-        // Nothing was tried, so this is not counted: the call that goes on may last longer than all tries together.
-        return hold(waiting, Reason::ConcurrencyFull, now.plus(ON_CALL_RECHECK));
-    }
-    if facts.carrier_rests {
-        // Nothing was tried, so this is not counted.
-        return hold(waiting, Reason::ProviderError, now.plus(MINUTE));
-    }
-    let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
-    Transition { next, action: Some(Action::Place), outcome: EventOutcome::Applied }
 }
 
 fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Transition {

@@ -1,140 +1,91 @@
-//! Tables with separated values: the first row names the columns.
+//! Tables with separated values: the first row names the columns. Cells are cut by the reader of calling lists and
+//! registries (`domain::sheet`).
 
 use domain::ports::{ReadLimit, Unreadable};
+use domain::sheet;
 
 use crate::draft::Draft;
 use crate::table::Rows;
 use crate::{MAX_CELL, MAX_COLUMNS};
 
-/// What may stand between two values.
-const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
-
 /// Reads a table.
 ///
 /// # Errors
-/// It is beyond the limits of a table or of a document.
+/// It is beyond the limits of a table or of a document, or a quote swallows rows, whose line is named.
 pub fn read(text: &str, draft: &mut Draft) -> Result<(), Unreadable> {
-    let (said, text) = said_separator(text);
-    let separator = said.unwrap_or_else(|| separator(text));
-    if let Some(line) = open_quote(text, separator) {
-        let line = line + u64::from(said.is_some());
-        return Err(Unreadable::Damaged(format!("the quote that opens on line {line} is not closed")));
+    let damaged = |fault: sheet::Fault| Unreadable::Damaged(fault.to_string());
+    // A row is no longer than its file.
+    let mut rows = sheet::Rows::of(text.as_bytes(), text.len(), |_| false).map_err(damaged)?;
+    let mut next = || -> Result<Option<Vec<String>>, Unreadable> {
+        while let Some(row) = rows.next().map_err(damaged)? {
+            if !row.is_blank() {
+                return cells(&row).map(Some);
+            }
+        }
+        Ok(None)
+    };
+    let Some(first) = next()? else { return Ok(()) };
+    let Some(second) = next()? else {
+        // Headings without a row are all that the table says.
+        return Rows::default().push(&first, None, draft);
+    };
+    let third = next()?;
+    let table = match headings_of_two_rows(&first, &second).filter(|_| third.is_some()) {
+        Some(headings) => Rows::under(headings),
+        None => {
+            let table = Rows::under(first);
+            table.push(&second, None, draft)?;
+            table
+        }
+    };
+    let mut row = third;
+    while let Some(cells) = row {
+        table.push(&cells, None, draft)?;
+        row = next()?;
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .from_reader(text.as_bytes());
-    let mut record = csv::StringRecord::new();
-    let mut table = None;
-    let mut alone = None;
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(why) => return Err(Unreadable::Damaged(format!("it is not a table: {why}"))),
-        }
-        if record.len() > MAX_COLUMNS {
-            return Err(Unreadable::Beyond(ReadLimit::Columns, MAX_COLUMNS as u64));
-        }
-        if record.iter().any(|cell| cell.chars().nth(MAX_CELL).is_some()) {
-            return Err(Unreadable::Beyond(ReadLimit::Cell, MAX_CELL as u64));
-        }
-        let cells: Vec<String> = record.iter().map(str::to_owned).collect();
-        if cells.iter().all(|cell| cell.trim().is_empty()) {
+    Ok(())
+}
+
+fn cells(row: &sheet::Row) -> Result<Vec<String>, Unreadable> {
+    if row.cells().nth(MAX_COLUMNS).is_some() {
+        return Err(Unreadable::Beyond(ReadLimit::Columns, MAX_COLUMNS as u64));
+    }
+    if row.cells().any(|cell| cell.chars().nth(MAX_CELL).is_some()) {
+        return Err(Unreadable::Beyond(ReadLimit::Cell, MAX_CELL as u64));
+    }
+    Ok(row.cells().map(str::to_owned).collect())
+}
+
+/// What stands over each column where the first two rows are headings, as spreadsheets write merged cells: a heading over
+/// several columns is followed by blank cells, with words below all of these; below every other heading stands nothing.
+fn headings_of_two_rows(first: &[String], second: &[String]) -> Option<Vec<String>> {
+    let at = |row: &[String], column: usize| row.get(column).map_or("", |cell| cell.trim()).to_owned();
+    let used =
+        |row: &[String]| row.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last + 1);
+    let columns = used(first).max(used(second));
+    let (mut headings, mut over, mut alone, mut shared) = (Vec::new(), String::new(), false, false);
+    for column in 0..columns {
+        let (above, below) = (at(first, column), at(second, column));
+        let goes_on = column + 1 < columns && at(first, column + 1).is_empty();
+        if !above.is_empty() && !goes_on {
+            if !below.is_empty() {
+                return None;
+            }
+            alone = true;
+            headings.push(above);
             continue;
         }
-        match &table {
-            None => {
-                alone = Some(cells.clone());
-                table = Some(Rows::under(cells));
-            }
-            Some(rows) => {
-                alone = None;
-                rows.push(&cells, None, draft)?;
-            }
+        if !above.is_empty() {
+            over = above;
         }
-    }
-    // Headings without a row are all that the table says.
-    alone.map_or(Ok(()), |cells| Rows::default().push(&cells, None, draft))
-}
-
-/// The separator that a first line `sep=;` says, as spreadsheets write it, and the table below it.
-fn said_separator(text: &str) -> (Option<u8>, &str) {
-    let end = text.find(['\n', '\r']).unwrap_or(text.len());
-    let line = text[..end].trim_matches([' ', '"']);
-    let said =
-        line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|start| &line[start.len()..]);
-    let separator = match said.map(str::as_bytes) {
-        Some([one]) if one.is_ascii() && !one.is_ascii_alphanumeric() => *one,
-        Some(b"\\t") => b'\t',
-        _ => return (None, text),
-    };
-    let rest = &text[end..];
-    (Some(separator), rest.strip_prefix("\r\n").or_else(|| rest.get(1..)).unwrap_or_default())
-}
-
-/// The line on which a quote opens that swallows the rows after it: it is never closed, or amid a later row.
-fn open_quote(text: &str, separator: u8) -> Option<u64> {
-    let bytes = text.as_bytes();
-    let (mut line, mut place, mut at_start) = (1, 0, true);
-    while let Some(byte) = bytes.get(place).copied() {
-        place += 1;
-        match byte {
-            b'"' if at_start => {
-                let opened = line;
-                loop {
-                    match bytes.get(place..)? {
-                        [] if line > opened => return Some(opened),
-                        [] => return None,
-                        [b'"', b'"', ..] => place += 2,
-                        [b'"', after @ ..] => {
-                            place += 1;
-                            let next = after.iter().find(|byte| **byte != b' ');
-                            let closes =
-                                next.is_none_or(|next| matches!(next, b'\n' | b'\r') || *next == separator);
-                            if !closes && line > opened {
-                                return Some(opened);
-                            }
-                            break;
-                        }
-                        [byte, ..] => {
-                            line += u64::from(*byte == b'\n');
-                            place += 1;
-                        }
-                    }
-                }
-                at_start = false;
-            }
-            b'\n' | b'\r' => {
-                line += u64::from(byte == b'\n' || bytes.get(place) != Some(&b'\n'));
-                at_start = true;
-            }
-            _ => at_start = byte == separator,
+        // A value of a row is no heading.
+        if over.is_empty() || !below.contains(char::is_alphabetic) {
+            return None;
         }
+        shared = true;
+        headings.push(format!("{} {below}", over.trim_end_matches([':', ' '])));
     }
-    None
-}
-
-/// The separator that the first line has most of, outside of quotes.
-fn separator(text: &str) -> u8 {
-    let mut counts = [0usize; SEPARATORS.len()];
-    let mut quoted = false;
-    for byte in text.bytes() {
-        match byte {
-            b'"' => quoted = !quoted,
-            b'\n' | b'\r' if !quoted => break,
-            _ if quoted => {}
-            _ => {
-                if let Some(place) = SEPARATORS.iter().position(|known| *known == byte) {
-                    counts[place] += 1;
-                }
-            }
-        }
-    }
-    // The earlier one wins where there are as many.
-    let best = (0..SEPARATORS.len()).rev().max_by_key(|place| counts[*place]).unwrap_or(0);
-    SEPARATORS[best]
+    (alone && shared).then_some(headings)
 }
 
 #[cfg(test)]
@@ -176,14 +127,51 @@ mod tests {
             ("City,Note\nPune,\"ring twice\nDelhi,leave\nAgra,a 5\" pipe\n", 2),
             ("sep=,\nCity,Note\nGoa,ok\nPune,\"ring\nDelhi,leave", 4),
         ] {
-            let expected = format!("the quote that opens on line {line} is not closed");
-            assert_eq!(lines(text), Err(Unreadable::Damaged(expected)));
+            let Err(Unreadable::Damaged(why)) = lines(text) else { panic!("{text} is read") };
+            assert!(why.starts_with(&format!("line {line} opens a quote that is n")), "{why}");
         }
         let whole = Ok(vec![
             "City: Pune; Note: two lines, and \"a word\"".to_owned(),
             "City: Goa; Note: 5\" pipe".to_owned(),
         ]);
         assert_eq!(lines("City,Note\nPune,\"two\nlines, and \"\"a word\"\"\" \nGoa,5\" pipe\n"), whole);
+    }
+
+    /// What calling lists and registries are read by: a separator within quotes, a heading with a line end, an inch sign.
+    #[test]
+    fn cells_are_cut_as_those_of_lists() {
+        for (text, expected) in [
+            ("City;\"Due (Rs, incl. GST, fees)\"\nPune;5", "City: Pune; Due (Rs, incl. GST, fees): 5"),
+            ("\"Name, city\";\"a,b,c\"\nPune;x,y", "Name, city: Pune; a,b,c: x,y"),
+            ("\"Delivery\r\ntime\";City\r\n2 days;Pune", "Delivery time: 2 days; City: Pune"),
+            ("City|Note\nPune|5\" pipe, 6\" tap", "City: Pune; Note: 5\" pipe, 6\" tap"),
+            ("\u{FEFF}City,Days\nPune,2", "City: Pune; Days: 2"),
+            ("\u{FEFF}sep=;\nCity;Days\nPune;2", "City: Pune; Days: 2"),
+        ] {
+            assert_eq!(lines(text), Ok(vec![expected.to_owned()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_may_have_two_rows() {
+        let day_and_night = "City,Fee,\n,Day,Night\nPune,40,60\nGoa,50,70\n";
+        let expected = vec![
+            "City: Pune; Fee Day: 40; Fee Night: 60".to_owned(),
+            "City: Goa; Fee Day: 50; Fee Night: 70".to_owned(),
+        ];
+        assert_eq!(lines(day_and_night), Ok(expected.clone()));
+        assert_eq!(lines(&day_and_night.replace(',', ";")), Ok(expected.clone()));
+        assert_eq!(lines(&day_and_night.replace('\n', ",,\n")), Ok(expected), "columns without a word");
+        // A row with a blank cell is no heading, nor are headings without a row.
+        for (text, first) in [
+            ("City,Fee,\nPune,40,x\nGoa,50,y", "City: Pune; Fee: 40; x"),
+            ("City,Fee,\n,40,60\nGoa,50,70", "Fee: 40; 60"),
+            ("City,Fee,\n,Day,Night", "Fee: Day; Night"),
+            ("City,Fee\n,Day\nPune,40", "Fee: Day"),
+            (",Fee,\nCity,Day,Night\nPune,40,60", "City; Fee: Day; Night"),
+        ] {
+            assert_eq!(lines(text).unwrap()[0], first, "{text}");
+        }
     }
 
     #[test]

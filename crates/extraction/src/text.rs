@@ -1,5 +1,6 @@
 //! Characters: encodings, space, and text without a format.
 
+use domain::invisible::is_invisible;
 use domain::ports::Unreadable;
 
 use crate::draft::Draft;
@@ -45,12 +46,10 @@ pub fn tidy(text: &str) -> String {
 /// Characters that show nothing and mean nothing to a reader: controls, those that are invisible by definition
 /// (Default_Ignorable_Code_Point), and what no text has. What joins letters is not among them.
 fn unseen(character: char) -> bool {
+    const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
     character.is_control()
-        || matches!(character, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffc}' | '\u{fffe}' | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        || (is_invisible(character) && !JOINERS.contains(&character))
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffc}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Whether a line is an item of a list: it begins with a bullet or a number.

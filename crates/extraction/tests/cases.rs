@@ -258,3 +258,13 @@ fn pages_and_tables() {
     );
     assert_eq!(texts("knowledge-separator-line.csv"), ["City: Pune; Days: 2"]);
 }
+
+/// Files as programs write them that give no text beside a map which is wrong.
+#[test]
+fn a_pdf_whose_fonts_name_other_letters_is_refused() {
+    for name in ["hindi_libreoffice_glyphs_only.pdf", "tamil_cairo_glyphs_only.pdf"] {
+        let refused = read(name);
+        let Err(Unreadable::Damaged(why)) = &refused else { panic!("{name}: {refused:?}") };
+        assert!(why.starts_with("its fonts name other characters than they show"), "{name}: {why}");
+    }
+}

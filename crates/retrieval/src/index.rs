@@ -19,7 +19,7 @@ use tantivy::{DocId, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentRe
 use crate::terms;
 
 /// Changes whenever the same passages lead to other terms: an index of another format is made anew.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 /// Memory of a writer.
 const WRITER_BYTES: usize = 48 << 20;
 /// Part of deleted passages from which a segment is written anew.

@@ -8,15 +8,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use frostem::{Algorithm, Stemmer};
 
 use crate::text::{
     BENGALI, DEVANAGARI, GUJARATI, GURMUKHI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TELUGU, Word, place,
     words,
 };
-
-static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
-static OF_TAMIL: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Tamil));
 
 /// Endings of Hindi and, after them, of Marathi, which shares the script.
 const OF_DEVANAGARI: &str = "ो े ू ु ी ि ा \
@@ -88,8 +85,10 @@ static ENDINGS: LazyLock<[(u32, Endings); 8]> = LazyLock::new(|| {
 /// What the inflections of a word share.
 pub fn stem(word: &Word) -> Cow<'_, str> {
     match word.script {
-        Script::Latin if word.text.bytes().all(|byte| byte.is_ascii_lowercase()) => ENGLISH.stem(&word.text),
-        Script::Indian(TAMIL) => OF_TAMIL.stem(&word.text),
+        Script::Latin if word.text.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            Stemmer::new(Algorithm::English).stem(&word.text)
+        }
+        Script::Indian(TAMIL) => Stemmer::new(Algorithm::Tamil).stem(&word.text),
         Script::Indian(block) => {
             let endings = ENDINGS.iter().find(|(known, _)| *known == block);
             match endings.and_then(|(_, endings)| endings.strip(&word.text)) {

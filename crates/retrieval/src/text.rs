@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use domain::invisible::is_invisible;
 use icu_segmenter::options::{SentenceBreakInvariantOptions, WordBreakInvariantOptions};
 use icu_segmenter::{SentenceSegmenter, SentenceSegmenterBorrowed, WordSegmenter, WordSegmenterBorrowed};
 use unicode_normalization::UnicodeNormalization;
@@ -64,7 +65,7 @@ pub struct Word {
 
 /// The words of a text, in order.
 pub fn words(text: &str) -> Vec<Word> {
-    let text: String = text.nfkc().filter(|letter| !is_joiner(*letter)).collect();
+    let text: String = text.nfkc().filter(|letter| !is_invisible(*letter)).collect();
     let mut found = Vec::new();
     let mut from = 0;
     for to in WORDS.segment_str(&text) {
@@ -94,14 +95,6 @@ pub fn sentences(text: &str) -> Vec<&str> {
         from = to;
     }
     found
-}
-
-/// Characters that are invisible by definition (Default_Ignorable_Code_Point): they only say how letters are drawn.
-fn is_joiner(letter: char) -> bool {
-    matches!(letter, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
-        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
-        | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFF8}'
-        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 fn word(raw: &str) -> Option<Word> {

@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -215,6 +216,11 @@ impl Clock {
 
     /// Runs a task that the manual clock waits for. A shutdown waits for it too, within its grace.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_boxed(Box::pin(task));
+    }
+
+    /// [`Clock::spawn`] without the type of the task: the runtime's part of a task is compiled once, not for each.
+    fn spawn_boxed(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
         self.begin();
         self.0.tasks.enter();
         let guard = Counted(self.clone());

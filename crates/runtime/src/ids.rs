@@ -8,26 +8,48 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::clock::Clock;
 
 const RANDOM_BITS: u32 = 74;
+/// By so much a clock goes back when it is corrected, milliseconds: dated ids still grow then.
+const CORRECTED: i64 = 2_000;
 
 /// Makes ids from the clock and randomness.
 pub struct Ids {
     clock: Clock,
     fill: Box<dyn Fn(&mut [u8]) + Send + Sync>,
-    last: Mutex<Last>,
+    made: Mutex<Made>,
 }
 
 /// Randomness that is fetched at once: asking the system takes longer than all else of an id.
 const FETCHED: usize = 1024;
 const NUMBER: usize = size_of::<u128>();
 
-struct Last {
-    at: i64,
-    number: u128,
+struct Made {
+    /// The newest id of those that only grow, and of those that are dated by it.
+    growing: Last,
+    dated: Last,
     random: [u8; FETCHED],
     used: usize,
 }
 
+/// The newest id of a row of ids.
+struct Last {
+    at: i64,
+    number: u128,
+}
+
 impl Last {
+    /// The next id at this moment, or at that of the one before it if that is later.
+    fn after<K: Kind>(&mut self, now: i64, fresh: u128) -> Id<K> {
+        if now > self.at {
+            // The top bit stays free for the ids that follow in the same millisecond.
+            (self.at, self.number) = (now, fresh & ((1 << (RANDOM_BITS - 1)) - 1));
+        } else {
+            self.number = (self.number + 1 + (fresh & 0xFFFF_FFFF)) & ((1 << RANDOM_BITS) - 1);
+        }
+        Id::new(self.at, self.number)
+    }
+}
+
+impl Made {
     fn fresh(&mut self, fill: &dyn Fn(&mut [u8])) -> u128 {
         if self.used >= FETCHED {
             fill(&mut self.random);
@@ -53,22 +75,33 @@ impl Ids {
         Self {
             clock,
             fill: Box::new(fill),
-            last: Mutex::new(Last { at: 0, number: 0, random: [0; FETCHED], used: FETCHED }),
+            made: Mutex::new(Made {
+                growing: Last { at: 0, number: 0 },
+                dated: Last { at: 0, number: 0 },
+                random: [0; FETCHED],
+                used: FETCHED,
+            }),
         }
     }
 
     /// A new id, greater than every one made before it in this process.
     pub fn make<K: Kind>(&self) -> Id<K> {
         let now = self.clock.now().0;
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = last.fresh(&*self.fill);
-        if now > last.at {
-            // The top bit stays free for the ids that follow in the same millisecond.
-            (last.at, last.number) = (now, fresh & ((1 << (RANDOM_BITS - 1)) - 1));
-        } else {
-            last.number = (last.number + 1 + (fresh & 0xFFFF_FFFF)) & ((1 << RANDOM_BITS) - 1);
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = made.fresh(&*self.fill);
+        made.growing.after(now, fresh)
+    }
+
+    /// A new id of something that is dated by its id: the moment in it is the present one. It is greater than every one made
+    /// so before it, unless the clock went back meanwhile: then it goes back, too.
+    pub fn dated<K: Kind>(&self) -> Id<K> {
+        let now = self.clock.now().0;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = made.fresh(&*self.fill);
+        if now < made.dated.at.saturating_sub(CORRECTED) {
+            made.dated = Last { at: 0, number: 0 };
         }
-        Id::new(last.at, last.number)
+        made.dated.after(now, fresh)
     }
 
     /// A random number.
@@ -86,5 +119,43 @@ impl Ids {
             .iter()
             .map(|byte| char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::from(byte & 31)]))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::{Call, Event};
+    use domain::time::{HOUR, Timestamp};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn dated_ids_follow_a_clock_that_goes_back_and_others_grow() {
+        let clock = Clock::manual_at(Timestamp(1_700_000_000_000));
+        let ids = Ids::new(clock.clone());
+        let now = || clock.now();
+        let mut grown = ids.make::<Event>();
+        let mut grows = || {
+            let next = ids.make::<Event>();
+            assert!(next > std::mem::replace(&mut grown, next));
+        };
+        let dated = || {
+            let (first, second) = (ids.dated::<Call>(), ids.dated::<Call>());
+            assert!(first < second);
+            second
+        };
+        assert_eq!(dated().unix_ms(), now().0);
+        let started = now();
+        assert!(clock.step_to(started.plus(HOUR)));
+        assert_eq!(dated().unix_ms(), now().0);
+        grows();
+        // A correction is no way back.
+        let before = dated();
+        assert!(clock.step_to(now().plus(-1_500)));
+        assert!(dated() > before);
+        assert!(clock.step_to(started.plus(1_000)));
+        assert_eq!(dated().unix_ms(), now().0);
+        assert!(dated() < before);
+        grows();
     }
 }

@@ -12,3 +12,4 @@ pub mod pace;
 pub mod shares;
 mod steady;
 pub mod traces;
+pub mod turns;

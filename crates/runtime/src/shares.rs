@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use prometheus_client::metrics::gauge::Gauge;
+
 /// How much of something is taken, by whom.
 pub struct Shares<K>(Arc<Mutex<HashMap<K, usize>>>);
 
@@ -46,7 +48,7 @@ impl<K: Eq + Hash + Clone> Share<K> {
     }
 
     /// The same; how much is taken for the holder in all then.
-    pub fn grown(&mut self, amount: usize, most: usize) -> Option<usize> {
+    fn grown(&mut self, amount: usize, most: usize) -> Option<usize> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = all.get(&self.whom).copied().unwrap_or(0).saturating_add(amount);
         if taken > most {
@@ -60,16 +62,135 @@ impl<K: Eq + Hash + Clone> Share<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Share<K> {
-    fn drop(&mut self) {
+impl<K: Eq + Hash> Share<K> {
+    /// Gives `amount` of it back.
+    fn shrink(&mut self, amount: usize) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = all.get_mut(&self.whom) {
-            *taken = taken.saturating_sub(self.amount);
+            *taken = taken.saturating_sub(amount);
             if *taken == 0 {
                 all.remove(&self.whom);
             }
         }
+        self.amount = self.amount.saturating_sub(amount);
     }
+}
+
+impl<K: Eq + Hash> Drop for Share<K> {
+    fn drop(&mut self) {
+        self.shrink(self.amount);
+    }
+}
+
+/// Bytes in work that are bounded for each and for all: of bodies, of answers, of what is sent to receivers.
+pub struct Bounded<K> {
+    own: Shares<K>,
+    all: Shares<()>,
+    bounds: Bounds,
+    figure: Gauge,
+}
+
+/// What all may take together, and what of it nobody else can take from one.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Most bytes of all.
+    pub all: usize,
+    /// Bytes that each may take although others have taken what there is for all.
+    pub kept: usize,
+}
+
+/// Which bound more bytes would exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// Its own, of so many bytes.
+    Own(usize),
+    /// That of all.
+    All,
+}
+
+impl<K: Eq + Hash + Clone> Bounded<K> {
+    /// Nothing is taken; `figure` tells how much is.
+    pub fn new(bounds: Bounds, figure: Gauge) -> Self {
+        Self { own: Shares::default(), all: Shares::default(), bounds, figure }
+    }
+
+    /// Nothing yet for `whom`, who may take `most` bytes at a time.
+    pub fn nothing(&self, whom: K, most: usize) -> Taken<K> {
+        Taken {
+            own: self.own.nothing(whom),
+            all: self.all.nothing(()),
+            most,
+            bounds: self.bounds,
+            figure: self.figure.clone(),
+        }
+    }
+
+    /// How much is taken in all.
+    pub fn taken(&self) -> usize {
+        self.all.taken(&())
+    }
+
+    /// How much is taken for `whom`.
+    pub fn taken_by(&self, whom: &K) -> usize {
+        self.own.taken(whom)
+    }
+}
+
+/// What is taken of the bounds, until it is dropped.
+pub struct Taken<K: Eq + Hash> {
+    own: Share<K>,
+    all: Share<()>,
+    most: usize,
+    bounds: Bounds,
+    figure: Gauge,
+}
+
+impl<K: Eq + Hash + Clone> Taken<K> {
+    /// Takes so many bytes more.
+    ///
+    /// # Errors
+    /// A bound would be exceeded; nothing more is taken then.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Full> {
+        let bounds = (self.most, self.bounds.all);
+        self.take(bytes, bounds)
+    }
+
+    /// Takes so many bytes more, whatever the bounds are: the bytes are there.
+    pub fn grow_anyway(&mut self, bytes: usize) {
+        // Nothing is too much for these bounds.
+        let _ = self.take(bytes, (usize::MAX, usize::MAX));
+    }
+
+    fn take(&mut self, bytes: usize, (own, all): (usize, usize)) -> Result<(), Full> {
+        let taken = self.own.grown(bytes, own).ok_or(Full::Own(own))?;
+        let all = if taken <= self.bounds.kept { usize::MAX } else { all };
+        if !self.all.grow(bytes, all) {
+            self.own.shrink(bytes);
+            return Err(Full::All);
+        }
+        self.figure.inc_by(as_figure(bytes));
+        Ok(())
+    }
+
+    /// From here on `most` bytes are allowed to whom it belongs.
+    pub fn allow(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// How many bytes are taken.
+    pub fn bytes(&self) -> usize {
+        self.own.amount
+    }
+}
+
+impl<K: Eq + Hash> Drop for Taken<K> {
+    fn drop(&mut self) {
+        self.figure.dec_by(as_figure(self.own.amount));
+    }
+}
+
+fn as_figure(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -85,5 +206,23 @@ mod tests {
         assert_eq!(shares.taken(&"a"), 5);
         drop(first);
         assert!(shares.0.lock().unwrap().is_empty(), "nothing is remembered of who has nothing");
+    }
+
+    #[test]
+    fn each_has_a_part_that_nobody_else_can_take() {
+        let figure = Gauge::default();
+        let bounded = Bounded::new(Bounds { all: 10, kept: 2 }, figure.clone());
+        let mut greedy = bounded.nothing("greedy", 8);
+        assert_eq!((greedy.grow(9), greedy.grow(8)), (Err(Full::Own(8)), Ok(())));
+        let mut other = bounded.nothing("other", 8);
+        assert_eq!((other.grow(3), other.bytes()), (Err(Full::All), 0));
+        assert_eq!((other.grow(2), other.grow(1)), (Ok(()), Err(Full::All)));
+        let mut third = bounded.nothing("third", 8);
+        assert_eq!(third.grow(2), Ok(()), "what is kept for it, beyond what all may take");
+        greedy.grow_anyway(20);
+        assert_eq!((bounded.taken_by(&"greedy"), bounded.taken(), figure.get()), (28, 32, 32));
+        drop((greedy, other));
+        third.allow(1);
+        assert_eq!((third.grow(1), bounded.taken(), figure.get()), (Err(Full::Own(1)), 2, 2));
     }
 }

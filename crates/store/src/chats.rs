@@ -326,6 +326,21 @@ pub fn list(
     }
 }
 
+/// Of the newest `most` chats that a workspace has opened over the API since a moment: in how many the customer has written
+/// nothing, and in how many something.
+pub fn silent_and_spoken(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    since: Timestamp,
+    most: i64,
+) -> Result<(i64, i64), DbError> {
+    const SQL: &str = "select cast(coalesce(sum(silent), 0) as bigint), cast(coalesce(sum(1 - silent), 0) as bigint) from \
+        (select cast(case when customer_messages = 0 then 1 else 0 end as bigint) as silent from chats \
+         where workspace = ?1 and id > ?2 and channel = 'api' order by id desc limit ?3) as newest";
+    let since = Id::<Chat>::new(since.0, 0).to_string();
+    Ok(tx.one(SQL, params![tenant, since, most])?.unwrap_or_default())
+}
+
 /// Has every chat of a workspace that is not over end with this cause; how many those are.
 pub fn want_all_ended(
     tx: &mut Tx<'_>,

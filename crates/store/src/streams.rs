@@ -389,6 +389,16 @@ pub fn newest_callable(
     )
 }
 
+/// The newest record of a stream, whatever came of it.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+) -> Result<Option<Id<StreamRecord>>, DbError> {
+    let sql = "select id from stream_records where workspace = ?1 and stream = ?2 order by id desc limit 1";
+    tx.one(sql, params![tenant, stream])
+}
+
 /// Records of a stream that can be called, from the first id to the last, oldest first.
 pub fn callable(
     tx: &mut Tx<'_>,

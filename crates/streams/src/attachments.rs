@@ -7,7 +7,7 @@ use campaigns::campaign::sends_messages;
 use campaigns::list::{self, NewRow};
 use domain::campaign::Status as CampaignStatus;
 use domain::conversation::is_name;
-use domain::ids::{Campaign, DataStream, Id, ListRow};
+use domain::ids::{Campaign, DataStream, Id, ListRow, StreamRecord};
 use domain::stream::MAX_FIELD_NAME;
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
@@ -166,11 +166,16 @@ pub async fn attach(
             if streams::attach(tx, &attachment)? {
                 store::campaigns::count_stream(tx, tenant, campaign, 1)?;
             }
-            // Records that came since the look are earlier ones, too: who comes from now on is put on the list at once.
-            let earlier = match (since, found) {
-                (None, _) => None,
-                (Some(_), Some((first, _))) => Some((first, context.ids.make())),
-                (Some(since), None) => streams::newest_callable(tx, tenant, stream, since, backfill::MAX)?,
+            // Records that came since the look are earlier ones, too: who comes from now on is put on the list at once. The
+            // clock of another node may be ahead, and its records then have later ids than one that is made here.
+            let earlier = match since {
+                None => None,
+                Some(since) => {
+                    let first = found.map_or_else(|| Id::new(since.0, 0), |(first, _)| first);
+                    let made = context.ids.make::<StreamRecord>();
+                    let newest = streams::newest(tx, tenant, stream)?;
+                    Some((first, newest.map_or(made, |newest| newest.max(made))))
+                }
             };
             let begun = streams::begin_backfill(tx, &attachment, earlier, context.now)?;
             if begun.is_some() {

@@ -14,21 +14,21 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use providers::guarded_client::{Limits, Request, Response, SendError};
 use ring::hmac;
-use runtime::shares::Share;
+use runtime::shares::Taken;
 use runtime::traces::{Span, SpanKind};
 use store::DbError;
 
+use super::endpoints::Endpoint;
+use super::engine::Engine;
 use super::lanes::Assignment;
 use super::outbox::complete;
-use super::record::{Ending, FinishedAttempt};
-use super::{Endpoint, Engine, PendingAttempt, locked};
+use super::pending::{DISABLED, Ending, FinishedAttempt, PendingAttempt, locked};
 
 /// Bytes of an answer that are read; nothing of them is kept.
 const ANSWER_BYTES: usize = 64 * 1024;
 /// Bodies of more bytes than this are counted while they are sent.
 const SMALL: usize = 16 * 1024;
-/// Bytes of those, in all and of one workspace; what does not fit is tried a second later.
-const SENDING: usize = 64 * 1024 * 1024;
+/// Bytes of those of one workspace; what does not fit is retried a second later.
 const SENDING_OF: usize = 8 * 1024 * 1024;
 /// Outcomes that may wait for the store before workers wait too.
 const UNRECORDED: usize = 8_192;
@@ -50,7 +50,7 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
 /// The body of an attempt, and what it takes of the bounds while it is sent.
 struct Sent {
     body: Bytes,
-    _shares: Option<(Share<()>, Share<Tenant>)>,
+    _taken: Option<Taken<Tenant>>,
 }
 
 /// A worker under way. Dropping it leaves the lane in order, however the task ends.
@@ -165,14 +165,13 @@ impl Engine {
     async fn body_of(&self, item: &PendingAttempt) -> Result<Option<Sent>, DbError> {
         let bytes =
             item.body.len() + item.transcript.as_ref().map_or(0, |transcript| transcript.most_bytes());
-        let mut shares = None;
+        let mut taken = None;
         if bytes > SMALL {
-            let bytes = bytes.min(SENDING_OF);
-            let own = self.sending_of.take(item.key.tenant, bytes, SENDING_OF);
-            shares = own.and_then(|own| Some((self.sending.take((), bytes, SENDING)?, own)));
-            if shares.is_none() {
+            let mut sending = self.sending.nothing(item.key.tenant, SENDING_OF);
+            if sending.grow(bytes.min(SENDING_OF)).is_err() {
                 return Ok(None);
             }
+            taken = Some(sending);
         }
         let body = match item.transcript.clone() {
             None => item.body.clone(),
@@ -186,7 +185,7 @@ impl Engine {
                 completed.await?.into()
             }
         };
-        Ok(Some(Sent { body, _shares: shares }))
+        Ok(Some(Sent { body, _taken: taken }))
     }
 
     /// Headers of an attempt at `now`.
@@ -296,15 +295,6 @@ fn observe(span: &mut Span, answer: &Result<Response, SendError>) {
         Err(why) => span.failed(why.code()),
     }
 }
-
-/// Why a delivery of a disabled endpoint is given up.
-pub(super) const DISABLED: &str = "not attempted: the endpoint is disabled";
-/// Why a delivery of a deleted endpoint is given up.
-pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
-/// Why a delivery without payload is given up.
-pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
-/// Why a delivery that waited in line for a dead endpoint is given up.
-pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
 
 fn request(
     engine: &Engine,

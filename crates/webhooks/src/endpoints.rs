@@ -16,7 +16,8 @@ use store::webhooks::{self, EndpointRow};
 use store::{DbError, Store, Tx, generations};
 use tokio::sync::oneshot;
 
-use super::{Engine, locked};
+use super::engine::Engine;
+use super::pending::locked;
 
 /// Workspaces whose endpoints are remembered.
 const REMEMBERED: usize = 10_000;

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use domain::ids::{Delivery, Id, WebhookEndpoint};
 use domain::time::{SECOND, Timestamp};
 
-use super::PendingAttempt;
+use super::pending::PendingAttempt;
 
 /// Deliveries that a lane holds while its endpoint is well.
 const QUEUE: usize = 2_000;
@@ -311,7 +311,7 @@ mod tests {
             round_at: now,
             made: 0,
             created_at: now,
-            lease: now.plus(super::super::LEASE),
+            lease: now.plus(super::super::pending::LEASE),
             trace: None,
         }
     }

@@ -15,9 +15,9 @@ use store::deliveries::{self, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
 use store::{DbError, Tx, erasure, webhooks};
 
-use super::attempt::REDACTED;
+use super::engine::Engine;
+use super::pending::{LEASE, PendingAttempt, REDACTED};
 use super::record::note;
-use super::{Engine, LEASE, PendingAttempt};
 
 /// Something that happened, before it has an id.
 #[derive(Debug, Clone)]

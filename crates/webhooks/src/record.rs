@@ -10,7 +10,8 @@ use runtime::pace::Pace;
 use store::deliveries::{self, After, Key, Noted};
 use store::{DbError, Tx};
 
-use super::{Engine, PendingAttempt, locked};
+use super::engine::Engine;
+use super::pending::{Ending, FinishedAttempt, PendingAttempt, locked};
 
 /// Outcomes stored in one transaction.
 const BATCH: usize = 512;
@@ -22,33 +23,6 @@ const RELEASE: usize = 500;
 /// Time between the beginnings of two transactions on a shared store, milliseconds. Nobody waits for an outcome, and what ends
 /// meanwhile shares a transaction.
 const PAUSE: i64 = 20;
-
-/// The end of an attempt.
-#[derive(Debug, Clone)]
-pub(super) struct FinishedAttempt {
-    pub(super) key: Key,
-    pub(super) round: i64,
-    pub(super) round_at: Timestamp,
-    /// Attempts of the round before this one.
-    pub(super) made: u32,
-    pub(super) at: Timestamp,
-    pub(super) ended: Timestamp,
-    pub(super) duration_ms: u64,
-    pub(super) what: Ending,
-}
-
-/// How it ended.
-#[derive(Debug, Clone)]
-pub(super) enum Ending {
-    /// The endpoint answered with this status.
-    Answered(u16),
-    /// It did not, for this reason; the status had arrived in some cases.
-    Broken(Option<u16>, String),
-    /// Nothing was sent for a reason on our side: it does not count as an attempt.
-    Put,
-    /// The endpoint wants nothing, for this reason: given up.
-    Unwanted(&'static str),
-}
 
 /// A JSON object of the list of attempts.
 pub(super) fn note(at: Timestamp, status: Option<u16>, duration_ms: u64, error: Option<String>) -> String {

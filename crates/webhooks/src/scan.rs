@@ -14,10 +14,10 @@ use runtime::clock::{Job, Woken};
 use store::deliveries::{self, DueRow, Key};
 use store::{DbError, Tx};
 
-use super::attempt::{DELETED, DISABLED, REDACTED, TOO_OLD};
+use super::engine::Engine;
 use super::outbox::kind_of;
+use super::pending::{DELETED, DISABLED, LEASE, PendingAttempt, REDACTED, TOO_OLD, locked};
 use super::record::note;
-use super::{Engine, LEASE, PendingAttempt, locked};
 
 /// Deliveries looked at in one transaction.
 const BATCH: usize = 256;

@@ -7,7 +7,7 @@ use domain::time::{DAY, Timestamp};
 use store::weeks::{self, Weekly};
 use store::{DbError, deliveries, events, webhooks};
 
-use super::Engine;
+use super::engine::Engine;
 
 /// How long events and deliveries are kept, milliseconds.
 pub const KEPT: i64 = 30 * DAY;

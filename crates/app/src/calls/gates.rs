@@ -196,6 +196,11 @@ impl Judged {
         }
     }
 
+    /// Whether the calling hours refuse, whatever other gates say of this person.
+    pub fn is_closed(&self) -> bool {
+        self.said.verdict(Gate::CallingWindow) == Verdict::Refuse
+    }
+
     /// When the pack's window for nudges opens, counted from now, and closes again.
     pub fn release(&self) -> Option<Release> {
         *self.release.get_or_init(|| NudgeWindow::new(&self.pack.hours).release(self.now))

@@ -103,7 +103,7 @@ fn new_call(
         // Withheld, or from abroad: a person without a number that could be kept.
         None => (None, None),
     };
-    let id = env.context.ids.make::<domain::ids::Call>();
+    let id = env.context.ids.dated::<domain::ids::Call>();
     Ok(CallRow {
         id,
         workspace: tenant,

@@ -58,7 +58,7 @@ pub(crate) use legs::end_all;
 pub use legs::{Leg, LegFact, LegKind, LegRefused, begin_leg, report_leg};
 pub use place::{block, place, place_intent, start_dial};
 pub(crate) use prepare::own_number_of;
-pub use prepare::{Order, OwnNumber, Prepared, check_metadata, own_number, prepare};
+pub use prepare::{Order, OwnNumber, Prepared, Source, check_metadata, own_number, prepare};
 pub use read::{get, hang_up, list, view};
 pub use refusal::Refused;
 pub use report::{keep_holding, transferred, wishes};

@@ -127,7 +127,7 @@ fn may_dial(call: &CallRow, now: Timestamp) -> bool {
 /// calling hours.
 fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
     let open = |at: Timestamp| {
-        prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
+        prepared.pack.as_ref().is_none_or(|pack| match prepared.order.source.purpose() {
             Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
             Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(at),
         })
@@ -405,24 +405,22 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();
-    // What waited leaves nothing on the contact.
-    let waited = order.nudge.is_some() || order.scheduled_call.is_some();
-    let variables = (!waited).then_some(&order.variables);
+    let variables = (!order.source.keeps_variables()).then_some(&order.variables);
     let known_as = contact::KnownAs { reference, name: order.name.as_deref(), variables };
     let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, known_as)?;
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }
-    let id = env.context.ids.make::<Call>();
+    let id = env.context.ids.dated::<Call>();
     Ok(CallRow {
         id,
         workspace: tenant,
         mode: prepared.mode,
         agent: prepared.agent.as_ref().map(|agent| agent.id),
         contact: Some(found.id),
-        campaign: order.campaign,
-        nudge: order.nudge,
-        scheduled_call: order.scheduled_call,
+        campaign: order.source.campaign(),
+        nudge: order.source.nudge(),
+        scheduled_call: order.source.scheduled_call(),
         direction: Direction::Outbound,
         progress: Progress::placing(),
         outcome: None,

@@ -26,6 +26,54 @@ use crate::contact_view::saved_values;
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
 
+/// What a call is placed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A request of a client, at once.
+    Request,
+    /// A row of this campaign's calling list.
+    Campaign(Id<Campaign>),
+    /// An attempt of this nudge.
+    Nudge(Id<Nudge>),
+    /// This scheduled call.
+    ScheduledCall(Id<ScheduledCall>),
+}
+
+impl Source {
+    /// The purpose that the gates judge.
+    pub fn purpose(self) -> Purpose {
+        match self {
+            Source::Nudge(_) => Purpose::Nudge,
+            Source::Request | Source::Campaign(_) | Source::ScheduledCall(_) => Purpose::Call,
+        }
+    }
+
+    /// Whether it was due by itself; what a client asks for at once waits for nothing.
+    pub fn was_due(self) -> bool {
+        self != Source::Request
+    }
+
+    /// Whether its variables stay with the call. Those of other calls become saved values of the contact.
+    pub fn keeps_variables(self) -> bool {
+        matches!(self, Source::Nudge(_) | Source::ScheduledCall(_))
+    }
+
+    /// The campaign that dials it.
+    pub fn campaign(self) -> Option<Id<Campaign>> {
+        if let Source::Campaign(id) = self { Some(id) } else { None }
+    }
+
+    /// The nudge that it is an attempt of.
+    pub fn nudge(self) -> Option<Id<Nudge>> {
+        if let Source::Nudge(id) = self { Some(id) } else { None }
+    }
+
+    /// The scheduled call that it is.
+    pub fn scheduled_call(self) -> Option<Id<ScheduledCall>> {
+        if let Source::ScheduledCall(id) = self { Some(id) } else { None }
+    }
+}
+
 /// An order for a call.
 #[derive(Debug, Clone)]
 pub struct Order {
@@ -43,14 +91,8 @@ pub struct Order {
     pub variables: Map<String, Value>,
     /// The client's notes, within their limits ([`check_metadata`]).
     pub metadata: Map<String, Value>,
-    /// The purpose that the gates judge.
-    pub purpose: Purpose,
-    /// The campaign that dials it.
-    pub campaign: Option<Id<Campaign>>,
-    /// The nudge that it is an attempt of.
-    pub nudge: Option<Id<Nudge>>,
-    /// The scheduled call that it is.
-    pub scheduled_call: Option<Id<ScheduledCall>>,
+    /// What it is placed for.
+    pub source: Source,
     /// Nothing is dialled at or after this moment, beside what the pack allows.
     pub until: Option<Timestamp>,
     /// Idempotency key and holder of a request that waits for the answer.
@@ -63,17 +105,25 @@ impl Order {
     /// What the body of `POST /v1/calls` or `POST /v1/scheduled-calls` asks for.
     pub fn of(body: NewCall) -> Self {
         Self {
-            agent: body.agent_id,
-            to_number: body.to_number,
             from_number: body.from_number,
             external_ref: body.external_ref,
-            name: None,
             variables: body.variables,
             metadata: body.metadata,
-            purpose: Purpose::Call,
-            campaign: None,
-            nudge: None,
-            scheduled_call: None,
+            ..Self::new(Source::Request, body.agent_id, body.to_number)
+        }
+    }
+
+    /// An order for an agent to call a number; the caller fills in what else it knows.
+    pub fn new(source: Source, agent: String, to_number: String) -> Self {
+        Self {
+            agent,
+            to_number,
+            source,
+            from_number: None,
+            external_ref: None,
+            name: None,
+            variables: Map::new(),
+            metadata: Map::new(),
             until: None,
             once: None,
             trace: None,
@@ -233,13 +283,12 @@ pub fn prepare(
     let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => {
-            let dial = Dial { tenant, mode, purpose: order.purpose, to, contact: who.contact() };
+            let dial = Dial { tenant, mode, purpose: order.source.purpose(), to, contact: who.contact() };
             Some(known.judged(pack, gates::facts(tx, env, dial, person.as_ref())?, env.context.now))
         }
         _ => None,
     };
-    let waits = order.campaign.is_some() || order.nudge.is_some() || order.scheduled_call.is_some();
-    let on_call = match to.filter(|_| waits && mode == Mode::Live) {
+    let on_call = match to.filter(|_| order.source.was_due() && mode == Mode::Live) {
         Some(to) => known.is_on_call(tx, env, tenant, to)?,
         None => false,
     };

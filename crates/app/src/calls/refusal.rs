@@ -2,6 +2,7 @@
 
 use api::error_codes as codes;
 use domain::compliance::Gate;
+use domain::nudge::Refusal;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -51,6 +52,31 @@ pub enum Refused {
     NoCarrier,
     /// 503; real carriers are not asked now.
     CarrierRests,
+}
+
+impl Refused {
+    /// The refusal of a due dial that only the client can fix; `None` for what has a fact of its own
+    /// ([`domain::due_dial::DueFacts`]).
+    pub fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Refused::AgentNotFound => Some(Refusal::AgentNotFound),
+            Refused::AgentNotPublished => Some(Refusal::AgentNotPublished),
+            Refused::AgentNotCall => Some(Refusal::AgentNotCall),
+            Refused::AgentNotOutbound => Some(Refusal::AgentNotOutbound),
+            Refused::MissingVariables(_) => Some(Refusal::MissingRequiredVariables),
+            Refused::FlowNotReady(_) => Some(Refusal::FlowNotReady),
+            Refused::WorkspaceSuspended => Some(Refusal::WorkspaceSuspended),
+            Refused::KybRequired => Some(Refusal::KybRequired),
+            Refused::NoNumber => Some(Refusal::NoCallerId),
+            Refused::InvalidVariables(_) | Refused::InvalidNumber => Some(Refusal::PlacementRefused),
+            Refused::FromNumberNotOwned
+            | Refused::InsufficientBalance
+            | Refused::Blocked(_)
+            | Refused::LinesFull { .. }
+            | Refused::NoCarrier
+            | Refused::CarrierRests => None,
+        }
+    }
 }
 
 impl From<Refused> for Failure {

@@ -211,7 +211,7 @@ pub(super) fn made(
     if let Some(refused) = calls::flow_refusal(tx, tenant, agent, &wanted.variables, &saved)? {
         return Err(refused.into());
     }
-    let id = env.context.ids.make::<domain::ids::Nudge>();
+    let id = env.context.ids.dated::<domain::ids::Nudge>();
     let request = Request {
         key: id.bits(),
         scheduled_at: wanted.scheduled_at,

@@ -1,7 +1,8 @@
 //! What a fact about its call does to a nudge.
 
 use domain::call::{Fact, Status as CallStatus};
-use domain::nudge::{EndCause, Event, EventOutcome, PlacementFailure, step};
+use domain::due_dial::PlacementFailure;
+use domain::nudge::{EndCause, Event, EventOutcome, step};
 use store::Tx;
 use store::calls::CallRow;
 use store::nudges;

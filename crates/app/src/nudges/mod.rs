@@ -5,7 +5,6 @@
 //! the dialler when to look, the line in the timeline and the events, in the transaction of the decision.
 //! Transactions lock in this order: nudges, then what a call needs, then queues.
 
-mod breaker;
 mod cancel;
 mod create;
 mod due;
@@ -27,10 +26,9 @@ use store::{ROWS, Tx, calls};
 use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
 
-pub use breaker::{Allowance, Breaker, carrier_said, look_at_refusals};
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
 pub use create::{create, create_own, preflight};
-pub use due::{BATCH, Round, round};
+pub use due::{BATCH, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};
 

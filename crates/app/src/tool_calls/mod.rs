@@ -26,7 +26,6 @@ use serde_json::{Map, Value, json};
 use store::tools;
 use tokio::time::Instant;
 
-use super::tools::webhook;
 use super::{App, Failure};
 use arguments::Schema;
 
@@ -87,6 +86,25 @@ pub fn client(config: &Config) -> Result<Client, String> {
     let guarded =
         GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
     Ok(guarded.into())
+}
+
+/// What the encryption of a tool's configuration is bound to.
+pub(super) fn purpose(id: Id<Tool>) -> String {
+    format!("tool:{id}")
+}
+
+/// The configuration of a webhook tool, decrypted; `None` when the tool was deleted.
+///
+/// # Errors
+/// Those of the store, and a configuration that cannot be read.
+pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<WebhookConfig>, Failure> {
+    let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else {
+        return Ok(None);
+    };
+    let open = app.keyring.open_sealed(&purpose(id), &sealed);
+    let open =
+        open.ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
+    serde_json::from_str(&open).map(Some).map_err(|why| Failure::internal(format!("{id}: {why}")))
 }
 
 /// A tool that is to be called.

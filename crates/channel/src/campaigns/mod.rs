@@ -16,7 +16,7 @@ pub mod sending;
 pub mod settings;
 mod stats;
 
-pub use settings::{create, delete, get, guard, list, preflight, set_status, update};
+pub use settings::{create, delete, get, is_of_channel, list, preflight, set_status, update};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};
@@ -24,12 +24,12 @@ use domain::tenant::Tenant;
 use store::Tx;
 use store::channel_campaigns::{self, BlockRow};
 
-/// The block of a campaign on the channel.
+/// The channel's settings and state of a campaign.
 fn block(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
     channel_campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id} has no block")))
 }
 
-/// The same, held until the transaction ends; the campaign is held before it.
+/// [`block`], locked until the transaction ends. Lock the campaign first.
 fn block_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
     channel_campaigns::get_for_update(tx, tenant, id)?
         .ok_or_else(|| Failure::internal(format!("{id} has no block")))

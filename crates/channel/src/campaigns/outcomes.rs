@@ -1,10 +1,11 @@
-//! What becomes of people, and what pauses a campaign (docs/contract/campaigns.md#outcomes, #pauses).
+//! Outcomes of people, and pauses of campaigns, as they follow from messages and account events
+//! (docs/contract/campaigns.md#outcomes, #pauses).
 
 use app::contact_policy::{self, Bar};
 use app::{App, Context, Failure};
 use domain::campaign::{RowState, Standing, Status, Tally};
 use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too_often, verdict};
-use domain::channel::consent::Wish;
+use domain::channel::consent::StopWord;
 use domain::channel::{Direction, LocalError, Recipient, TemplateStatus};
 use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
@@ -17,10 +18,9 @@ use store::channel_campaigns::{self, BlockRow, PersonRow};
 use store::channel_messages::MessageRow;
 use store::{Tx, channel_accounts, channel_messages, contacts};
 
-use crate::facts::Fact;
-use crate::followers::MessageFact;
+use crate::events::{AccountEvent, MessageEvent};
 
-/// How long the funnel of a campaign goes on after its end.
+/// How long the funnel of a campaign is updated after its end.
 const FUNNEL: i64 = 7 * DAY;
 
 /// Moves a row of a list, with the counters of its list.
@@ -48,22 +48,19 @@ pub(super) fn move_row(
     Ok(blocks::count(tx, tenant, campaign, list, &moves)?)
 }
 
-/// Called for every message that is stored or moves on.
-///
-/// # Errors
-/// Those of the store.
-pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
+/// Observes every message that is stored or whose status changes.
+pub fn on_message(app: &App, tx: &mut Tx<'_>, event: &MessageEvent<'_>) -> Result<(), Failure> {
     let context = app.context();
-    match fact.message.direction {
-        Direction::Inbound if fact.before.is_none() => wrote(tx, &context, fact),
-        Direction::Outbound if fact.message.campaign.is_some() => moved(tx, &context, fact.message),
+    match event.message.direction {
+        Direction::Inbound if event.before.is_none() => wrote(tx, &context, event),
+        Direction::Outbound if event.message.campaign.is_some() => moved(tx, &context, event.message),
         Direction::Inbound | Direction::Outbound => Ok(()),
     }
 }
 
-/// A person writes: it is a reply to the newest campaign message of the last week.
-fn wrote(tx: &mut Tx<'_>, context: &Context, fact: &MessageFact<'_>) -> Result<(), Failure> {
-    let message = fact.message;
+/// A customer's message counts as the reply to the newest campaign message of the last week.
+fn wrote(tx: &mut Tx<'_>, context: &Context, event: &MessageEvent<'_>) -> Result<(), Failure> {
+    let message = event.message;
     let since = context.now.plus(-FUNNEL);
     let Some(mut person) = channel_campaigns::newest_to(tx, message.workspace, message.contact, since)?
     else {
@@ -74,7 +71,7 @@ fn wrote(tx: &mut Tx<'_>, context: &Context, fact: &MessageFact<'_>) -> Result<(
     }
     person.standing = Outcome::Sent.as_str().to_owned();
     person.step = 3;
-    person.opted_out |= matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
+    person.opted_out |= matches!(event.stop_word, Some(StopWord::StopMessages | StopWord::StopAll));
     channel_campaigns::save_person(tx, &person)?;
     if let Some(entry) = lists::get(tx, person.workspace, person.campaign, person.list_row)? {
         move_row(tx, entry, RowState::Reached, Some("replied"))?;
@@ -82,13 +79,13 @@ fn wrote(tx: &mut Tx<'_>, context: &Context, fact: &MessageFact<'_>) -> Result<(
     Ok(())
 }
 
-/// Whether the funnel of a campaign does not move any more.
+/// Whether the funnel of a campaign is closed.
 fn is_closed(tx: &mut Tx<'_>, person: &PersonRow, now: Timestamp) -> Result<bool, Failure> {
     let block = channel_campaigns::get(tx, person.workspace, person.campaign)?;
     Ok(block.is_none_or(|block| block.finished_at.is_some_and(|end| now.0 - end.0 > FUNNEL)))
 }
 
-/// A message of a campaign moves on.
+/// The status of a campaign's message changed.
 fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(), Failure> {
     let tenant = message.workspace;
     let code = message.error.as_ref().map(|(code, ..)| *code);
@@ -154,7 +151,7 @@ fn is_over(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<bool, Fa
     Ok(campaign.is_none_or(|campaign| matches!(campaign.status, Status::Completed | Status::Archived)))
 }
 
-/// The message to a person was certainly not sent: they wait on, and get it when the campaign is resumed.
+/// The message to a person was certainly not sent: they stay queued, and get it when the campaign is resumed.
 fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Result<(), Failure> {
     channel_campaigns::forget_person(tx, person.workspace, person.list_row)?;
     match entry {
@@ -163,11 +160,8 @@ fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Resu
     }
 }
 
-/// The person of a message is erased before the provider has told of it. What waits is not sent; what is being handed
-/// over may have been sent. In both cases nobody waits for them any more.
-///
-/// # Errors
-/// Those of the store.
+/// The person of a message is erased before its outcome is known. A queued message is not sent; a leased one may have
+/// been. Either way the campaign no longer waits for them.
 pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failure> {
     let Some(mut person) = channel_campaigns::of_message(tx, message.workspace, message.id)? else {
         return Ok(());
@@ -185,12 +179,8 @@ pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failur
     }
 }
 
-/// Takes back a message that waits and may not go out for a reason that stops its campaign: the message is as if it had
-/// never been, its person waits on, and the campaign pauses. Returns whether there was such a person; if not, nothing
-/// happened.
-///
-/// # Errors
-/// Those of the store.
+/// Withdraws a queued message for a reason that pauses its campaign: the message is deleted, and its person stays queued.
+/// Returns `false`, and changes nothing, when no person of a campaign belongs to it.
 pub(crate) fn take_back(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -206,16 +196,16 @@ pub(crate) fn take_back(
     Ok(true)
 }
 
-/// Why the person of a message may not be written to, in the words of the preflight.
+/// Why the person of a message may not be written to, as a code of the preflight.
 fn barred(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<Option<Bar>, Failure> {
     let tenant = message.workspace;
     let contact = contacts::get(tx, tenant, message.contact)?;
-    let to = crate::messages::address(message).and_then(|address| Recipient::parse(&address));
+    let to = crate::people::address(message).and_then(|address| Recipient::parse(&address));
     let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), to.as_ref())?;
     Ok(standing.bars_messages(true))
 }
 
-/// Pauses a campaign that is sending; another one stays as it is.
+/// Pauses a campaign, if it is active.
 pub(super) fn pause(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -236,14 +226,16 @@ pub(super) fn pause(
     Ok(channel_campaigns::save(tx, &block)?)
 }
 
-/// Called for what happens to templates, numbers and the account: pauses the campaigns that it stops.
-///
-/// # Errors
-/// Those of the store.
-pub fn told(app: &App, tx: &mut Tx<'_>, tenant: Tenant, fact: &Fact<'_>) -> Result<(), Failure> {
+/// Observes events of templates, numbers and the account: pauses the campaigns that they stop.
+pub fn on_account_event(
+    app: &App,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    event: &AccountEvent<'_>,
+) -> Result<(), Failure> {
     let context = app.context();
     for block in channel_campaigns::active(tx, tenant)? {
-        if let Some(reason) = stopped(tx, tenant, &block, fact)? {
+        if let Some(reason) = stopped(tx, tenant, &block, event)? {
             pause(tx, &context, tenant, block.campaign, reason)?;
         }
     }
@@ -254,32 +246,32 @@ fn stopped(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     block: &BlockRow,
-    fact: &Fact<'_>,
+    event: &AccountEvent<'_>,
 ) -> Result<Option<PauseReason>, Failure> {
-    Ok(match fact {
-        Fact::Template { template, became_marketing } if template.id == block.template => {
+    Ok(match event {
+        AccountEvent::Template { template, became_marketing } if template.id == block.template => {
             if template.status != TemplateStatus::Approved {
                 Some(PauseReason::TemplateUnavailable)
             } else {
                 (*became_marketing && !block.marketing_accepted).then_some(PauseReason::TemplateRecategorised)
             }
         }
-        Fact::Quality { number, quality: "RED" } if !block.quality_accepted => {
+        AccountEvent::Quality { number, quality: "RED" } if !block.quality_accepted => {
             let known = channel_accounts::number(tx, tenant, *number)?;
             let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
             same.then_some(PauseReason::QualityRed)
         }
-        Fact::NumberGone(number) => {
+        AccountEvent::NumberGone(number) => {
             let known = channel_accounts::number(tx, tenant, *number)?;
             let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
             same.then_some(PauseReason::NotConnected)
         }
-        Fact::Restricted(true) => Some(PauseReason::AccountRestricted),
-        Fact::Token { accepted: false } => Some(PauseReason::TokenInvalid),
-        Fact::Disconnected => Some(PauseReason::NotConnected),
-        Fact::Template { .. }
-        | Fact::Quality { .. }
-        | Fact::Restricted(false)
-        | Fact::Token { accepted: true } => None,
+        AccountEvent::Restricted(true) => Some(PauseReason::AccountRestricted),
+        AccountEvent::Token { accepted: false } => Some(PauseReason::TokenInvalid),
+        AccountEvent::Disconnected => Some(PauseReason::NotConnected),
+        AccountEvent::Template { .. }
+        | AccountEvent::Quality { .. }
+        | AccountEvent::Restricted(false)
+        | AccountEvent::Token { accepted: true } => None,
     })
 }

@@ -1,7 +1,7 @@
-//! One person of a list: what the template gets for them, and whether their opt-in is known.
+//! Template values and opt-in of one person of a list.
 
 use app::Failure;
-use domain::channel::campaign::{self, Known, Mapping, ParamSource};
+use domain::channel::campaign::{self, Mapping, ParamSource, PersonFields};
 use domain::channel::template::{self, Slot, fill};
 use domain::channel::{Content, Template};
 use serde_json::Value;
@@ -14,8 +14,8 @@ pub(super) fn mapping(block: &BlockRow) -> Result<Mapping, Failure> {
     serde_json::from_value(block.param_mapping.clone()).map_err(|why| Failure::internal(why.to_string()))
 }
 
-/// Holds a mapping against the template that it fills: every place of the template has a value, nothing else has one, and
-/// a value that is the same for everybody is one that the channel takes.
+/// Validates a mapping against its template: every placeholder has a value, nothing else has one, and constant values are
+/// acceptable to the channel.
 ///
 /// # Errors
 /// The key below `paramMapping` that is wrong, and what it must be.
@@ -70,7 +70,7 @@ pub(super) fn content(
     row: &EntryRow,
     contact: Option<&ContactRow>,
 ) -> Option<Content> {
-    let known = Known {
+    let known = PersonFields {
         variables: &row.variables,
         name: contact.and_then(|contact| contact.name.as_deref()).or(row.name.as_deref()),
         email: contact.and_then(|contact| contact.email.as_deref()),

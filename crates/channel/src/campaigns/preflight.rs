@@ -1,5 +1,5 @@
-//! The preflight of a campaign (docs/contract/campaigns.md#preflight-on-the-messaging-channel): who would receive the
-//! message, and what stands in the way. It changes nothing.
+//! The preflight of a campaign (docs/contract/campaigns.md#preflight-on-the-messaging-channel): how many people would
+//! receive the message, and what blocks it. Read-only.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +22,7 @@ use super::sending::became_marketing;
 use crate::messages::{account_of, people_of};
 use crate::numbers::Number;
 
-/// Rows that are looked at in one step, and in all.
+/// Most rows checked in one step, and in all.
 const STEP: i64 = 400;
 const MOST: i64 = 2_000_000;
 
@@ -36,9 +36,6 @@ pub struct Accepted {
 }
 
 /// Looks at a campaign.
-///
-/// # Errors
-/// Those of the store.
 pub fn look(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -186,7 +183,7 @@ fn count(
         position = last.position;
         looked += rows.len() as i64;
         total += rows.len() as i64;
-        let known = Known::of(tx, context, tenant, &rows)?;
+        let known = PersonLookup::of(tx, context, tenant, &rows)?;
         for row in &rows {
             match known.why_not(context, row, template, mapping, needs_opt_in) {
                 None => will += 1,
@@ -200,14 +197,14 @@ fn count(
     Ok((total, will, reasons))
 }
 
-/// What is known of the people of some rows, read in a few statements.
-struct Known {
+/// Contacts, do-not-call entries and consent of the people of some rows, read in a few statements.
+struct PersonLookup {
     contacts: HashMap<String, contacts::ContactRow>,
     listed: HashSet<String>,
     said: HashMap<String, (bool, bool, bool, bool)>,
 }
 
-impl Known {
+impl PersonLookup {
     fn of(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, rows: &[EntryRow]) -> Result<Self, Failure> {
         let phones: Vec<String> = rows.iter().filter_map(|row| row.phone.clone()).collect();
         let hashes: Vec<&str> = rows.iter().filter_map(|row| row.phone_hash.as_deref()).collect();

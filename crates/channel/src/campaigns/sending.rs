@@ -1,5 +1,5 @@
-//! Handing the messages of campaigns over (docs/contract/campaigns.md#sending). A person is noted in the transaction in
-//! which their message is stored, so nobody gets it twice, whatever dies in between.
+//! Queues the messages of campaigns (docs/contract/campaigns.md#sending). A person is marked in the transaction that
+//! stores their message, so nobody gets it twice, even after a crash.
 
 use std::sync::Arc;
 
@@ -21,23 +21,20 @@ use store::{Tx, channel_accounts, channel_messages, channel_templates};
 use tokio::task::JoinSet;
 
 use super::{outcomes, people, stats};
-use crate::ahead;
 use crate::messages::{self, Decisions, New, OptIn, Placed, Refusal};
 use crate::numbers::{Number, Which, sending_number};
+use crate::prefetch;
 
-/// Campaigns of one round, and people of one campaign in it.
+/// Most campaigns of one round, and people of each.
 const CAMPAIGNS: i64 = 64;
 const PEOPLE: i64 = 64;
-/// Messages of one campaign that are handed over and not sent yet: what a pause still lets out.
+/// Most queued messages of one campaign: those that a pause does not stop.
 const ON_THEIR_WAY: i64 = 100;
-/// When a campaign comes back that waits for its last messages, and one whose workspace may not send.
+/// Recheck intervals of a campaign that waits for its last messages, and of one whose workspace may not send.
 const AGAIN: i64 = 2 * SECOND;
 const LATER: i64 = MINUTE;
 
-/// One fair round over the campaigns that are due: each gets a bounded share. Returns when to look again.
-///
-/// # Errors
-/// Those of the store.
+/// One fair round over due campaigns, each with a bounded share. Returns when to look again.
 pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     let now = app.clock.now();
     let due = app.store.read(move |tx| channel_campaigns::due(tx, now, CAMPAIGNS)).await?;
@@ -135,7 +132,7 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let count_now = usize::try_from(count).unwrap_or(0);
     let to: Vec<Recipient> =
         rows.iter().take(count_now).filter_map(|row| Recipient::parse(row.phone.as_deref()?)).collect();
-    ahead::people(tx, &context, tenant, &line, &to)?;
+    prefetch::people(tx, &context, tenant, &line, &to)?;
     for row in rows.into_iter().take(count_now) {
         let shared = Shared {
             campaign: &campaign,
@@ -171,7 +168,7 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     Ok(channel_campaigns::save(tx, &block)?)
 }
 
-/// The number and the template of a campaign, or why it has to pause.
+/// The number and the template of a campaign, or the reason to pause it.
 fn ready(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -208,13 +205,13 @@ fn ready(
     Ok(Ok((line, template)))
 }
 
-/// Whether a template became marketing since the campaign was published first.
+/// Whether a template was recategorised as marketing since the campaign was first published.
 pub(super) fn became_marketing(block: &BlockRow, template: &Template) -> bool {
     template.category == Category::Marketing
         && block.category.as_deref().is_some_and(|known| known != Category::Marketing.as_str())
 }
 
-/// What all people of a round have in common.
+/// What all messages of a round share.
 struct Shared<'a> {
     campaign: &'a CampaignRow,
     block: &'a BlockRow,
@@ -223,7 +220,7 @@ struct Shared<'a> {
     mapping: &'a Mapping,
 }
 
-/// What became of one person of a round.
+/// The result of one person of a round.
 enum Handed {
     Sent,
     PassedOver,

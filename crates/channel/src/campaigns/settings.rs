@@ -1,4 +1,4 @@
-//! Making, changing, publishing and reading campaigns on the channel
+//! Campaigns on the channel over the API: create, update, publish, read
 //! (docs/contract/campaigns.md#campaigns-on-the-messaging-channel).
 
 use std::collections::HashMap;
@@ -28,11 +28,11 @@ use store::{Tx, channel_accounts, workspaces};
 
 use super::preflight::{self, Accepted};
 use super::{block, block_for_update, people, sending, stats};
-use crate::connections::not_connected;
+use crate::accounts::not_connected;
 use crate::numbers::{Number, Which, sending_number};
 use crate::templates;
 
-/// Hours of a campaign that names none.
+/// The default sending hours.
 const FROM: &str = "09:00";
 const TO: &str = "21:00";
 
@@ -62,7 +62,12 @@ fn shown(caller: &Caller, mut campaign: View, block: BlockRow) -> View {
 ///
 /// # Errors
 /// 404; 403 `api_scope_missing`.
-pub async fn guard(app: &App, caller: &Caller, id: Id<Campaign>, writes: bool) -> Result<bool, Failure> {
+pub async fn is_of_channel(
+    app: &App,
+    caller: &Caller,
+    id: Id<Campaign>,
+    writes: bool,
+) -> Result<bool, Failure> {
     let tenant = caller.tenant();
     let row = app.store.read(move |tx| find(tx, tenant, id)).await?;
     if !sends_messages(&row) {
@@ -73,9 +78,6 @@ pub async fn guard(app: &App, caller: &Caller, id: Id<Campaign>, writes: bool) -
 }
 
 /// `GET /v1/campaigns`.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<View>, Failure> {
     let tenant = caller.tenant();
     let mut all = common::list(app, tenant).await?;
@@ -112,7 +114,7 @@ pub async fn get(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<View, F
         .await
 }
 
-/// `POST /v1/campaigns` on any channel. With a test key everything is checked and nothing is stored.
+/// `POST /v1/campaigns` on any channel. A test key validates only.
 ///
 /// # Errors
 /// 403 `feature_disabled`, `api_scope_missing`; 409 `chatapp_not_connected`; 422 `phone_number_required`; what is wrong
@@ -344,8 +346,8 @@ pub async fn update(
 /// nothing changes.
 ///
 /// # Errors
-/// 403 `test_mode_read_only` for everything but publishing with a test key; 409 `preflight_blocked` with `meta.report`, or where the status may not go; 403 `feature_disabled`; 422 without a
-/// published agent where one is attached.
+/// 403 `test_mode_read_only` for everything but publishing with a test key; 409 `preflight_blocked` with `meta.report`,
+/// or where the status may not go; 403 `feature_disabled`; 422 without a published agent where one is attached.
 pub async fn set_status(
     app: &App,
     caller: &Caller,
@@ -430,7 +432,7 @@ pub async fn set_status(
 /// 404; 403 `api_scope_missing`; 422 `phone_number_required`.
 pub async fn preflight(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<CampaignPreflight, Failure> {
     let tenant = caller.tenant();
-    if !guard(app, caller, id, false).await? {
+    if !is_of_channel(app, caller, id, false).await? {
         let found = ::campaigns::preflight::of_campaign(app, tenant, id).await?;
         return Ok(CampaignPreflight::Voice(Box::new(found)));
     }

@@ -1,5 +1,5 @@
-//! How far people came (docs/contract/campaigns.md#stats): counted when it is asked for, so that the figures always add up
-//! and no counter is a row that everybody waits for.
+//! The funnel of a campaign (docs/contract/campaigns.md#stats), counted on request: the numbers always add up, and
+//! there is no contended counter row.
 
 use api::campaigns::ChatappStats;
 use app::Failure;

@@ -1,4 +1,4 @@
-//! Every check of a message, when it is taken and again at its turn.
+//! The checks of a message: at acceptance, and again before it is sent.
 
 use app::contact_policy::{self, Bar, Standing};
 use app::{App, Context, Failure};
@@ -13,15 +13,13 @@ use serde_json::Value;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::{Tx, channel_campaigns, contacts, workspaces};
 
+use super::Refusal;
+use super::new::New;
 use super::room::{Room, account_of, has_room_now, room_for};
-use super::rows::address;
-use super::{New, Refusal};
 use crate::numbers::Number;
+use crate::people::address;
 
-/// Every check of a message that somebody wants to send; nothing is stored.
-///
-/// # Errors
-/// Those of the store.
+/// Dry run of the checks at acceptance; stores nothing.
 pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Option<Refusal>, Failure> {
     let context = app.context();
     let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
@@ -37,7 +35,7 @@ pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Op
     Ok(if room { None } else { Some(tier_limit(tx, &context, tenant, &new.number)?) })
 }
 
-/// The account has written to as many people as it may; the first of them makes room a day after.
+/// The refusal of an account at its messaging tier; the first person counted makes room after a day.
 pub(super) fn tier_limit(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -49,7 +47,7 @@ pub(super) fn tier_limit(
     Ok(Refusal::TierLimit(wait))
 }
 
-/// Why a message may not go to a person who stands like this.
+/// Why a message may not be sent to a person with this consent.
 pub(super) fn judge(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -80,7 +78,7 @@ pub(super) fn judge(
     may_send(tx, tenant, standing, category, open, allowed, new.source)
 }
 
-/// The part of the checks that is asked again at the moment of sending: the person, the window, the opt-in.
+/// The checks that are repeated before sending: the person, the 24-hour window, the opt-in.
 fn may_send(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -109,36 +107,37 @@ fn may_send(
     Ok(None)
 }
 
-/// What the moment of sending says of a message that waited.
-pub(crate) enum Turn {
-    /// It goes.
+/// Whether a queued message may be sent now.
+pub(crate) enum SendDecision {
+    /// It may be sent.
     Go {
         /// The proof of the person's opt-in.
         proof: Option<Id<Consent>>,
-        /// Whether the window is open: nobody is counted then.
+        /// Whether the 24-hour window is open: then the person does not count against the tier.
         open: bool,
-        /// Where it is not: the room that the person has.
+        /// Outside of the window: the room of the tier.
         room: Room,
-        /// Its thread, whose pair has a slot taken.
+        /// Its thread, with the recipient's slot taken.
         thread: ThreadRow,
     },
-    /// It does not, now.
+    /// Not before this moment.
     Wait(Timestamp),
-    /// It never does.
+    /// It fails.
     Refuse(Refusal),
-    /// It does not while its campaign stands so: the campaign pauses, and the person waits on.
+    /// Its campaign pauses; the message is withdrawn, and the person waits for the campaign to resume.
     TakeBack(PauseReason),
 }
 
-/// Asks everything again for a message that waited. The slot of the pair is taken, not yet stored.
-pub(crate) fn at_its_turn(
+/// Repeats the checks of a queued message before it is sent. The slot of its recipient is taken in the returned thread,
+/// which the caller stores.
+pub(crate) fn recheck(
     tx: &mut Tx<'_>,
     context: &Context,
     tenant: Tenant,
     number: &Number,
     row: &MessageRow,
     at: Timestamp,
-) -> Result<Turn, Failure> {
+) -> Result<SendDecision, Failure> {
     let contact = contacts::get(tx, tenant, row.contact)?;
     let to = address(row).and_then(|address| Recipient::parse(&address));
     let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), to.as_ref())?;
@@ -151,17 +150,17 @@ pub(crate) fn at_its_turn(
         Err(error) => {
             let refusal = Refusal::local(error);
             return Ok(match refusal.pauses().filter(|_| row.campaign.is_some()) {
-                Some(reason) => Turn::TakeBack(reason),
-                None => Turn::Refuse(refusal),
+                Some(reason) => SendDecision::TakeBack(reason),
+                None => SendDecision::Refuse(refusal),
             });
         }
     };
     if became_marketing(tx, tenant, row, category)? {
-        return Ok(Turn::TakeBack(PauseReason::TemplateRecategorised));
+        return Ok(SendDecision::TakeBack(PauseReason::TemplateRecategorised));
     }
     // What came along with the message was recorded when it was taken, so it counts here, too.
     if let Some(refusal) = may_send(tx, tenant, &standing, category, open, false, row.source)? {
-        return Ok(Turn::Refuse(refusal));
+        return Ok(SendDecision::Refuse(refusal));
     }
     let room = match (open, &to) {
         (false, Some(to)) => room_for(tx, context, tenant, number, to)?,
@@ -170,19 +169,19 @@ pub(crate) fn at_its_turn(
     if room == Room::Full {
         let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
         let again = first.map_or(context.now.plus(DAY), |first| first.plus(TIER_TIME));
-        return Ok(Turn::Wait(again.max(context.now.plus(SECOND))));
+        return Ok(SendDecision::Wait(again.max(context.now.plus(SECOND))));
     }
     match Pace::of_pair().take(thread.used, at) {
-        Err(again) => Ok(Turn::Wait(again)),
+        Err(again) => Ok(SendDecision::Wait(again)),
         Ok(used) => {
             thread.used = used;
             thread.last_at = context.now;
-            Ok(Turn::Go { proof: standing.consent.opt_in_consent, open, room, thread })
+            Ok(SendDecision::Go { proof: standing.consent.opt_in_consent, open, room, thread })
         }
     }
 }
 
-/// Whether the template of a campaign's message became marketing after the message was handed over, and nobody has
+/// Whether the template of a campaign's message was recategorised as marketing after it was queued, and nobody has
 /// accepted that for the campaign.
 fn became_marketing(
     tx: &mut Tx<'_>,
@@ -201,7 +200,7 @@ fn became_marketing(
     Ok(block.is_some_and(|block| !block.marketing_accepted))
 }
 
-/// The category of a message's template by now; none of a message without one.
+/// The current category of a message's template; `None` for a message without one.
 fn template_now(
     tx: &mut Tx<'_>,
     tenant: Tenant,

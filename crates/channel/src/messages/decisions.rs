@@ -1,4 +1,4 @@
-//! The log of decisions on messages, and the consent that comes along with one.
+//! Decision log entries of messages, and consent that comes with a message.
 
 use app::contact_policy;
 use app::{Context, Failure, decision_log};
@@ -10,10 +10,10 @@ use serde_json::json;
 use store::contacts::ContactRow;
 use store::{Tx, channel_consents};
 
-use super::OptIn;
+use super::new::OptIn;
 
-/// Decisions on messages that a transaction has made. They are written to the log late in it, since the log is held from
-/// then on ([`Decisions::write`]).
+/// The decisions of a transaction. They are written at its end, since writing locks the decision log
+/// ([`Decisions::write`]).
 #[derive(Default)]
 pub(crate) struct Decisions(Vec<Entry>);
 
@@ -32,10 +32,7 @@ impl Decisions {
     }
 }
 
-/// Records that a person allows marketing, with its proof.
-///
-/// # Errors
-/// Those of the store.
+/// Records a marketing opt-in, with its proof.
 pub fn record_opt_in(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -1,4 +1,4 @@
-//! Slots of a number and of a pair: when a message may go.
+//! Rate limits of a number and of a recipient: the slots at which messages may be sent.
 
 use app::{App, Failure};
 use domain::channel::limits::Pace;
@@ -10,17 +10,17 @@ use store::channel_messages::{self, ThreadRow};
 use crate::numbers::Number;
 use crate::slots::Slot;
 
-/// How far ahead a message of a request may take a slot of its number.
+/// How far ahead a request may take a slot of its number, milliseconds.
 pub(crate) const MOST_WAIT: i64 = SECOND;
 
-/// The last moment of a slot that a message of a request may wait for. Nobody waits for a clock that stands still.
+/// The latest slot that a request may wait for; now under the manual clock.
 pub(crate) fn latest_slot(app: &App) -> Timestamp {
     let now = app.clock.now();
     if app.clock.is_manual() { now } else { now.plus(MOST_WAIT) }
 }
 
-/// Takes a slot of the number, unless there is one, and of the pair: the moment of it, or the moment at which to
-/// come again.
+/// Takes a slot of the number, unless one is reserved, and of the recipient. Returns its moment; the error is when to
+/// retry.
 pub(super) fn take_slot(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -33,7 +33,7 @@ pub(super) fn take_slot(
     let (at, line) = match slot {
         Some(slot) => (slot.at.max(now), None),
         None => {
-            let mut line = channel_messages::line_for_update(tx, tenant, &number.phone_number_id)?;
+            let mut line = channel_messages::send_queue_for_update(tx, tenant, &number.phone_number_id)?;
             match slot_of_number(number, line.used, now, latest) {
                 Ok((at, used)) => {
                     line.used = used;
@@ -50,14 +50,14 @@ pub(super) fn take_slot(
             thread.last_at = now;
             channel_messages::save_thread(tx, tenant, &thread)?;
             if let Some(line) = line {
-                channel_messages::save_line(tx, &line)?;
+                channel_messages::save_send_queue(tx, &line)?;
             }
             Ok(Ok(at))
         }
     }
 }
 
-/// The next slot of a number up to `latest`, with the pace afterwards; or the moment at which there is one.
+/// The next slot of a number up to `latest`, with the limiter's state after it; the error is when there is one.
 pub(crate) fn slot_of_number(
     number: &Number,
     used: i64,

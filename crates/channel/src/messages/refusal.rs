@@ -1,4 +1,4 @@
-//! Why a message is not taken, and what its sender is told.
+//! Why a message is refused, and the error of its sender.
 
 use api::error_codes as codes;
 use app::Failure;
@@ -7,15 +7,15 @@ use domain::channel::LocalError;
 use domain::channel::campaign::PauseReason;
 use serde_json::json;
 
-/// Seconds after which to ask again for room of which it is not known when it comes.
+/// `Retry-After` when it is unknown when there is room, seconds.
 const UNKNOWN: i64 = 60;
 
-/// Why a message is not taken.
+/// Why a message is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// One of the local codes, with the word for the log.
     Local(LocalError, &'static str),
-    /// The account has written to as many people as it may: room comes in so many seconds, if that is known.
+    /// The account is at its messaging tier; there is room in so many seconds, if that is known.
     TierLimit(Option<i64>),
     /// The customer's id cannot receive it.
     RecipientUnsupported,

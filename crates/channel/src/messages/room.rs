@@ -1,4 +1,4 @@
-//! To how many people an account may write without being asked.
+//! Messaging tier: to how many people an account may write outside of their 24-hour windows.
 
 use app::contact_policy;
 use app::{App, Context, Failure};
@@ -8,37 +8,37 @@ use domain::tenant::Tenant;
 use store::Tx;
 use store::channel_messages::{self, MessageRow};
 
-use super::rows::address;
 use crate::numbers::Number;
+use crate::people::address;
 
-/// People who are forgotten at once.
+/// Counted people deleted in one go.
 const FORGOTTEN: i64 = 5_000;
 
-/// Most people that the account of a number may write to in 24 hours without being asked.
+/// The tier of a number's account: most people outside of their windows in 24 hours.
 pub(crate) fn people_of(number: &Number) -> Option<i64> {
     tier_people(number.tier.as_deref())
 }
 
-/// What people are counted against: the account, whatever number sends.
+/// The key that people are counted under: the account, whatever number sends.
 pub(crate) fn account_of(number: &Number) -> String {
     number.account.to_string()
 }
 
-/// Whether an account may write to a person without being asked.
+/// Whether the tier has room for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// To as many as it likes; nobody counts.
+    /// There is no limit.
     Unlimited,
-    /// To this person, too; the count is held until the transaction ends.
+    /// Yes; the count is locked until the transaction ends.
     Free {
         /// Whether the person is one more.
         is_new: bool,
     },
-    /// To nobody new.
+    /// No new person.
     Full,
 }
 
-/// Whether the account may write to one more person, with the count held until the transaction ends.
+/// Whether the tier has room for this person; the count is locked until the transaction ends.
 pub(crate) fn room_for(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -53,7 +53,7 @@ pub(crate) fn room_for(
     Ok(if is_new && reached >= most { Room::Full } else { Room::Free { is_new } })
 }
 
-/// The same for a look that changes nothing.
+/// [`room_for`] without a lock.
 pub(super) fn has_room_now(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -68,7 +68,7 @@ pub(super) fn has_room_now(
         || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
 }
 
-/// Notes that the account writes to a person without being asked, where it has room.
+/// Counts a person against the tier.
 pub(crate) fn reach(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -88,7 +88,7 @@ pub(crate) fn reach(
     Ok(())
 }
 
-/// Forgets whom accounts without a limit wrote to more than a day ago; whether there may be more.
+/// Deletes counts of accounts without a limit after a day. Returns whether there may be more.
 pub(crate) async fn forget_reached(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-TIER_TIME);
     let gone = app

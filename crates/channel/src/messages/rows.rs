@@ -9,14 +9,9 @@ use store::Tx;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::ContactRow;
 
-use super::New;
+use super::new::New;
 
-/// Where a message goes: the number if it is known.
-pub(crate) fn address(row: &MessageRow) -> Option<String> {
-    row.customer.clone().or_else(|| row.customer_user_id.clone())
-}
-
-/// The contact of a message; made when there is none.
+/// The contact of a message, added if there is none.
 pub(super) fn person(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -30,7 +25,7 @@ pub(super) fn person(
     }
 }
 
-/// The row of a message that nobody has decided on yet, and its thread.
+/// The row of a new message, and its thread.
 pub(super) fn fresh(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -108,7 +103,7 @@ pub(super) fn fresh(
     Ok((row, thread))
 }
 
-/// The message as it would be, for a test key: nothing of it is stored.
+/// The simulated message of a test key; stores nothing.
 ///
 /// # Errors
 /// Those of serialisation.

@@ -1,4 +1,4 @@
-//! How many messages of a workspace wait to be sent, and when no more are taken.
+//! The ceiling of queued messages of a workspace.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,20 +8,19 @@ use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
 use store::{Tx, channel_messages};
 
-/// Most messages of a workspace that wait to be sent.
+/// Most queued messages of a workspace.
 pub const MAX_WAITING: i64 = 200_000;
-/// Within this distance of the ceiling the waiting messages are counted for each new one. All nodes together add fewer in a
+/// Within this distance of the ceiling queued messages are counted for each new one. All nodes together add fewer in a
 /// second.
 const NEAR: i64 = MAX_WAITING / 4;
-/// Workspaces whose waiting messages a node remembers to have counted.
+/// Most workspaces whose count a node remembers.
 const COUNTED: usize = 10_000;
 
-/// How many messages of a workspace wait, as this node last counted and has added since.
+/// Queued messages by workspace: the last count, and what this node has added since.
 #[derive(Default)]
 struct Waiting(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
 
-/// Whether so many messages wait that no more are taken. They are counted once a second, and each time when they may be
-/// near their ceiling: counting all of them takes long when there are many.
+/// Whether a workspace is at the ceiling. Queued messages are counted once a second, and each time near the ceiling.
 pub(super) fn too_many_wait(app: &App, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, Failure> {
     let (waiting, now) = (app.kept.of(Waiting::default), app.clock.now());
     let known = |waiting: &Waiting| {

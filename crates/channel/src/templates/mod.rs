@@ -1,9 +1,9 @@
-//! Templates (docs/contract/channel.md#templates): handed in to the provider, which judges them; here stands what it
-//! last said. What clients ask for is here, what the provider says in `news`.
+//! Templates (docs/contract/channel.md#templates): submitted to the provider, which reviews them; their last known
+//! state is stored. Requests of clients are here, updates from the provider in `news`.
 
 mod news;
 
-pub(crate) use news::{category_told, look_soon, quality_told, status_told, sync_all};
+pub(crate) use news::{look_soon, on_category, on_quality, on_status, sync_all};
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use api::channel_templates::{
 };
 use api::error_codes::{CHATAPP_DISABLED, TEMPLATE_NOT_FOUND};
 use app::access::Caller;
+use app::limits::pages;
 use app::{App, Context, Failure, topics};
 use domain::channel::provider::{Sample, TemplateState};
 use domain::channel::template::{self, NewTemplate, TemplateRef, is_named};
@@ -24,8 +25,9 @@ use serde_json::Value;
 use store::channel_templates::{self, TemplateRow};
 use store::{Tx, channel_accounts};
 
-use crate::connections::{account, brought, not_connected};
-use crate::facts::{self, Fact};
+use crate::accounts::{account, brought, not_connected};
+use crate::campaigns::outcomes::on_account_event;
+use crate::events::AccountEvent;
 use crate::numbers::emit;
 use crate::providers::provider;
 use news::{is_expected, told};
@@ -46,7 +48,7 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, which: &TemplateRef) -> Result<Temp
     row.filter(|row| !is_expected(row)).map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
 }
 
-/// A template from its row.
+/// The domain value of a template's row.
 pub(crate) fn template(row: TemplateRow) -> Template {
     Template {
         id: row.id,
@@ -92,7 +94,7 @@ fn misfit(misfit: domain::channel::content::Misfit) -> Failure {
     Failure::field(&misfit.field, misfit.must)
 }
 
-/// Refuses when the channel is switched off for the workspace.
+/// Fails unless the channel is on for the workspace.
 ///
 /// # Errors
 /// 403 `chatapp_disabled`.
@@ -100,10 +102,7 @@ pub fn need_channel(caller: &Caller) -> Result<(), Failure> {
     caller.need_feature("chatappChannel").map_err(|_| Failure::plain(CHATAPP_DISABLED))
 }
 
-/// A page of templates, newest first; the id that the next page begins after.
-///
-/// # Errors
-/// Those of the store.
+/// A page of templates, newest first, with the cursor of the next page.
 pub async fn list(
     app: &App,
     tenant: Tenant,
@@ -112,16 +111,20 @@ pub async fn list(
     status: Option<TemplateStatus>,
     limit: i64,
 ) -> Result<(Vec<View>, Option<String>), Failure> {
-    app.store
-        .read(move |tx| {
-            let mut rows =
-                channel_templates::page(tx, tenant, after.as_deref(), name.as_deref(), status, limit + 1)?;
-            let more = rows.len() > usize::try_from(limit).unwrap_or(usize::MAX);
+    let page = app.store.read(move |tx| {
+        let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
+            let mut rows = channel_templates::page(tx, tenant, after, name.as_deref(), status, limit + 1)?;
+            let more = rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let next = rows.last().filter(|_| more).map(|row| row.id.stored());
-            Ok((rows.into_iter().map(view).collect(), next))
+            let keyed = rows.into_iter().map(|row| (row.id.stored(), view(row))).collect();
+            Ok::<_, Failure>((keyed, next))
+        };
+        pages::read(tx, limit, after.clone(), read, |_, (key, view): (String, View)| {
+            Ok((key, pages::bytes_of(&view), view))
         })
-        .await
+    });
+    page.await
 }
 
 /// One template.
@@ -141,7 +144,7 @@ fn simulated(app: &App) -> String {
     format!("TEST_{}", app.ids.random_text(20))
 }
 
-/// The row of what the provider said of a new template.
+/// The row of a template that the provider has created.
 fn row_of(id: Id<ChannelTemplate>, account: &Account, state: &TemplateState, now: Timestamp) -> TemplateRow {
     let pending = state.correct_category.as_deref().and_then(Category::parse);
     let category = Category::parse(&state.category).unwrap_or(Category::Marketing);
@@ -164,10 +167,10 @@ fn row_of(id: Id<ChannelTemplate>, account: &Account, state: &TemplateState, now
     }
 }
 
-/// Hands a template in. With a test key it is only checked.
+/// Submits a template. A test key only validates it.
 ///
 /// # Errors
-/// What is wrong with it; 409 when there is one of this name and language, or too many; what the provider says.
+/// 400 naming what is invalid; 409 when name and language are taken, or there are too many; the provider's error.
 pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -> Result<View, Failure> {
     need_channel(caller)?;
     let (tenant, components) = (caller.tenant(), raw(&body.components));
@@ -240,7 +243,7 @@ pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -
         .await
 }
 
-/// Changes a template; the provider looks at it anew. With a test key it is only checked.
+/// Changes a template, which the provider reviews again. A test key only validates it.
 ///
 /// # Errors
 /// There is no such template; what is wrong with the change; 409 for another category of an approved one; what the
@@ -294,13 +297,18 @@ pub async fn update(
             let saved = TemplateRow { status, quality: current.quality, ..changed.clone() };
             channel_templates::save(tx, tenant, &saved)?;
             let fact = template(saved.clone());
-            facts::tell(&app_, tx, tenant, &Fact::Template { template: &fact, became_marketing: false })?;
+            on_account_event(
+                &app_,
+                tx,
+                tenant,
+                &AccountEvent::Template { template: &fact, became_marketing: false },
+            )?;
             Ok::<_, Failure>(view(saved))
         })
         .await
 }
 
-/// Deletes a template in its language. With a test key nothing happens.
+/// Deletes a template in its language. A test key changes nothing.
 ///
 /// # Errors
 /// There is no such template; what the provider says.
@@ -320,7 +328,7 @@ pub async fn delete(app: &Arc<App>, caller: &Caller, id: Id<ChannelTemplate>) ->
     Ok(id.to_string())
 }
 
-/// Removes a template, with its event, and tells those who use it; nothing when it is gone already.
+/// Deletes a template, publishes its event, and pauses campaigns that use it. Idempotent.
 fn gone(
     app: &App,
     tx: &mut Tx<'_>,
@@ -333,10 +341,15 @@ fn gone(
     let row = TemplateRow { status: TemplateStatus::Deleted, updated_at: context.now, ..row };
     emit(tx, context, tenant, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
-    facts::tell(app, tx, tenant, &Fact::Template { template: &template(row), became_marketing: false })
+    on_account_event(
+        app,
+        tx,
+        tenant,
+        &AccountEvent::Template { template: &template(row), became_marketing: false },
+    )
 }
 
-/// Forgets the templates of a workspace: they belong to another account than the one that is connected now.
+/// Deletes the templates of a workspace, which belong to an account that is no longer connected.
 pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     for row in channel_templates::all(tx, tenant)? {
         channel_templates::delete(tx, tenant, row.id)?;
@@ -344,7 +357,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Uploads a sample of a header; its handle. With a test key it is only checked.
+/// Uploads a sample of a header. Returns its handle. A test key only validates it.
 ///
 /// # Errors
 /// What is wrong with the file; the connection has no `appId`; what the provider says.
@@ -374,7 +387,7 @@ pub async fn upload_sample(
     brought(app, &account, answer).await
 }
 
-/// What a file is by its first bytes.
+/// The type of a file by its first bytes.
 fn file_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
@@ -385,7 +398,7 @@ fn file_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Reads the provider's list. With a test key nothing is asked.
+/// Synchronises templates with the provider's list. A test key changes nothing.
 ///
 /// # Errors
 /// 409 without a connection; what the provider says.

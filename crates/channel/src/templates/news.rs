@@ -1,4 +1,4 @@
-//! What the provider says of templates: its list, and its notifications. Each thing that is new is told.
+//! Updates of templates from the provider: its list and its notifications. Each change is published.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ use store::channel_templates::{self, TemplateRow};
 use store::{Tx, channel_accounts};
 
 use super::{gone, row_of, template};
-use crate::connections::brought;
-use crate::facts::{self, Fact};
+use crate::accounts::brought;
+use crate::campaigns::outcomes::on_account_event;
+use crate::events::AccountEvent;
 use crate::numbers::emit;
 use crate::providers::provider;
 
-/// Pages of templates that are read.
+/// Most pages of templates that are read.
 const PAGES: usize = 100;
 
 /// Reads the provider's list of an account's templates.
@@ -46,8 +47,8 @@ pub(crate) async fn sync_all(app: &Arc<App>, account: &Account) -> Result<Synced
         .await
 }
 
-/// Makes what stands here the same as the provider's list. Those that the list does not have are removed, if it is
-/// whole, unless they came after it was asked for.
+/// Synchronises the stored templates with the provider's list. Templates that a complete list lacks are deleted, unless
+/// they were added after it was requested.
 fn take_over(
     app: &App,
     tx: &mut Tx<'_>,
@@ -100,7 +101,7 @@ fn take_over(
     Ok(synced)
 }
 
-/// Stores what the list says of a template, and tells of each thing that is new.
+/// Stores the listed state of a template, and publishes each change.
 fn changed(
     app: &App,
     tx: &mut Tx<'_>,
@@ -145,7 +146,12 @@ fn save(
     }
     let became_marketing = before.category != Category::Marketing && now.category == Category::Marketing;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
-    facts::tell(app, tx, tenant, &Fact::Template { template: &template(now.clone()), became_marketing })
+    on_account_event(
+        app,
+        tx,
+        tenant,
+        &AccountEvent::Template { template: &template(now.clone()), became_marketing },
+    )
 }
 
 /// The payload of the event.
@@ -165,13 +171,13 @@ pub(super) fn told(row: &TemplateRow, event: &str, reason: Option<&str>) -> Valu
     })
 }
 
-/// Whether only a notification has told of a template so far: its parts come with the provider's list.
+/// Whether a template is known from a notification only: its components come with the provider's list.
 pub(super) fn is_expected(row: &TemplateRow) -> bool {
     row.components.as_array().is_none_or(Vec::is_empty)
 }
 
-/// The template that a notification is about. One that is not known here is read with the provider's list; it is noted
-/// before, so that what the notification tells is told.
+/// The template that a notification is about. An unknown one is added without components, so that the notification can be
+/// published; the provider's list brings the rest.
 fn named(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -215,15 +221,15 @@ fn named(
     Ok(Some(row))
 }
 
-/// Lets the account be looked at now.
+/// Schedules a check of the account for now.
 pub(crate) fn look_soon(tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
     channel_accounts::check_at(tx, tenant, context.now)?;
     tx.wake(topics::CHANNEL_NOTIFICATIONS);
     Ok(())
 }
 
-/// A template was approved, rejected, paused, …. The same again is no news.
-pub(crate) fn status_told(
+/// A template was approved, rejected, paused, …. A repeat publishes nothing.
+pub(crate) fn on_status(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
@@ -257,7 +263,7 @@ pub(crate) fn status_told(
 }
 
 /// The quality of a template changed.
-pub(crate) fn quality_told(
+pub(crate) fn on_quality(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,
@@ -274,9 +280,8 @@ pub(crate) fn quality_told(
     save(app, tx, context, tenant, &row, &now, &events, None)
 }
 
-/// The category of a template changes, or has changed. An unknown category counts as marketing, which asks most of
-/// those who send it.
-pub(crate) fn category_told(
+/// The category of a template changes, or has changed. An unknown one counts as marketing, whose rules are strictest.
+pub(crate) fn on_category(
     app: &App,
     tx: &mut Tx<'_>,
     context: &Context,

@@ -1,5 +1,5 @@
-//! A notification as it is read: what is kept becomes items at once, and what nobody reads is passed over without being
-//! stored. What is of another type than it should be counts as absent.
+//! Streaming parser of notifications: items are built as they are read, and everything else is skipped without being
+//! stored. A value of an unexpected type counts as absent.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Change, MAX_VALUES, Reader, Told};
 
-/// Reads a body; whether it is an object.
+/// Parses a body. Returns whether it is an object.
 pub(super) fn body(bytes: &[u8], reader: &mut Reader) -> serde_json::Result<bool> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let is_object = Lenient(Body(reader)).deserialize(&mut json)?;

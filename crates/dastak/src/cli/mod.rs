@@ -9,12 +9,11 @@ mod extract;
 pub(crate) mod list_import;
 mod listen;
 mod maintenance;
-mod restore;
+pub mod restore;
 mod trigger;
 mod verify_log;
 
 pub use backup::back_up;
-pub use restore::put_in_place;
 
 use std::process::ExitCode;
 
@@ -181,7 +180,7 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
         "backup" => backup::backup(&config, matches.get_one::<String>("PATH").map_or("", String::as_str)),
         "restore" => {
             let folder = matches.get_one::<String>("DIR").map_or("", String::as_str);
-            runtime.block_on(restore::restore(config, folder.as_ref()))
+            runtime.block_on(restore::restore(config, folder.as_ref(), &|_| ()))
         }
         "rotate-master-key" => {
             let new_key = matches.get_one::<String>("new-key").map(String::as_str);

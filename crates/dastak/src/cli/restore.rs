@@ -1,7 +1,8 @@
 //! `dastak restore`: puts a backup folder back into a data folder without an installation, and checks it.
 //!
 //! A file in the data folder says that a restore is at work, or was interrupted. As long as it is there, nothing
-//! starts on the folder; the next restore begins anew. It goes last, when everything was checked.
+//! starts on the folder; the next restore begins anew. It goes last, when everything was checked. The store learns of
+//! the restore in one transaction, right before that.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -28,27 +29,38 @@ const PAGE: i64 = 1_000;
 /// Objects of a bucket that are asked for.
 const ASKED: usize = 1_000;
 
+/// Is told the name of each step that was done: a test ends the process there.
+pub type Reached<'a> = &'a (dyn Fn(&'static str) + Sync);
+
 fn failed(file: &Path, why: impl std::fmt::Display) -> String {
     format!("{}: {why}", file.display())
 }
 
 /// Puts a backup folder back into the data folder of these settings, and tells what is there.
-pub(super) async fn restore(config: Config, folder: &Path) -> Result<(), String> {
-    put_in_place(&config, folder).await?.iter().for_each(|line| eprintln!("{line}"));
+///
+/// # Errors
+/// Those of [`put_in_place`].
+pub async fn restore(config: Config, folder: &Path, reached: Reached<'_>) -> Result<(), String> {
+    put_in_place(&config, folder, reached).await?.iter().for_each(|line| eprintln!("{line}"));
     Ok(())
 }
 
 /// Puts a backup folder back into the data folder of these settings, and checks it. Returns what to tell the operator.
 ///
 /// # Errors
-/// Why nothing was put back, in words for the operator.
-pub async fn put_in_place(config: &Config, folder: &Path) -> Result<Vec<String>, String> {
+/// What is wrong with the backup, the settings or the folder, for people; the folder is as it was before then.
+pub async fn put_in_place(
+    config: &Config,
+    folder: &Path,
+    reached: Reached<'_>,
+) -> Result<Vec<String>, String> {
     let manifest = read_manifest(folder)?;
     check_settings(config, &manifest)?;
-    let target = Target::take(&config.data)?;
-    match put_back(config, folder, &manifest).await {
+    let target = Target::take(&config.data, reached)?;
+    match put_back(config, folder, &manifest, reached).await {
         Ok(mut lines) => {
             target.release()?;
+            reached("released");
             lines.push(format!("restored: {} as of {}", config.data.display(), manifest.made_at));
             Ok(lines)
         }
@@ -139,36 +151,51 @@ struct Target {
 
 impl Target {
     /// Takes a data folder that has no installation, or what an interrupted restore left there.
-    fn take(data: &Path) -> Result<Self, String> {
+    fn take(data: &Path, reached: Reached<'_>) -> Result<Self, String> {
         files::make_folder(data).map_err(|why| failed(data, why))?;
         let mark = data.join(files::RESTORING);
         let resumed = mark.exists();
-        if !resumed && let Some(found) = installed(data)?.first() {
-            return Err(format!(
+        let refused = |found: &Path| {
+            format!(
                 "data: {} has an installation already ({}); name a new folder with --data, or move this one away",
                 data.display(),
                 found.file_name().unwrap_or_default().to_string_lossy()
-            ));
+            )
+        };
+        if !resumed && let Some(found) = installed(data)?.first() {
+            return Err(refused(found));
         }
-        let lock =
-            files::private(File::options().write(true).create(resumed).create_new(!resumed).truncate(false))
-                .open(&mark)
-                .map_err(|why| failed(&mark, why))?;
+        let lock = match files::private(File::options().write(true).create_new(!resumed)).open(&mark) {
+            Ok(lock) => lock,
+            // The restore that was at work a moment ago is done, or has made its mark in this moment.
+            Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
+                return Err(at_work(data));
+            }
+            Err(why) => return Err(failed(&mark, why)),
+        };
         if lock.try_lock().is_err() || !is_file_at(&lock, &mark) {
-            return Err(format!("data: another restore into {} is at work", data.display()));
+            return Err(at_work(data));
         }
         files::sync_folder_of(&mark).map_err(|why| failed(&mark, why))?;
+        reached("marked");
         let target = Self { data: data.to_owned(), mark, _lock: lock };
-        // All of it came from the restore that was interrupted.
-        target.empty()?;
+        if resumed {
+            // All of it came from the restore that was interrupted.
+            target.empty(reached)?;
+        } else if let Some(found) = installed(data)?.first() {
+            // A service that began here in the same moment keeps its files; one that looks for the mark only now stops.
+            target.release()?;
+            return Err(refused(found));
+        }
         Ok(target)
     }
 
-    fn empty(&self) -> Result<(), String> {
+    fn empty(&self, reached: Reached<'_>) -> Result<(), String> {
         for path in installed(&self.data)? {
             let found = fs::symlink_metadata(&path).map_err(|why| failed(&path, why))?;
             let removed = if found.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.map_err(|why| failed(&path, why))?;
+            reached("removed");
         }
         Ok(())
     }
@@ -182,10 +209,14 @@ impl Target {
 
     /// Leaves the folder as it was before. What cannot be removed stays with the mark, and nothing starts on it.
     fn undo(&self) {
-        if let Err(why) = self.empty().and_then(|()| self.release()) {
+        if let Err(why) = self.empty(&|_| ()).and_then(|()| self.release()) {
             eprintln!("what was restored so far could not be removed: {why}");
         }
     }
+}
+
+fn at_work(data: &Path) -> String {
+    format!("data: another restore into {} is at work, or has just ended", data.display())
 }
 
 /// What an installation has in a data folder, but for the mark of a restore.
@@ -218,9 +249,15 @@ fn is_file_at(file: &File, path: &Path) -> bool {
 }
 
 /// Copies the files, opens the store with its key, and looks whether all is there. Returns what to tell.
-async fn put_back(config: &Config, folder: &Path, manifest: &Manifest) -> Result<Vec<String>, String> {
-    copy_files(config, folder, manifest)?;
+async fn put_back(
+    config: &Config,
+    folder: &Path,
+    manifest: &Manifest,
+    reached: Reached<'_>,
+) -> Result<Vec<String>, String> {
+    copy_files(config, folder, manifest, reached)?;
     files::sync_tree(&config.data).map_err(|why| failed(&config.data, why))?;
+    reached("files durable");
     if manifest.store == "sqlite" {
         check_tables(&config.data.join(STORE), manifest)?;
     }
@@ -237,7 +274,9 @@ async fn put_back(config: &Config, folder: &Path, manifest: &Manifest) -> Result
     }
     let store = service::open_store_of(config, &Wakes::default(), manifest.store == "postgresql").await?;
     master_key::open(&store, &Source::of(config)?).await?;
-    let moved = restored::move_spool(&store, config).await.map_err(|why| why.to_string())?;
+    reached("store opened");
+    let waiting = restored::spool(&store, config).await?;
+    reached("spool filled");
     let mut lines = vec![
         format!("files: {} with the SHA-256 that the backup lists", manifest.files),
         format!("master key: {} opens the store", manifest.master_key.id),
@@ -257,16 +296,23 @@ async fn put_back(config: &Config, folder: &Path, manifest: &Manifest) -> Result
     lines.push(format!(
         "knowledge: {passages} passages of {bases} bases; their indexes are made at the first search"
     ));
-    if moved > 0 {
-        lines.push(format!("recordings that were not stored yet: {moved}; the start stores them"));
+    if !waiting.is_empty() {
+        lines.push(format!("recordings that were not stored yet: {}; the start stores them", waiting.len()));
     }
+    reached("checked");
     let subject = format!("backup of {} by {}", manifest.made_at, manifest.version);
-    restored::note(&store, subject).await.map_err(|why| why.to_string())?;
+    restored::settle(&store, waiting, subject).await.map_err(|why| why.to_string())?;
+    reached("settled");
     Ok(lines)
 }
 
 /// Copies what the backup lists, each file with the hash that is listed.
-fn copy_files(config: &Config, folder: &Path, manifest: &Manifest) -> Result<(), String> {
+fn copy_files(
+    config: &Config,
+    folder: &Path,
+    manifest: &Manifest,
+    reached: Reached<'_>,
+) -> Result<(), String> {
     let list = folder.join(SUMS);
     let open = || File::open(&list).map_err(|why| failed(&list, why));
     let (sum, _) = copy_hashed(&mut open()?, &mut io::sink()).map_err(|why| failed(&list, why))?;
@@ -293,6 +339,7 @@ fn copy_files(config: &Config, folder: &Path, manifest: &Manifest) -> Result<(),
         let (sum, name) = listed
             .ok_or_else(|| format!("{}: «{}» is no file of a backup", list.display(), line.trim_end()))?;
         copy_file(config, folder, sum, name)?;
+        reached("file copied");
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::handler::Outcome;
-use crate::app::limits::shares::{Client, Share};
+use crate::app::limits::shares::{Client, Full, Share, Taken};
 use crate::app::{App, Failure};
 
 /// Largest body of a request (docs/contract/README.md#limits).
@@ -35,8 +35,6 @@ const REST: u64 = 16 * 1024;
 const REST_TIME: Duration = Duration::from_secs(1);
 /// How many times its bytes a body counts whose schema allows very many values.
 const MANY_VALUES: usize = 3;
-/// Bytes of bodies that each sender may have in work although others have taken what there is for all.
-const KEPT: usize = 1024 * 1024;
 /// Bytes of bodies of one network at the addresses of hooks and streams.
 const NETWORK: usize = 6 * 1024 * 1024;
 
@@ -70,14 +68,9 @@ impl Sender {
 
 /// What a body takes of the bounds, until it is dropped. Bytes count once they have arrived.
 pub struct Held {
-    all: Share<()>,
-    own: Share<Client>,
+    taken: Taken<Client>,
     /// Of its network, and how many.
     network: Option<(Share<IpAddr>, usize)>,
-    figure: prometheus_client::metrics::gauge::Gauge,
-    bytes: usize,
-    /// Most bytes of all bodies of its sender.
-    most: usize,
 }
 
 impl Held {
@@ -86,56 +79,38 @@ impl Held {
         let (most, of_network) = sender.bounds(most);
         let shares = &app.shares;
         Self {
-            all: shares.bodies.nothing(()),
-            own: shares.clients.nothing(sender.client),
+            taken: shares.bodies.nothing(sender.client, most),
             network: of_network.map(|most| (shares.networks.nothing(sender.network), most)),
-            figure: app.metrics.bodies.clone(),
-            bytes: 0,
-            most,
         }
     }
 
     /// Takes so many bytes more.
-    pub fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
         if let Some((network, most)) = &mut self.network
             && !network.grow(bytes, *most)
         {
             return Err(own_full(*most));
         }
-        let Some(own) = self.own.grown(bytes, self.most) else { return Err(own_full(self.most)) };
         // Others may fill what all have; each has a part that nobody else can take.
-        let most = if own <= KEPT { usize::MAX } else { app.config.limits.bodies };
-        if !self.all.grow(bytes, most) {
-            return Err(all_full());
-        }
-        self.figure.inc_by(as_figure(bytes));
-        self.bytes += bytes;
-        Ok(())
+        self.taken.grow(bytes).map_err(|full| match full {
+            Full::Own(most) => own_full(most),
+            Full::All => all_full(),
+        })
     }
 
     /// Its signature shows whose it is: from here on it counts as that workspace's own, wherever it came from.
     pub fn is_signed(&mut self, app: &App) {
         self.network = None;
-        self.most = app.config.limits.bodies_per_client;
+        self.taken.allow(app.config.limits.bodies_per_client);
     }
 
     /// Takes the bounds for more: a body of very many values takes several times its bytes once it is read.
-    pub fn weigh(&mut self, app: &App, schema: &Schema) -> Result<(), Failure> {
+    pub fn weigh(&mut self, schema: &Schema) -> Result<(), Failure> {
         if schema.most_values() <= MAX_VALUES {
             return Ok(());
         }
-        self.grow(app, self.bytes.saturating_mul(MANY_VALUES - 1))
+        self.grow(self.taken.bytes().saturating_mul(MANY_VALUES - 1))
     }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.figure.dec_by(as_figure(self.bytes));
-    }
-}
-
-fn as_figure(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 fn own_full(most: usize) -> Failure {
@@ -256,7 +231,7 @@ where
         let mut held = Held::new(app, sender, most);
         let until = Instant::now() + app.config.limits.body_time;
         let first = self.piece(until).await?;
-        held.grow(app, first.len())?;
+        held.grow(first.len())?;
         if declared == Some(first.len()) {
             return Ok((first, Some(held)));
         }
@@ -268,7 +243,7 @@ where
             }
             whole.extend_from_slice(&piece);
             piece = self.piece(until).await?;
-            held.grow(app, piece.len())?;
+            held.grow(piece.len())?;
         }
         Ok((whole.into(), Some(held)))
     }
@@ -285,7 +260,7 @@ where
             return Err(too_large(ARRIVING_LIMIT));
         }
         let mut held = Held::new(app, sender, app.config.limits.bodies_per_client);
-        held.grow(app, ARRIVING_HELD)?;
+        held.grow(ARRIVING_HELD)?;
         let giving = self.give(&pieces);
         let mut running = std::pin::pin!(running);
         tokio::select! {

@@ -36,7 +36,7 @@ async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
     let weigh = |bytes| {
         let Some(held) = held.as_mut() else { return Ok(()) };
         held.is_signed(&app);
-        held.grow(&app, bytes)
+        held.grow(bytes)
     };
     let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), raw, weigh).await?;
     Reply::data(200, &NotificationTaken { received })

@@ -23,9 +23,11 @@ use streams::ingest::Entrance;
 use super::body::{Arriving, Held};
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
+use crate::app::limits::shares::Client;
 use crate::app::operator_log::Trace;
 use crate::app::{App, Failure};
 use crate::runtime::crypto::Keyring;
+use crate::runtime::turns::Turn;
 
 /// What a handler returns.
 pub type Outcome = Result<Reply, Failure>;
@@ -86,7 +88,7 @@ pub struct Request {
     /// The stream whose token the sender presented, where that is who may call.
     pub entrance: Option<Entrance>,
     /// The connection whose provider sent it, where that is who may call.
-    pub hook: Option<channel::inbox::Entrance>,
+    pub hook: Option<channel::inbox::HookConnection>,
     /// Whether only the head of the answer is wanted.
     pub is_head: bool,
     /// What its body takes of the bounds.
@@ -181,6 +183,8 @@ pub struct Reply {
     pub headers: Vec<(&'static str, String)>,
     /// Body.
     pub body: Body,
+    /// The turn in which it was read, until its bytes count.
+    pub turn: Option<Turn<Client>>,
 }
 
 /// Body of an answer.
@@ -236,7 +240,17 @@ impl HttpBody for Body {
 impl Reply {
     /// A body that is all there.
     pub fn bytes(status: u16, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
-        Self { status, content_type, headers: Vec::new(), body: full(bytes) }
+        Self::of(status, content_type, Vec::new(), full(bytes))
+    }
+
+    /// An answer with these headers and this body.
+    pub fn of(
+        status: u16,
+        content_type: &'static str,
+        headers: Vec<(&'static str, String)>,
+        body: Body,
+    ) -> Self {
+        Self { status, content_type, headers, body, turn: None }
     }
 
     /// Bare JSON.

@@ -24,6 +24,7 @@ use super::body::{Incoming, Sender, arriving};
 use super::handler::{Body, Handler, Outcome, Reply, Request};
 use crate::app::access::{Caller, network_of};
 use crate::app::idempotency::Once;
+use crate::app::limits::answers::{may_ask, turn};
 use crate::app::limits::rates::{self, Budget};
 use crate::app::limits::shares::Client;
 use crate::app::{App, Failure, disk};
@@ -208,7 +209,7 @@ impl Router {
         let sender = sender_of(operation.access, caller.as_ref(), entrance.as_ref(), hook.as_ref());
         // What anybody may read is the same bytes for all.
         if operation.access != Access::Public {
-            answers::may_ask(app, sender)?;
+            may_ask(app, sender)?;
             seen.client = Some(sender);
         }
         // Deletions and the operator make room.
@@ -226,7 +227,7 @@ impl Router {
         if let (Some(held), Some(schema)) = (&mut held, &route.body)
             && !operation.body_raw
         {
-            held.weigh(app, schema)?;
+            held.weigh(schema)?;
         }
         let key = read_key(operation, &head.headers)?;
         let parsed = parse_body(route, &raw)?;
@@ -248,11 +249,13 @@ impl Router {
             is_head,
             held,
         };
+        let turn = if operation.reads_whole() { Some(turn(app, sender.client).await?) } else { None };
         let running = run(app, route, caller, request);
-        match pieces {
+        let outcome = match pieces {
             Some(pieces) => body.pass_on(app, sender, pieces, running).await,
             None => running.await,
-        }
+        };
+        outcome.map(|reply| Reply { turn: reply.turn.or(turn), ..reply })
     }
 }
 
@@ -261,7 +264,7 @@ fn sender_of(
     access: Access,
     caller: Option<&Caller>,
     entrance: Option<&Entrance>,
-    hook: Option<&channel::inbox::Entrance>,
+    hook: Option<&channel::inbox::HookConnection>,
 ) -> Client {
     match (access, caller) {
         (_, Some(caller)) => Client::Workspace(caller.tenant()),
@@ -295,7 +298,7 @@ async fn admit_provider(
     app: &Arc<App>,
     path: &[(&'static str, String)],
     client: IpAddr,
-) -> Result<channel::inbox::Entrance, Failure> {
+) -> Result<channel::inbox::HookConnection, Failure> {
     let id = path.first().map_or("", |(_, id)| id.as_str());
     channel::inbox::entrance(app, id).await.map_err(|failure| app.hook_refused(client, failure))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use channel::send;
+use channel::send_queue;
 use domain::time::{SECOND, Timestamp};
 
 use super::next_look;
@@ -15,7 +15,7 @@ const AGAIN: i64 = 5 * SECOND;
 /// Sends what is due and returns when to look again.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
-    match send::look(&app).await {
+    match send_queue::look(&app).await {
         Ok(due) => next_look(&app, due, again),
         Err(failure) => {
             failure.warn("a look at messages to be sent failed");

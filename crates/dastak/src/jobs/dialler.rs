@@ -12,8 +12,8 @@ use store::dialler::outlook;
 use tokio::sync::Semaphore;
 
 use super::{next_look, repeat};
-use crate::app::nudges;
-use crate::app::{App, Failure, Wakes, calls, topics};
+use crate::app::due_dials::{self, Round};
+use crate::app::{App, Failure, Wakes, calls, nudges, topics};
 use crate::runtime::clock::Signal;
 use ::campaigns::dial as campaigns;
 
@@ -93,27 +93,23 @@ impl Dialler {
             }
             self.starved.store(false, Ordering::SeqCst);
             // What the round before has decided is dialled while the store is busy with the next one.
-            let (round, ()) = tokio::join!(
-                nudges::round(app, &app.breaker, line_rounds > 0),
-                self.start_all(std::mem::take(&mut dials))
-            );
+            let (round, ()) =
+                tokio::join!(nudges::round(app, line_rounds > 0), self.start_all(std::mem::take(&mut dials)));
             // Neither of the two takes the turn of the other when it fails.
             let nudges = round.unwrap_or_else(|failure| {
                 failure.log("a look at due nudges failed");
                 failed = true;
-                nudges::Round::default()
+                Round::default()
             });
             let nudges_dialled = !nudges.dials.is_empty();
             line_rounds = line_rounds.saturating_sub(1);
             // Campaigns come after the nudges that are due, and dial while they do.
-            let (round, ()) = tokio::join!(
-                campaigns::round(app, &app.breaker, campaign_line_rounds > 0),
-                self.start_all(nudges.dials)
-            );
+            let (round, ()) =
+                tokio::join!(campaigns::round(app, campaign_line_rounds > 0), self.start_all(nudges.dials));
             let round = round.unwrap_or_else(|failure| {
                 failure.log("a look at due campaigns failed");
                 failed = true;
-                campaigns::Round::default()
+                Round::default()
             });
             campaign_line_rounds = campaign_line_rounds.saturating_sub(1);
             let (more, dialled) = (nudges.more || round.more, nudges_dialled || !round.dials.is_empty());
@@ -176,7 +172,7 @@ impl Dialler {
             // Not an answer of the carrier.
             Err(DialError::Uncertain) => return,
         };
-        if let Err(failure) = nudges::carrier_said(&self.app, took).await {
+        if let Err(failure) = due_dials::carrier_said(&self.app, took).await {
             failure.log("other nodes do not hear what the carrier said");
         }
     }

@@ -108,7 +108,8 @@ async fn players_ask_for_parts() {
     assert_eq!(held.shelf.opened.lock().unwrap().len(), opened.len());
     // Only so many at once.
     let recording = link.split(['/', '?']).nth(3).unwrap().parse().unwrap();
-    let busy: Vec<_> = (0..8).filter_map(|_| held.app().app().shares.links.take(recording, 1, 8)).collect();
+    let busy: Vec<_> =
+        (0..8).filter_map(|_| held.app().app().shares.recordings.of_objects.take(recording, 1, 8)).collect();
     assert_eq!(busy.len(), 8);
     ask(&held, "GET", &link, &[]).await.refused(429, "rate_limited");
     drop(busy);

@@ -456,7 +456,7 @@ async fn webhook_tools() {
 
     // Stored encrypted, and readable by who calls it.
     let (tenant, tool_id) = (workspace.id.parse().unwrap(), id.parse().unwrap());
-    let config = dastak::app::tools::webhook(app.app(), tenant, tool_id).await.unwrap().unwrap();
+    let config = dastak::app::tool_calls::webhook(app.app(), tenant, tool_id).await.unwrap().unwrap();
     assert_eq!(
         (config.url.as_str(), config.method.as_str(), config.timeout_seconds),
         ("https://crm.example.com/balance", "POST", 8)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dastak::app::tools;
+use dastak::app::tool_calls;
 use dastak::config::Config;
 use dastak::service::Service;
 use domain::call::RecordedFile;
@@ -123,7 +123,7 @@ impl Scene {
     async fn is_in(&self, app: &TestApp) {
         let workspace = &self.held_workspace();
         app.get(&workspace.live, "/v1/me").await.expect(200);
-        let tool = tools::webhook(app.app(), workspace.id.parse().unwrap(), self.tool.parse().unwrap());
+        let tool = tool_calls::webhook(app.app(), workspace.id.parse().unwrap(), self.tool.parse().unwrap());
         let config = serde_json::to_value(tool.await.unwrap().unwrap()).unwrap();
         assert_eq!(config["headers"]["x-secret"], "of the tool", "sealed secrets open");
         for call in [&self.recorded, &self.unsent] {

@@ -173,7 +173,7 @@ impl Kit {
 }
 
 /// Makes a call that has just begun to ring one of a campaign.
-async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campaign: &str) {
+pub async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campaign: &str) {
     let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), workspace.id.parse().unwrap());
     let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), app.app().call_env());
     let of_campaign = move |tx: &mut store::Tx<'_>| {

@@ -662,3 +662,24 @@ async fn an_erased_person_is_gone_from_calls() {
         (&json!("ended"), &json!("api_hangup"), &json!("[erased]"))
     );
 }
+
+/// A clock that was set forward, and then back, leaves no call in the future.
+#[tokio::test]
+async fn a_call_is_dated_by_a_clock_that_was_set_back() {
+    let desk = Desk::open().await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    let clock = app.app().clock.clone();
+    for (digit, by) in [(5, 0), (6, HOUR), (7, -HOUR)] {
+        assert!(clock.step_to(clock.now().plus(by)));
+        let (now, body) = (clock.now().to_string(), with(&desk.agent, json!({})));
+        let placed = app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
+        let path = format!("/v1/calls/{}", placed["interactionId"].as_str().unwrap());
+        let shown = app.get(&workspace.test, &path).await.expect(200);
+        assert_eq!(shown["data"]["startedAt"], now, "{by} ms later");
+        let nudge = json!({"agentId": desk.agent, "toNumber": format!("+91981230123{digit}")});
+        let (key, path) = (format!("nudge{by}"), "/v1/nudges");
+        let made =
+            app.post_with(&workspace.test, path, &[("idempotency-key", &key)], &nudge).await.expect(201);
+        assert_eq!(made["data"]["createdAt"], now, "{by} ms later");
+    }
+}

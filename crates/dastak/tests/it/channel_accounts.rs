@@ -179,6 +179,57 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
     app.operator("DELETE", &path(&workspace.id, id), &Value::Null).await.refused(404, "not_found");
 }
 
+/// The account's token is proof enough for any workspace; its number answers in one of them.
+#[tokio::test]
+async fn a_number_is_bound_in_one_workspace_at_a_time() {
+    let (app, _fake) = cloud::start().await;
+    let body = json!({"phoneNumberId": NUMBER_ID, "number": NUMBER});
+    // In the sandbox anybody may take any id, which keeps nobody from a real number.
+    let sandbox = app.workspace().await;
+    cloud::put(&app, &sandbox.id, &json!({"provider": "sandbox"})).await.expect(200);
+    cloud::bind(&app, &sandbox.id, &body).await.expect(201);
+    let mut workspaces = Vec::new();
+    for _ in 0..6 {
+        let workspace = app.workspace().await;
+        cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200);
+        workspaces.push(workspace);
+    }
+    for _ in 0..3 {
+        let all = workspaces.iter().map(|workspace| cloud::bind(&app, &workspace.id, &body));
+        let answers = futures_util::future::join_all(all).await;
+        let bound: Vec<usize> = (0..answers.len()).filter(|at| answers[*at].status == 201).collect();
+        let [holder] = bound[..] else { panic!("{bound:?} have the number") };
+        for (at, answer) in answers.into_iter().enumerate().filter(|(at, _)| *at != holder) {
+            assert!(!answer.text.contains(&workspaces[holder].id), "{}", answer.text);
+            answer.refused(409, "conflict");
+            assert_eq!(numbers(&app, &workspaces[at].live).await, json!([]));
+        }
+        // Its holder changes what it does, as ever.
+        let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
+        cloud::bind(&app, &workspaces[holder].id, &renamed).await.expect(201);
+        let now = domain::time::Timestamp::parse(&app.now().await).unwrap().0 / 1000;
+        // What a customer writes comes to the holder only, whosever address it is sent to.
+        let value = json!({"messaging_product": "whatsapp",
+            "metadata": {"display_phone_number": "918047111222", "phone_number_id": NUMBER_ID},
+            "contacts": [{"wa_id": "919812345678", "profile": {"name": "Asha"}}],
+            "messages": [{"from": "919812345678", "id": format!("wamid.{}", workspaces[holder].id),
+                "timestamp": now.to_string(), "type": "text", "text": {"body": "Hello"}}]});
+        for workspace in &workspaces {
+            let hook = cloud::hook(&connection(&app, &workspace.id).await);
+            notify(&app, &hook, &change("messages", value.clone())).await.expect(200);
+        }
+        app.advance(0).await;
+        for (at, workspace) in workspaces.iter().enumerate() {
+            let listed = app.get(&workspace.live, "/v1/chatapp/messages").await.expect(200);
+            let texts = listed["data"].as_array().unwrap().iter().filter(|one| one["text"] == "Hello");
+            assert_eq!(texts.count(), usize::from(at == holder), "{listed}");
+        }
+        let path = format!("/workspaces/{}/chatapp/numbers/{NUMBER_ID}", workspaces[holder].id);
+        app.operator("DELETE", &path, &Value::Null).await.expect(200);
+        workspaces.remove(holder);
+    }
+}
+
 #[tokio::test]
 async fn the_sandbox_needs_nothing_but_a_number() {
     let app = TestApp::start().await;

@@ -8,7 +8,6 @@ use tokio::sync::Semaphore;
 
 use crate::app::{TestApp, Workspace};
 use crate::channel_accounts::events;
-use crate::chats::Kit;
 use crate::cloud::{self, Cloud, NUMBER, about_messages, change, notify, template_event};
 use crate::fakes::{Fake, Reply};
 
@@ -596,73 +595,6 @@ async fn it_sends_within_its_hours_alone_and_ends_with_its_last_day() {
         both.filter(|event| event["type"] == "campaign.finished").map(|event| &event["data"]).collect();
     assert_eq!((finished.len(), &finished[0]["reason"]), (1, &json!("end_date")));
     assert!(finished[0]["stats"]["pending"].as_i64().unwrap() > 100, "{}", finished[0]);
-}
-
-#[tokio::test]
-async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_is_on_the_board() {
-    let kit = Kit::open().await;
-    cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
-    let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
-    let number =
-        cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
-    let flow = format!("/v1/agents/{}/flow", kit.agent);
-    let version = kit.app.get(kit.live(), &flow).await.expect(200)["data"]["draftVersion"].clone();
-    let graph = json!({"startNodeId": "s", "variables": [{"name": "due", "required": true}], "nodes": [
-        {"id": "s", "type": "say", "text": "Rs {{due}} is due.", "next": "z"},
-        {"id": "z", "type": "end", "text": "Thank you.", "outcome": "paid"},
-    ]});
-    kit.app.put(kit.live(), &flow, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
-    kit.app.post(kit.live(), &format!("{flow}/publish"), &Value::Null).await.expect(200);
-    let template = json!({"name": "due", "language": "en", "category": "UTILITY",
-        "components": [{"type": "BODY", "text": "It is due."}]});
-    let template =
-        kit.app.post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201)["data"]["id"].clone();
-    kit.app.advance(3).await;
-    let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
-        "chatapp": {"templateId": template, "ratePerMinute": 600}});
-    let id = kit.app.post(kit.live(), "/v1/campaigns", &body).await.expect(201)["data"]["id"].clone();
-    let path = format!("/v1/campaigns/{}", id.as_str().unwrap());
-    let rows = json!({"contacts": [{"phone": "9812345670", "name": "Asha", "variables": {"due": "4500"}}]});
-    kit.app.post(kit.live(), &format!("{path}/contacts"), &rows).await.expect(200);
-    kit.app.post(kit.live(), &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
-    kit.app.advance(10).await;
-    let body = json!({"phoneNumberId": number, "from": "+919812345670", "text": "How much?"});
-    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-    kit.app.advance(10).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
-    assert_eq!(listed.as_array().unwrap().len(), 1);
-    assert_eq!(
-        (&listed[0]["origin"], &listed[0]["status"]),
-        (&json!("campaign"), &json!("ended")),
-        "{listed}"
-    );
-    let sent = kit.app.get(kit.live(), "/v1/chatapp/messages?limit=20").await.expect(200)["data"].clone();
-    let said: Vec<&str> =
-        sent.as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
-    assert!(said.iter().any(|text| text.starts_with("Rs 4500 is due.")), "{said:?}");
-    kit.app.advance(10).await;
-    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
-    assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
-    assert_eq!(
-        (&cards[0]["contactName"], &cards[0]["lastCallId"]),
-        (&json!("Asha"), &Value::Null),
-        "{cards}"
-    );
-    // The conversation shows the column of the campaign's board.
-    let board = kit.app.get(kit.live(), &format!("{path}/board")).await.expect(200)["data"].clone();
-    let columns = board["columns"].as_array().unwrap();
-    let column = columns.iter().find(|column| column["id"] == cards[0]["columnId"]).unwrap();
-    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
-    assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["key"]}));
-    let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
-    assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
-    // 72 hours later a message does not count as an answer.
-    kit.app.advance(73 * 3_600).await;
-    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-    kit.app.advance(1).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
-    assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert_ne!(listed[0]["origin"], "campaign");
 }
 
 #[tokio::test]

@@ -211,15 +211,20 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     let (store, tenant) = (desk.app.app().store.clone(), desk.workspace.id.parse().unwrap());
     // Who looks for a line while it is made waits for that.
     let line = number.clone();
-    let made = store.tx(move |tx| store::channel_messages::line_for_update(tx, tenant, &line).map(drop));
+    let made =
+        store.tx(move |tx| store::channel_messages::send_queue_for_update(tx, tenant, &line).map(drop));
     made.await.unwrap();
     let line = number.clone();
-    let take =
-        move |tx: &mut store::Tx<'_>| store::channel_messages::line_for_update(tx, tenant, &line).map(drop);
+    let take = move |tx: &mut store::Tx<'_>| {
+        store::channel_messages::send_queue_for_update(tx, tenant, &line).map(drop)
+    };
     // What the holder has seen is that nothing waits.
     let last = move |tx: &mut store::Tx<'_>| {
-        let line = store::channel_messages::line_for_update(tx, tenant, &number)?;
-        store::channel_messages::save_line(tx, &store::channel_messages::LineRow { next_at: None, ..line })
+        let line = store::channel_messages::send_queue_for_update(tx, tenant, &number)?;
+        store::channel_messages::save_send_queue(
+            tx,
+            &store::channel_messages::SendQueueRow { next_at: None, ..line },
+        )
     };
     let holder = Holder::of(&desk.app, take, last).await;
     let standing = async || {

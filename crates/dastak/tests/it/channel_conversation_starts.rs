@@ -259,8 +259,11 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     let change = json!({"systemPrompt": "Greet {{name}}."});
     let path = format!("/v1/agents/{}", room.kit.agent);
     room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
-    let refused = room.post(&body).await.refused(422, "brain_unavailable");
-    assert_eq!(refused["meta"]["missing"], json!(["name"]));
+    for variables in [json!({}), json!({"name": ""}), json!({"name": " \t "}), json!({"name": null})] {
+        body["variables"] = variables.clone();
+        let refused = room.post(&body).await.refused(422, "brain_unavailable");
+        assert_eq!(refused["meta"]["missing"], json!(["name"]), "{variables}");
+    }
     assert_eq!(people(&room).await, [ASHA]);
 }
 

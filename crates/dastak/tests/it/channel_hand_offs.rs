@@ -214,3 +214,25 @@ async fn a_suspension_ends_conversations() {
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("abandoned")));
     assert_eq!(room.list("?endCause=abandoned").await.len(), 1);
 }
+
+/// Each hand-over writes an event with the conversation's words, so a workspace has so many a minute.
+#[tokio::test]
+async fn hand_overs_have_a_rate() {
+    let room = Room::open().await;
+    room.writes("Hi").await;
+    room.reply().await;
+    let id = room.only().await["id"].as_str().unwrap().to_owned();
+    room.kit.operator("PATCH", "", json!({"limits": {"handOversPerMinute": 2}})).await.expect(200);
+    room.act(&id, "takeover", Value::Null).await.expect(200);
+    room.act(&id, "handback", Value::Null).await.expect(200);
+    let before = room.get(&id).await;
+    for what in ["takeover", "handback"] {
+        let refused = room.act(&id, what, Value::Null).await;
+        let wait: i64 = refused.header("retry-after").expect("how long to wait").parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        refused.refused(429, "rate_limited");
+    }
+    assert_eq!(room.get(&id).await, before, "it has not changed hands");
+    room.kit.app.advance(60).await;
+    room.act(&id, "takeover", Value::Null).await.expect(200);
+}

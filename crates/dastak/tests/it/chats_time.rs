@@ -191,3 +191,25 @@ async fn an_erasure_reaches_chats() {
     kit.app.advance(3600).await;
     assert_eq!(kit.money().await, (999_000, 0), "the money is settled all the same");
 }
+
+/// A chat in which nobody writes is free, so that many of them cost no request to the model each.
+#[tokio::test]
+async fn sessions_in_which_nobody_writes_are_greeted_without_the_model() {
+    let kit = Kit::open().await;
+    kit.operator("PATCH", "", json!({"limits": {"chatSessionsPerMinute": 1_000}})).await.expect(200);
+    let mut last = String::new();
+    for _ in 0..100 {
+        last = kit.session().await;
+    }
+    assert_eq!(kit.model.asked(), 31);
+    assert!(!kit.transcript(&last).await.is_empty(), "it was greeted");
+    assert!(kit.charges().await.is_empty());
+    // Somebody who writes in one is answered by the model, and chats that are paid for count against the others.
+    kit.says(&last, "Hello").await;
+    let asked = kit.model.asked();
+    kit.session().await;
+    assert_eq!((asked, kit.model.asked()), (32, 32));
+    kit.app.advance(3_601).await;
+    kit.session().await;
+    assert_eq!(kit.model.asked(), 33);
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::params;
 
 use crate::agents;
-use crate::app::Answer;
+use crate::app::{Answer, TestApp, Workspace};
 use crate::chats::{Kit, chat_agent, ends};
 use crate::knowledge_files_hostile::pages;
 use crate::receiver::{Behaviour, Receiver};
@@ -53,20 +53,20 @@ pub fn an_upload() -> ((&'static str, &'static str), Vec<u8>) {
 
 /// A document of a workspace that others ask for; its id.
 pub async fn handed_in(desk: &worlds::Desk) -> String {
-    let agent = agents::create_active(&desk.app, &desk.workspace, &chat_agent()).await;
+    handed_in_to(&desk.app, &desk.workspace).await
+}
+
+/// The same without a desk.
+pub async fn handed_in_to(app: &TestApp, workspace: &Workspace) -> String {
+    let agent = agents::create_active(app, workspace, &chat_agent()).await;
     let path = format!("/v1/agents/{agent}/flow");
     let body = json!({"graph": {"startNodeId": "ask", "nodes": flow(), "variables": []}, "baseVersion": 1});
-    desk.app.put(&desk.workspace.live, &path, &body).await.expect(200);
-    desk.app.post(&desk.workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-    let opened = desk
-        .app
-        .post(&desk.workspace.live, "/v1/chat/sessions", &json!({"agentId": agent}))
-        .await
-        .expect(201);
+    app.put(&workspace.live, &path, &body).await.expect(200);
+    app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
+    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.expect(201);
     let path = format!("/v1/chat/sessions/{}/documents", opened["data"]["sessionId"].as_str().unwrap());
     let (kind, body) = an_upload();
-    let answer =
-        desk.app.send("POST", &path, Some(&desk.workspace.live), &[kind], body.into()).await.expect(200);
+    let answer = app.send("POST", &path, Some(&workspace.live), &[kind], body.into()).await.expect(200);
     answer["data"]["documentId"].as_str().unwrap().to_owned()
 }
 

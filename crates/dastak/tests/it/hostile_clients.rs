@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::agents::create_active;
 use crate::app::{TestApp, Workspace};
-use crate::streams;
+use crate::{cloud, streams};
 
 /// Ends a test that would otherwise never end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -61,7 +61,7 @@ async fn who_is_not_known_sends_headers_only() {
             socket.write_all(head("POST", "/v1/calls", key, &more).as_bytes()).await.unwrap();
             let said = answer(&mut socket).await;
             assert!(said.starts_with("HTTP/1.1 401") && said.contains("connection: close"), "{said}");
-            assert_eq!(app.app().shares.bodies.taken(&()), 0);
+            assert_eq!(app.app().shares.bodies.taken(), 0);
         }
         // A client that sends everything before it reads still gets the reason.
         let mut socket = connect(&app).await;
@@ -102,7 +102,7 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
     slow.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
     // What was announced does not count; what has arrived does.
     slow.write_all(&vec![b' '; FIVE_MB - 1]).await.unwrap();
-    until("the body is in work", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
+    until("the body is in work", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(FIVE_MB)));
     let send = |key: &str, body: Bytes| {
         let (app, key) = (&app, key.to_owned());
@@ -114,9 +114,9 @@ async fn bodies_in_work_are_bounded_for_each_and_for_all() {
         send(key, Bytes::from_static(b"{}")).await.refused(400, "invalid_request");
     }
     drop(slow);
-    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
     send(&mine.live, large).await.refused(400, "invalid_request");
-    assert_eq!(app.app().shares.bodies.taken(&()), 0);
+    assert_eq!(app.app().shares.bodies.taken(), 0);
 }
 
 /// Who knows the address of a hook or the token of a form holds nobody's bodies up: not by announcing, and by sending only
@@ -135,7 +135,7 @@ async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
         socket.write_all(&vec![b' '; sent]).await.unwrap();
         silent.push(socket);
     }
-    until("what was sent has arrived", || app.app().shares.bodies.taken(&()) == FIVE_MB - 1).await;
+    until("what was sent has arrived", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
     // The network of the strangers has no more than 6 MB; the key of the workspace has its own part.
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(2_000_000)));
     let send = |path: &str, key: &str, body: Bytes| {
@@ -149,12 +149,89 @@ async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
     let sent = 8_000_000 - (FIVE_MB - 1);
     greedy.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
     greedy.write_all(&vec![b' '; sent]).await.unwrap();
-    until("all is taken", || app.app().shares.bodies.taken(&()) == 8_000_000).await;
+    until("all is taken", || app.app().shares.bodies.taken() == 8_000_000).await;
     send("/v1/calls", &other.live, large).await.refused(503, "unavailable");
     let small = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(900_000)));
     send("/v1/calls", &other.live, small).await.refused(400, "invalid_request");
     drop((silent, greedy));
-    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
+}
+
+/// The same at the address to which a provider sends notifications: whoever knows it has no signature.
+#[tokio::test]
+async fn strangers_at_the_address_of_a_hook_hold_nobody_up() {
+    const THREE_MB: usize = 3_000_000;
+    let (app, _cloud) = cloud::start_with(|config| config.limits.bodies = 8_000_000).await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let address = cloud::connect(&app, &mine.id).await;
+    let mut silent = Vec::new();
+    for sent in [0, 0, 0, 0, 0, 0, 0, 0, THREE_MB - 1, THREE_MB - 1] {
+        let mut socket = connect(&app).await;
+        socket.write_all(head("POST", &address, None, &length(THREE_MB)).as_bytes()).await.unwrap();
+        socket.write_all(&vec![b' '; sent]).await.unwrap();
+        silent.push(socket);
+    }
+    until("what was sent has arrived", || app.app().shares.bodies.taken() == 2 * (THREE_MB - 1)).await;
+    let large = |bytes: usize| Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(bytes)));
+    app.send("POST", &address, None, &[], large(400_000)).await.refused(429, "rate_limited");
+    for workspace in [&mine, &other] {
+        app.send("POST", "/v1/calls", Some(&workspace.live), &[], large(1_500_000))
+            .await
+            .refused(400, "invalid_request");
+    }
+    drop(silent);
+    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
+    app.send("POST", &address, None, &[], large(400_000)).await.refused(401, "unauthorized");
+}
+
+/// Pages are read so many at once, for each workspace and for all; whoever waits for an event has no turn meanwhile.
+#[tokio::test]
+async fn answers_are_read_in_turns() {
+    let app = TestApp::start().await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let client = |workspace: &Workspace| Client::Workspace(workspace.id.parse().unwrap());
+    let reading = &app.app().shares.reading;
+    let mut listening = connect(&app).await;
+    let request = head("GET", "/v1/events?wait=25", Some(&mine.live), "");
+    listening.write_all(request.as_bytes()).await.unwrap();
+    let tenant = mine.id.parse().unwrap();
+    until("it waits", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 1).await;
+    until("without a turn", || reading.present(&client(&mine)) == 0).await;
+    // Four pages of the workspace are being read.
+    let mut turns = Vec::new();
+    for _ in 0..4 {
+        turns.push(reading.take(client(&mine), PATIENCE).await.expect("a turn"));
+    }
+    let waiting = app.get(&mine.live, "/v1/contacts");
+    let free = async {
+        until("it waits for its turn", || reading.present(&client(&mine)) == 5).await;
+        // Nobody else does, and what changes something does not.
+        app.get(&other.live, "/v1/contacts").await.expect(200);
+        let body = json!({"externalRef": "a", "phone": "9812345678"});
+        app.post(&mine.live, "/v1/contacts", &body).await.expect(201);
+        drop(turns);
+    };
+    let (page, ()) = tokio::join!(waiting, free);
+    assert_eq!(page.expect(200)["data"].as_array().unwrap().len(), 1, "it was read afterwards");
+    assert_eq!(reading.present(&client(&mine)), 0);
+}
+
+/// A body may begin with a byte order mark, as other bytes of the same text do.
+#[tokio::test]
+async fn a_body_may_begin_with_a_byte_order_mark() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let order = json!({"agentId": agent, "toNumber": "+919876543210"});
+    let marked = |times: usize, body: &Value| Bytes::from(format!("{}{body}", "\u{FEFF}".repeat(times)));
+    let place =
+        |body: Bytes| app.send("POST", "/v1/calls", Some(&workspace.test), &[("idempotency-key", "a")], body);
+    let placed = place(marked(1, &order)).await.expect(200);
+    let repeated = place(marked(0, &order)).await.expect(200);
+    assert_eq!(placed["interactionId"], repeated["interactionId"], "it is the same request");
+    for body in [marked(2, &order), marked(1, &json!(null)).slice(..3)] {
+        app.send("POST", "/v1/calls", Some(&workspace.test), &[], body).await.refused(400, "malformed_json");
+    }
 }
 
 /// Clients that ask for pages and do not read them hold at most their workspace's part, and other workspaces read on.
@@ -188,13 +265,13 @@ async fn answers_that_nobody_reads_are_bounded() {
     }
     let given = idle.iter().filter(|(_, status)| status == "200").count();
     assert!((3..=4).contains(&given) && idle.iter().all(|(_, status)| status == "200" || status == "429"));
-    let taken = app.app().shares.answers_of.taken(&Client::Workspace(mine.id.parse().unwrap()));
+    let taken = app.app().shares.answers.taken_by(&Client::Workspace(mine.id.parse().unwrap()));
     assert!(taken <= most && taken > most / 2, "{taken}");
     // Small answers are given, and others read on.
     app.get(&mine.live, "/v1/me").await.expect(200);
     app.get(&other.live, "/v1/events?after=start").await.expect(200);
     drop(idle);
-    until("they are given back", || app.app().shares.answers.taken(&()) == 0).await;
+    until("they are given back", || app.app().shares.answers.taken() == 0).await;
     app.get(&mine.live, "/v1/events?after=start&limit=100").await.expect(200);
 }
 

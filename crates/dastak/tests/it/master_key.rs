@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dastak::app::master_key::{self, Change, Source};
-use dastak::app::tools;
+use dastak::app::tool_calls;
 use dastak::config::Config;
 use dastak::service::Service;
 use domain::time::Timestamp;
@@ -46,7 +46,7 @@ async fn plant(app: &TestApp) -> Planted {
 /// All of it is there and can be used.
 async fn check(app: &TestApp, planted: &Planted) {
     let workspace = &planted.workspace;
-    let config = tools::webhook(app.app(), workspace.id.parse().unwrap(), planted.tool.parse().unwrap())
+    let config = tool_calls::webhook(app.app(), workspace.id.parse().unwrap(), planted.tool.parse().unwrap())
         .await
         .unwrap()
         .unwrap();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use store::db::{Fate, Faults, Pause, Place};
+use tokio::sync::Notify;
 
 use crate::agents::create_active;
 use crate::app::TestApp;
@@ -360,6 +361,59 @@ async fn a_backfill_that_was_left_is_finished() {
     assert_eq!(desk.app.app().store.read(open).await.unwrap(), Some(0));
 }
 
+/// Halts the transaction that attaches a stream until the test says so.
+#[derive(Default)]
+struct Halt {
+    asked: AtomicBool,
+    reached: Notify,
+    go: Notify,
+}
+
+impl Faults for Halt {
+    fn before(&self, place: Place) -> Pause<'_, Fate> {
+        let here = place.file().ends_with("attachments.rs") && self.asked.swap(false, Ordering::SeqCst);
+        Box::pin(async move {
+            if here {
+                self.reached.notify_one();
+                self.go.notified().await;
+            }
+            Fate::Untouched
+        })
+    }
+}
+
+/// Between the look at earlier records and the transaction that attaches their stream another one is stored: it is neither
+/// one that was found nor one that is put on the list as it comes.
+#[tokio::test]
+async fn a_record_that_comes_while_its_stream_is_attached_is_put_on_the_list() {
+    let desk = Desk::open().await;
+    let halt = Arc::new(Halt::default());
+    desk.app.app().store.fail_as(halt.clone());
+    for earlier in [vec![], vec!["+919812345671"]] {
+        let made = webhook(&desk.app, &desk.workspace).await;
+        let campaign = desk.campaign(json!({})).await;
+        for phone in &earlier {
+            send(&desk.app, &made, &json!({"phone": phone})).await.expect(202);
+        }
+        halt.asked.store(true, Ordering::SeqCst);
+        let attaching = json!({"backfillDays": 1});
+        let (attached, ()) = tokio::join!(attach(&desk, &campaign, &made, &attaching), async {
+            halt.reached.notified().await;
+            let sent = send(&desk.app, &made, &json!({"phone": "+919812345672"})).await.expect(202);
+            assert_eq!(sent["data"]["queued"], 0, "the stream feeds nothing yet");
+            halt.go.notify_one();
+        });
+        let expected: Vec<&str> = earlier.iter().copied().chain(["+919812345672"]).collect();
+        assert_eq!(attached["backfilled"], expected.len(), "{attached}");
+        let listed = rows(&desk, &campaign).await;
+        let phones: Vec<&str> = listed.iter().map(|row| row["phone"].as_str().unwrap()).collect();
+        assert_eq!(phones, expected);
+        // From now on people are put on the list as they come.
+        let sent = send(&desk.app, &made, &json!({"phone": "+919812345673"})).await.expect(202);
+        assert_eq!(sent["data"]["queued"], 1);
+    }
+}
+
 #[tokio::test]
 async fn a_backfill_is_of_many_pieces() {
     let desk = Desk::open().await;
@@ -674,4 +728,26 @@ async fn a_request_is_stored_whole_or_not_at_all() {
         }
     }
     assert!(failed >= 10, "{failed} statements were let fail");
+}
+
+/// An attachment reads every earlier record of the stream, so a workspace has so many a minute.
+#[tokio::test]
+async fn attaching_has_a_rate() {
+    let desk = Desk::open().await;
+    let (made, other) =
+        (webhook(&desk.app, &desk.workspace).await, webhook(&desk.app, &desk.workspace).await);
+    let campaign = desk.campaign(json!({})).await;
+    let limits = json!({"limits": {"campaignWritesPerMinute": 1}});
+    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &limits).await.expect(200);
+    desk.app.advance(60).await;
+    attach(&desk, &campaign, &made, &json!({})).await;
+    let path = format!("{campaign}/streams/{}", other["id"].as_str().unwrap());
+    let refused = desk.put(&path, &json!({})).await;
+    let wait: i64 = refused.header("retry-after").expect("how long to wait").parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    refused.refused(429, "rate_limited");
+    let attached = desk.get(&format!("{campaign}/streams")).await;
+    assert_eq!(attached["data"].as_array().unwrap().len(), 1, "{attached}");
+    desk.app.advance(60).await;
+    attach(&desk, &campaign, &other, &json!({})).await;
 }

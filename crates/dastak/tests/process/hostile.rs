@@ -208,10 +208,10 @@ async fn strangers_hold_no_memory() {
     assert!(cost < 64 * MB, "{cost} bytes for 300 strangers");
 }
 
-/// Clients that ask for large pages and do not read them: a page ends after some megabytes, and what is not taken is bounded.
-/// On PostgreSQL pages that are asked for at one moment are all read before they count (docs/security.md#limits).
+/// Clients that ask for large pages and do not read them: a page ends after some megabytes, so many are read at once, and what
+/// is not taken is bounded.
 #[tokio::test]
-async fn pages_that_nobody_reads_hold_little_memory_on_sqlite() {
+async fn pages_that_nobody_reads_hold_little_memory() {
     let folder = Folder::new();
     let node = node(&folder).await;
     let (_, key) = node.client.workspace().await;

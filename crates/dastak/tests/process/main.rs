@@ -38,6 +38,7 @@ mod private_files;
 #[path = "../it/receiver.rs"]
 mod receiver;
 mod recordings;
+mod restores;
 mod trips;
 mod trunks;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]

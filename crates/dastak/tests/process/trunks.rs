@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use dastak::app::nudges::{self, Allowance};
+use dastak::app::due_dials::{self, Allowance};
 use dastak::config::Values;
 use dastak::runtime::clock::Clock;
 use dastak::service::Service;
@@ -409,7 +409,7 @@ async fn what_a_carrier_refuses_to_one_node_counts_on_all_on_postgres() {
         assert!(waited.is_ok(), "{what}: {:?}", allowed());
     };
     let said = async |node: usize, took: bool| {
-        nudges::carrier_said(&nodes[node].app, took).await.expect("it is written down");
+        due_dials::carrier_said(&nodes[node].app, took).await.expect("it is written down");
     };
     let rows = "select count(*) from carrier_refusals";
     said(0, true).await;

@@ -237,7 +237,9 @@ impl Stage {
         let gone = self.beside("gone");
         std::fs::rename(&self.folder, &gone).expect("the folder is moved away");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(cli::put_in_place(settings, &self.beside("backup"))).expect("a restore");
+        runtime
+            .block_on(cli::restore::put_in_place(settings, &self.beside("backup"), &|_| ()))
+            .expect("a restore");
         if let Some(Plant::Restores) = Plant::chosen() {
             let store = Connection::open(self.folder.join("dastak.db")).expect("the store");
             store.execute("delete from scheduled_calls", []).expect("a planted defect");

@@ -6,17 +6,16 @@ use super::codes::{HeldReason, RowFailure, RowState};
 use super::list::{Standing, Tally};
 use crate::call::{EndCause, Progress, Stage, Status};
 use crate::compliance::Gate;
+pub use crate::due_dial::{Act as Action, DueFacts, PROVIDER_RECHECK};
+use crate::due_dial::{Check, Obstacle};
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
-
-/// How long a row waits whose dial the carrier refused before any ring, milliseconds.
-pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
 
 /// How often a row that the carrier refuses before any ring is tried again before it is given up, at least; as scheduled
 /// calls are.
 pub const PROVIDER_RETRIES: u8 = 2;
 
 /// How long a row waits for the end of a call with its number before it is looked at again, milliseconds.
-pub const ON_CALL_RECHECK: i64 = crate::nudge::LINES_RECHECK;
+pub const ON_CALL_RECHECK: i64 = crate::due_dial::LINES_RECHECK;
 
 /// Until the dialler looks at the latest whether the call of a row still lives, milliseconds. Facts of the call
 /// come by themselves; this is for what got lost.
@@ -54,27 +53,34 @@ pub struct Retries {
     pub cooldown_minutes: i64,
 }
 
-/// What is known of a row that is due.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DueFacts {
-    /// What it lacks, so that no call of it can be placed.
-    pub unfit: Option<RowFailure>,
-    /// The first gate that refuses.
-    pub block: Option<Gate>,
-    /// When the hours of the pack open next; used when they refuse.
-    pub opening: Option<Timestamp>,
-    /// When the cap of dials lets the number be dialled again; used when it refuses.
-    pub cap_ends: Option<Timestamp>,
-    /// Every own number that it may be called from has reached its cap until then.
-    pub callers_rest_until: Option<Timestamp>,
-    /// Its number is in a live call of the workspace.
-    pub on_call: bool,
+/// What stops the whole campaign whatever row comes next; asked before the row's own checks, of a row that lacks nothing.
+pub const CAMPAIGN_CHECKS: &[Check] = &[Check::AgentAndWorkspace, Check::OwnNumber, Check::Providers];
+
+/// What is checked of a row before it is dialled, in this order.
+pub const CHECKS: &[Check] = &[Check::Row, Check::Gates, Check::NumberFree, Check::CallerIds];
+
+/// What a row that may be dialled needs from the campaign's workspace and carrier; the lack of it stops the campaign.
+pub const MEANS: &[Check] = &[Check::Balance, Check::Line, Check::Carrier];
+
+/// What the dialler does with a row that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// The row is stored as decided.
+    Row(Step),
+    /// The campaign stops for now, and the row stays as it is.
+    Stop(Obstacle),
 }
 
-impl DueFacts {
-    /// Whether nothing keeps the row itself from being dialled now.
-    pub fn lets_dial(&self) -> bool {
-        self.unfit.is_none() && self.block.is_none() && self.callers_rest_until.is_none() && !self.on_call
+/// Decides about a row that is due: first what stops the campaign, then the row; `None` when the row is not due.
+pub fn decide(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> Option<Due> {
+    let campaign = facts.obstacle(CAMPAIGN_CHECKS).filter(|_| facts.unfit.is_none());
+    let means = || {
+        let dials = facts.obstacle(CHECKS).is_none() && retries.allow(row.attempts);
+        if dials { facts.obstacle(MEANS) } else { None }
+    };
+    match campaign.or_else(means) {
+        Some(obstacle) => Some(Due::Stop(obstacle)),
+        None => step(row, Event::Due(*facts), retries, now).map(Due::Row),
     }
 }
 
@@ -132,17 +138,6 @@ pub enum Event {
     Over(Ending, Status),
     /// There is no record of its call any more.
     CallMissing,
-}
-
-/// What the caller owes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// To store the row.
-    Store,
-    /// To store an intent to dial with it.
-    Place,
-    /// To list a call that this gate refused.
-    Block(Gate),
 }
 
 /// A decision.
@@ -254,36 +249,45 @@ fn when_due(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> St
         // Fewer attempts are asked for than when the last one ended.
         return store(row.at(RowState::Unreached));
     }
-    if let Some(why) = facts.unfit {
-        return store(row.given_up(why));
+    match facts.obstacle(CHECKS) {
+        Some(obstacle) => prevented_by(row, obstacle, facts, now),
+        None => place(row, now),
     }
-    match facts.block {
-        Some(gate @ (Gate::Dnd | Gate::OptOut | Gate::Consent)) => {
+}
+
+fn prevented_by(row: &Row, obstacle: Obstacle, facts: &DueFacts, now: Timestamp) -> Step {
+    let store = |next: Row| Step { next, action: Action::Store };
+    match obstacle {
+        Obstacle::Unfit(why) => store(row.given_up(why)),
+        Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut | Gate::Consent)) => {
             let next = Row { dial_status: Some(Status::Blocked), ..row.at(RowState::Unreached) };
             // Who was called before counts as called.
             let standing = Standing { blocked: row.attempts == 0, ..next.standing };
-            return Step { next: Row { standing, ..next }, action: Action::Block(gate) };
+            Step { next: Row { standing, ..next }, action: Action::Block(gate) }
         }
-        Some(Gate::CallingWindow) => {
+        Obstacle::Blocked(Gate::CallingWindow) => {
             // Hours without any opening are asked again: the pack may change.
             let opening = facts.opening.unwrap_or(now.plus(DAY));
-            return store(row.held(HeldReason::CallingWindow, opening, now));
+            store(row.held(HeldReason::CallingWindow, opening, now))
         }
-        Some(gate @ Gate::FrequencyCap) => {
+        Obstacle::Blocked(gate @ Gate::FrequencyCap) => {
             let next = row.held(HeldReason::Frequency, facts.cap_ends.unwrap_or(now.plus(HOUR)), now);
-            return Step {
-                next: Row { dial_status: Some(Status::Blocked), ..next },
-                action: Action::Block(gate),
-            };
+            Step { next: Row { dial_status: Some(Status::Blocked), ..next }, action: Action::Block(gate) }
         }
-        None => {}
+        Obstacle::OnCall => store(Row { look_at: Some(now.plus(ON_CALL_RECHECK)), ..*row }),
+        Obstacle::CallerIds(until) => store(row.held(HeldReason::CallerIds, until, now)),
+        // Not among the checks of a row: they stop the campaign, and the row waits for it.
+        Obstacle::KeyRevoked
+        | Obstacle::Refused(_)
+        | Obstacle::OwnNumber
+        | Obstacle::Providers
+        | Obstacle::Balance
+        | Obstacle::Line
+        | Obstacle::CarrierRests => store(*row),
     }
-    if facts.on_call {
-        return store(Row { look_at: Some(now.plus(ON_CALL_RECHECK)), ..*row });
-    }
-    if let Some(until) = facts.callers_rest_until {
-        return store(row.held(HeldReason::CallerIds, until, now));
-    }
+}
+
+fn place(row: &Row, now: Timestamp) -> Step {
     let next = Row {
         dial_status: Some(Status::Queued),
         attempts: row.attempts + 1,
@@ -500,7 +504,7 @@ mod tests {
         assert_eq!(waits.next, Row { look_at: Some(NOW.plus(ON_CALL_RECHECK)), ..queued() });
         let refused = due(DueFacts { on_call: true, ..blocked(Gate::Dnd) });
         assert_eq!(refused.action, Action::Block(Gate::Dnd), "what is for good is said at once");
-        assert!(!talks.lets_dial() && DueFacts::default().lets_dial());
+        assert!(talks.obstacle(CHECKS).is_some() && DueFacts::default().obstacle(CHECKS).is_none());
     }
 
     #[test]
@@ -663,7 +667,7 @@ mod tests {
         ]);
         prop_oneof![
             6 => facts.prop_map(|(unfit, block, opening, cap_ends, callers_rest_until, on_call)| {
-                Event::Due(DueFacts { unfit, block, opening, cap_ends, callers_rest_until, on_call })
+                Event::Due(DueFacts { unfit, block, opening, cap_ends, callers_rest_until, on_call, ..DueFacts::CLEAR })
             }),
             2 => status().prop_map(Event::Lives),
             1 => Just(Event::NotPlaced),

@@ -1,5 +1,5 @@
-//! Campaigns on the messaging channel, pure: where the values of a template come from, how fast it sends, what stops it,
-//! what becomes of a person (docs/contract/campaigns.md#campaigns-on-the-messaging-channel).
+//! Rules of campaigns on the messaging channel: template values, send rate, pauses, outcomes of people
+//! (docs/contract/campaigns.md#campaigns-on-the-messaging-channel).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::template::{ButtonValue, HeaderValue, Params, Slot, Template, Values};
 use super::{Category, MessageStatus};
 use crate::time::{MINUTE, Timestamp};
 
-/// Messages a minute of a campaign that names none.
+/// Default rate of a campaign, messages a minute.
 pub const DEFAULT_RATE: i64 = 60;
 /// Most messages a minute.
 pub const MAX_RATE: i64 = 600;
@@ -110,9 +110,9 @@ pub struct Mapped {
 /// Where the values of a template come from.
 pub type Mapping = BTreeMap<String, Mapped>;
 
-/// What is known of a person when their message is filled in.
+/// The fields of a person that a template can be filled with.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct PersonFields<'a> {
     /// Variables of the list.
     pub variables: &'a Map<String, Value>,
     /// The name of the contact, else that of the list.
@@ -176,7 +176,7 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// The value at a place for a person; none when it is missing.
-fn value(mapping: &Mapping, key: &str, person: &Known<'_>) -> Option<String> {
+fn value(mapping: &Mapping, key: &str, person: &PersonFields<'_>) -> Option<String> {
     let mapped = mapping.get(key)?;
     let name = mapped.value.trim();
     let found = match ParamSource::parse(&mapped.source)? {
@@ -207,7 +207,11 @@ pub fn key(slot: &Slot) -> Option<String> {
 ///
 /// # Errors
 /// The keys of those that are missing.
-pub fn params(template: &Template, mapping: &Mapping, person: &Known<'_>) -> Result<Params, Vec<String>> {
+pub fn params(
+    template: &Template,
+    mapping: &Mapping,
+    person: &PersonFields<'_>,
+) -> Result<Params, Vec<String>> {
     let (mut filled, mut missing) = (Params::default(), Vec::new());
     let (mut numbered, mut named) = (Vec::new(), BTreeMap::new());
     for slot in template.slots() {
@@ -264,8 +268,8 @@ fn file_name(url: &str) -> Option<String> {
     (name.contains('.') && !name.is_empty() && path.matches('/').count() > 2).then(|| name.to_owned())
 }
 
-/// How fast a campaign hands its messages over: never more in any minute than its rate. The state is the time that is
-/// used up, in microseconds, as of [`super::limits::Pace`].
+/// The rate limiter of a campaign: in no minute more messages than its rate. Its state is the time that is used up, in
+/// microseconds, as in [`super::limits::Pace`].
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
     gap: i64,
@@ -409,7 +413,7 @@ mod tests {
     fn values_come_from_the_list_the_contact_and_the_mapping() {
         let variables = json!({"due": " 4500 "}).as_object().unwrap().clone();
         let attributes = json!({"loan": 7});
-        let person = Known {
+        let person = PersonFields {
             variables: &variables,
             name: Some("Asha"),
             email: None,
@@ -421,7 +425,7 @@ mod tests {
         assert_eq!(params.buttons[0].text.as_deref(), Some("7"));
         let header = params.header.unwrap();
         assert_eq!((header.kind.as_str(), header.filename.as_deref()), ("document", Some("may.pdf")));
-        let bare = Known { name: None, attributes: None, ..person };
+        let bare = PersonFields { name: None, attributes: None, ..person };
         assert_eq!(
             super::params(&template(), &mapping(), &bare),
             Err(vec!["body.1".into(), "button.0".into()])

@@ -1,14 +1,15 @@
-//! What a customer's words on the channel mean for messages and calls (docs/contract/channel-messages.md#stop-words).
+//! Stop words: opt-out and opt-in by a customer's message (docs/contract/channel-messages.md#stop-words).
 //!
 //! Only a message that is nothing but such a word counts: `stop sending the old invoice` is for the agent.
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::conversation::speech::opt_out;
+use crate::invisible::is_invisible;
 
-/// What a customer wants from now on.
+/// What a stop word asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum StopWord {
     /// No more messages; calls are as before.
     StopMessages,
     /// Neither messages nor calls.
@@ -424,15 +425,11 @@ const LONGEST_SENTENCE: usize = 400;
 /// What is polite around a word that stops.
 const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
 
-/// Whether nobody sees a sign: it joins, parts or marks others, or asks for the look of an emoji.
-fn is_invisible(sign: char) -> bool {
-    matches!(
-        sign,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{20e3}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    ) || (sign.is_control() && !sign.is_whitespace())
+/// Whether nobody sees a sign: it is invisible by definition, a control, marks others, or asks for the look of an emoji.
+fn is_unseen(sign: char) -> bool {
+    is_invisible(sign)
+        || matches!(sign, '\u{20e3}' | '\u{fff9}'..='\u{fffb}')
+        || (sign.is_control() && !sign.is_whitespace())
 }
 
 /// Whether a sign around a word is no part of it: punctuation, an arrow, an emoji. Vowel signs and the like are not
@@ -452,7 +449,7 @@ fn is_mark(sign: char) -> bool {
 /// The text as it looks: other forms of the same letters (full-width ones, say) are those letters, and what nobody sees
 /// is gone. At most `most` characters of it, which is enough to see that there are more.
 fn seen(text: &str, most: usize) -> String {
-    text.nfkc().filter(|sign| !is_invisible(*sign)).take(most).collect()
+    text.nfkc().filter(|sign| !is_unseen(*sign)).take(most).collect()
 }
 
 /// Lower case, one blank between words, without marks around them.
@@ -484,23 +481,23 @@ pub fn is_ambiguous(text: &str) -> bool {
 }
 
 /// What words mean that are nothing but forms of these: stop, what is to stop, and what is polite.
-fn composed(words: &str) -> Option<Wish> {
+fn composed(words: &str) -> Option<StopWord> {
     let words = words.replace("do not", "dont").replace("opt out", "optout");
     let words: Vec<&str> = words.split(' ').collect();
     let has = |set: &[&str]| words.iter().any(|word| set.contains(word));
     let known = |sets: &[&[&str]]| words.iter().all(|word| sets.iter().any(|set| set.contains(word)));
     let about = has(OBJECTS) || has(MARKETING);
     if has(AGAIN) && has(MARKETING) && known(&[AGAIN, MARKETING, OBJECTS, FILLERS]) {
-        return Some(Wish::StartMarketing);
+        return Some(StopWord::StartMarketing);
     }
     let stops = has(VERBS) && known(&[VERBS, OBJECTS, MARKETING, FILLERS, &["all"]])
         || has(CLOSE) && has(DO) && known(&[CLOSE, DO, OBJECTS, MARKETING, FILLERS])
         || has(DONT) && has(SEND) && about && known(&[DONT, SEND, OBJECTS, MARKETING, FILLERS]);
     let all = words.contains(&"all");
     match (stops, has(MARKETING)) {
-        (true, true) => Some(Wish::StopMarketing),
-        (true, false) if all => Some(Wish::StopAll),
-        (true, false) => Some(Wish::StopMessages),
+        (true, true) => Some(StopWord::StopMarketing),
+        (true, false) if all => Some(StopWord::StopAll),
+        (true, false) => Some(StopWord::StopMessages),
         (false, _) => None,
     }
 }
@@ -514,44 +511,44 @@ fn spelled(seen: &str) -> bool {
     })
 }
 
-/// What a message asks for; `None` when it asks for nothing and is to be answered. `answers`: it answers a question, or
-/// stands on a button.
-pub fn wish(text: &str, answers: bool) -> Option<Wish> {
+/// The stop word in a message; `None` when it has none and is to be answered. `answers`: it answers a question, or is the
+/// label of a button.
+pub fn stop_word(text: &str, answers: bool) -> Option<StopWord> {
     let seen = seen(text, LONGEST_SENTENCE + 1);
     let length = seen.chars().count();
     if length <= LONGEST {
         let words = plain(&seen);
         let blunt = blunt(&words);
         if is_ambiguous(text) {
-            return (!answers).then_some(Wish::StopMessages);
+            return (!answers).then_some(StopWord::StopMessages);
         }
         if STOP_ALL.contains(&blunt.as_str()) {
-            return Some(Wish::StopAll);
+            return Some(StopWord::StopAll);
         }
         if STOP.contains(&blunt.as_str()) {
-            return Some(Wish::StopMessages);
+            return Some(StopWord::StopMessages);
         }
         if START.contains(&words.as_str()) {
-            return Some(Wish::Start);
+            return Some(StopWord::Start);
         }
         if spelled(&seen) {
-            return Some(Wish::StopMessages);
+            return Some(StopWord::StopMessages);
         }
-        if let Some(wish) = composed(&blunt) {
-            return Some(wish);
+        if let Some(word) = composed(&blunt) {
+            return Some(word);
         }
     }
     let says = |text: &str| text.chars().count() <= LONGEST_SENTENCE && opt_out(text, "en");
     // Also as it came: joiners are part of how some scripts are written.
-    (says(&seen) || says(text)).then_some(Wish::StopAll)
+    (says(&seen) || says(text)).then_some(StopWord::StopAll)
 }
 
-/// What the payload of a button asks for, or the id of a button or a row. The business chose these words, not the person,
+/// The stop word in a button's payload, or in the id of a button or a row. The business chose these words, not the person,
 /// so only `STOP` and `STOP ALL` count: a button with the id `start` may begin an order.
-pub fn wish_of_id(id: &str) -> Option<Wish> {
+pub fn stop_word_of_button(id: &str) -> Option<StopWord> {
     match plain(&seen(id, LONGEST + 1)).replace(['_', '-'], " ").as_str() {
-        "stop" => Some(Wish::StopMessages),
-        "stop all" | "stopall" => Some(Wish::StopAll),
+        "stop" => Some(StopWord::StopMessages),
+        "stop all" | "stopall" => Some(StopWord::StopAll),
         _ => None,
     }
 }
@@ -627,7 +624,7 @@ mod tests {
             "ਮੈਸੇਜ ਬੰਦ ਕਰੋ",
             "மெசேஜ் நிறுத்து",
         ] {
-            assert_eq!(wish(text, false), Some(Wish::StopMessages), "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::StopMessages), "{text}");
         }
         for text in [
             "START",
@@ -644,7 +641,7 @@ mod tests {
             "ਸ਼ੁਰੂ ਕਰੋ",
             "ଆରମ୍ଭ କରନ୍ତୁ",
         ] {
-            assert_eq!(wish(text, false), Some(Wish::Start), "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::Start), "{text}");
         }
     }
 
@@ -664,7 +661,7 @@ mod tests {
             "don't contact me",
             "मुझे दोबारा फोन मत करना",
         ] {
-            assert_eq!(wish(text, false), Some(Wish::StopAll), "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::StopAll), "{text}");
         }
     }
 
@@ -672,11 +669,11 @@ mod tests {
     fn closed_is_an_answer_where_something_was_asked() {
         for text in ["बंद", "बन्द।", "বন্ধ", "બંધ", "ਬੰਦ", "ବନ୍ଦ", "बंद बंद"]
         {
-            assert_eq!(wish(text, false), Some(Wish::StopMessages), "{text}");
-            assert_eq!(wish(text, true), None, "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::StopMessages), "{text}");
+            assert_eq!(stop_word(text, true), None, "{text}");
         }
         for text in ["STOP", "बंद करो", "stop msg", "બંધ કરો"] {
-            assert_eq!(wish(text, true), Some(Wish::StopMessages), "{text}");
+            assert_eq!(stop_word(text, true), Some(StopWord::StopMessages), "{text}");
         }
     }
 
@@ -689,10 +686,10 @@ mod tests {
             "offers band karo",
             "unsubscribe marketing",
         ] {
-            assert_eq!(wish(text, false), Some(Wish::StopMarketing), "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::StopMarketing), "{text}");
         }
         for text in ["start promotions", "Resume offers please"] {
-            assert_eq!(wish(text, false), Some(Wish::StartMarketing), "{text}");
+            assert_eq!(stop_word(text, false), Some(StopWord::StartMarketing), "{text}");
         }
     }
 
@@ -724,27 +721,30 @@ mod tests {
             "stops",
             "band",
         ] {
-            assert_eq!(wish(text, false), None, "{text}");
+            assert_eq!(stop_word(text, false), None, "{text}");
         }
     }
 
     #[test]
     fn what_nobody_sees_is_not_counted_and_a_long_text_is_no_word() {
-        assert_eq!(wish(&format!("STOP{}", "\u{200b}".repeat(10_000)), false), Some(Wish::StopMessages));
-        assert_eq!(wish(&format!("STOP{}", "!".repeat(57)), false), None);
-        assert_eq!(wish(&format!("do not call me again {}", "x".repeat(400)), false), None);
+        assert_eq!(
+            stop_word(&format!("STOP{}", "\u{200b}".repeat(10_000)), false),
+            Some(StopWord::StopMessages)
+        );
+        assert_eq!(stop_word(&format!("STOP{}", "!".repeat(57)), false), None);
+        assert_eq!(stop_word(&format!("do not call me again {}", "x".repeat(400)), false), None);
     }
 
     #[test]
     fn an_id_stops_by_that_word_alone() {
         for id in ["STOP", "stop", " Stop ", "ＳＴＯＰ"] {
-            assert_eq!(wish_of_id(id), Some(Wish::StopMessages), "{id}");
+            assert_eq!(stop_word_of_button(id), Some(StopWord::StopMessages), "{id}");
         }
         for id in ["STOP ALL", "stop_all", "STOPALL", "stop-all"] {
-            assert_eq!(wish_of_id(id), Some(Wish::StopAll), "{id}");
+            assert_eq!(stop_word_of_button(id), Some(StopWord::StopAll), "{id}");
         }
         for id in ["", "start", "quit", "stop_order_42", "bus stop", "do not call me again"] {
-            assert_eq!(wish_of_id(id), None, "{id}");
+            assert_eq!(stop_word_of_button(id), None, "{id}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a provider's error codes mean (docs/contract/channel.md#provider-errors).
+//! Error codes of the provider and their effect (docs/contract/channel.md#provider-errors).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How fast, and to how many people, may be sent (docs/contract/channel.md#limits).
+//! Rate limits and messaging tiers (docs/contract/channel.md#limits).
 
 use crate::time::{DAY, Timestamp};
 
@@ -13,7 +13,7 @@ pub const PAIR_BURST: i64 = 45;
 /// Over which time different people are counted against the messaging limit.
 pub const TIER_TIME: i64 = DAY;
 
-/// A pace: one in `gap` microseconds, of which `burst` may come at once. Its state is one number, the time in
+/// A rate limiter (GCRA): one message in `gap` microseconds, with a burst. Its state is one number, the time in
 /// microseconds up to which it is used up; zero is an unused one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -72,8 +72,8 @@ impl Pace {
     }
 }
 
-/// A messaging limit: how many different people a business account may write to in 24 hours without being
-/// asked. The provider's word stands beside it.
+/// A messaging tier: how many different people a business account may write to in 24 hours outside of their windows, with
+/// the provider's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// So many people.

@@ -1,4 +1,4 @@
-//! Where a message stands, and what moves it (docs/contract/channel-messages.md#statuses).
+//! The state machine of a message's status (docs/contract/channel-messages.md#statuses).
 
 use super::notification::Receipt;
 use crate::time::Timestamp;

@@ -1,18 +1,17 @@
-//! The messaging channel: what is sent and received there, who carries it, and what its refusals mean
-//! (docs/contract/channel.md).
+//! Rules of the messaging channel: content, providers, errors, statuses (docs/contract/channel.md).
 //!
 //! | file | holds |
 //! |---|---|
-//! | `content` | what a message says, and its limits |
-//! | `provider` | the port to those who carry messages |
-//! | `errors` | what a provider's error codes mean |
-//! | `notification` | what a provider tells: messages, statuses, news of templates, numbers and the account |
+//! | `content` | the content of a message, and its limits |
+//! | `provider` | the port of messaging providers |
+//! | `errors` | error codes of the provider and their effect |
+//! | `notification` | webhook notifications: messages, statuses, templates, numbers, the account |
 //! | `template` | templates: what they need, how they are filled, what a new one may look like |
-//! | `message` | where a message stands, and what moves it |
-//! | `window` | the 24 hours in which a customer may be written to freely |
-//! | `consent` | words that stop messages, and those that allow them again |
-//! | `limits` | how fast and to how many people may be sent |
-//! | `campaign` | campaigns: values, pace, what stops them, what becomes of people |
+//! | `message` | the state machine of a message's status |
+//! | `window` | the 24-hour customer service window |
+//! | `consent` | stop words |
+//! | `limits` | rate limits and messaging tiers |
+//! | `campaign` | campaigns: values, rate, pauses, outcomes |
 //! | `preflight` | how long a campaign takes, and what it costs |
 
 pub mod campaign;

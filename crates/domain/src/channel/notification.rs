@@ -1,5 +1,5 @@
-//! What a provider tells, item by item (docs/contract/channel.md#notifications). How it looks on the wire is
-//! known to the provider's own room.
+//! Webhook notifications of a provider, item by item (docs/contract/channel.md#notifications). Their wire format is known
+//! to the provider's own crate.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! How long a campaign on the messaging channel takes and what it costs at the provider, as far as can be told
+//! Estimates of the duration of a campaign on the messaging channel, and of the provider's charges
 //! (docs/contract/campaigns.md#preflight-on-the-messaging-channel).
 
 use super::Category;

@@ -1,4 +1,4 @@
-//! The port to those who carry messages.
+//! The port of messaging providers.
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub struct Account {
     pub version: i64,
 }
 
-/// What came of sending a message.
+/// The outcome of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
     /// The provider has it.
@@ -65,7 +65,7 @@ pub enum Sent {
     Unknown,
 }
 
-/// Why a request that is no message brought nothing.
+/// Why a request other than sending a message failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The provider refused.

@@ -1,11 +1,11 @@
-//! The 24 hours in which a customer may be written to freely (docs/contract/channel-messages.md#window).
+//! The 24-hour customer service window (docs/contract/channel-messages.md#window).
 
 use crate::time::{DAY, Timestamp};
 
 /// How long the window stays open after the customer's last message.
 pub const WINDOW: i64 = DAY;
 
-/// Whether a customer whose last message came then may be written to freely now.
+/// Whether the window of a customer whose last message came then is open.
 pub fn is_open(last_received: Option<Timestamp>, now: Timestamp) -> bool {
     last_received.is_some_and(|at| now < at.plus(WINDOW))
 }

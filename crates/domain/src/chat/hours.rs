@@ -62,7 +62,7 @@ impl BusinessHours {
     /// Whether a chat may be opened at this moment.
     pub fn is_open(&self, now: Timestamp) -> bool {
         let Ok(moment) = jiff::Timestamp::from_millisecond(now.0) else { return false };
-        let local = moment.to_zoned(self.zone.clone());
+        let local = moment.to_zoned_datetime(self.zone.clone());
         let minute = local.hour() as u16 * 60 + local.minute() as u16;
         let day = local.weekday().to_monday_zero_offset() as u8;
         self.spans.iter().any(|span| span.holds(day, minute))

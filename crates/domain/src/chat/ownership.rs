@@ -1,10 +1,11 @@
-//! Who has a chat: its agent, nobody yet, or a person (docs/contract/chats.md#states).
+//! Ownership of a chat: its agent, the queue for a person, or a person. Every takeover, hand-off and handback, by agent,
+//! inbox or helpdesk, is a transition of this state machine (docs/contract/chats.md#states).
 
 use super::{Move, State, Stuck, step};
 use crate::ids::{Id, User};
 use crate::time::Timestamp;
 
-/// Who has a chat, and everything that a change of that changes with it.
+/// The owner of a chat, and all fields that change with the owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ownership {
     /// Where it stands.
@@ -27,14 +28,14 @@ pub struct Ownership {
     pub handoff_at: Option<Timestamp>,
 }
 
-/// A change of who has a chat.
+/// A change of a chat's owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transition {
-    /// The agent asks for a person, or cannot go on; a code says why, none that the agent asked.
+    /// The agent asks for a person (`None`), or cannot continue (a code says why).
     HandOff(Option<String>),
-    /// A teammate takes it, or a helpdesk, which is no teammate.
+    /// A teammate takes it over, or a helpdesk (`None`).
     TakeOver(Option<Id<User>>),
-    /// Who has it gives it back to the agent.
+    /// It is handed back to the agent.
     HandBack,
     /// It ends.
     End,
@@ -52,8 +53,8 @@ impl Transition {
 }
 
 impl Ownership {
-    /// Who has the chat after a transition. `messages` is the number of its newest message. A burst that was waiting for
-    /// the agent's reply is over with every transition: the agent counts the next one from its own first message.
+    /// The ownership after a transition. `messages` is the number of the chat's newest message. Every transition cancels a
+    /// debounced reply.
     ///
     /// # Errors
     /// Why it does not move.
@@ -86,60 +87,71 @@ impl Ownership {
 mod tests {
     use super::*;
 
-    fn with_agent() -> Ownership {
+    /// What a transition leaves as it was; the columns of the table below say the rest.
+    fn left(state: State) -> Ownership {
+        let taken = state == State::Human;
         Ownership {
-            state: State::Ai,
-            teammate: None,
-            taken_from: None,
-            given_back: 0,
+            state,
+            teammate: taken.then(|| Id::new(1, 1)),
+            taken_from: taken.then_some(3),
+            given_back: 2,
             failures: 2,
             reply_at: Some(Timestamp(5)),
             unanswered_at: Some(Timestamp(1)),
-            handoff_reason: None,
-            handoff_at: None,
+            handoff_reason: state.with_person().then(|| "asked".to_owned()),
+            handoff_at: state.with_person().then_some(Timestamp(4)),
         }
     }
 
     #[test]
-    fn whoever_takes_it_ends_the_burst_that_waited() {
-        let user: Id<User> = Id::new(1, 1);
-        for by in [
-            Transition::HandOff(Some("ai_error".into())),
-            Transition::TakeOver(Some(user)),
-            Transition::TakeOver(None),
-            Transition::End,
+    fn every_transition_from_every_state() {
+        use State::{Ai, AwaitingHuman, Ended, Human};
+        let (holder, other): (Id<User>, Id<User>) = (Id::new(1, 1), Id::new(1, 2));
+        let off = || Transition::HandOff(Some("ai_error".into()));
+        let user = || Transition::TakeOver(Some(other));
+        let desk = || Transition::TakeOver(None);
+        let back = || Transition::HandBack;
+        // From, by: state, teammate, taken from, given back, failures, why and when it was handed off.
+        let old = Some(("asked", 4));
+        let new = Some(("ai_error", 9));
+        for (from, by, expected) in [
+            (Ai, off(), Ok((AwaitingHuman, None, None, 2, 2, new))),
+            (Ai, user(), Ok((Human, Some(other), Some(7), 2, 2, None))),
+            (Ai, desk(), Ok((Human, None, Some(7), 2, 2, None))),
+            (Ai, back(), Err(Stuck::WithAgent)),
+            (Ai, Transition::End, Ok((Ended, None, None, 2, 2, None))),
+            (AwaitingHuman, off(), Ok((AwaitingHuman, None, None, 2, 2, new))),
+            (AwaitingHuman, user(), Ok((Human, Some(other), Some(7), 2, 2, old))),
+            (AwaitingHuman, desk(), Ok((Human, None, Some(7), 2, 2, old))),
+            (AwaitingHuman, back(), Ok((Ai, None, None, 7, 0, None))),
+            (AwaitingHuman, Transition::End, Ok((Ended, None, None, 2, 2, old))),
+            (Human, off(), Ok((Human, Some(holder), Some(3), 2, 2, new))),
+            // The next person goes on from where the first took it.
+            (Human, user(), Ok((Human, Some(other), Some(3), 2, 2, old))),
+            (Human, desk(), Ok((Human, None, Some(3), 2, 2, old))),
+            (Human, back(), Ok((Ai, None, None, 7, 0, None))),
+            (Human, Transition::End, Ok((Ended, Some(holder), Some(3), 2, 2, old))),
+            (Ended, off(), Err(Stuck::Over)),
+            (Ended, user(), Err(Stuck::Over)),
+            (Ended, desk(), Err(Stuck::Over)),
+            (Ended, back(), Err(Stuck::Over)),
+            (Ended, Transition::End, Err(Stuck::Over)),
         ] {
-            let after = with_agent().after(by.clone(), 7, Timestamp(9)).unwrap();
-            assert_eq!((after.reply_at, after.unanswered_at), (None, None), "{by:?}");
+            let expected = expected.map(|(state, teammate, taken_from, given_back, failures, handoff)| {
+                Ownership {
+                    state,
+                    teammate,
+                    taken_from,
+                    given_back,
+                    failures,
+                    // A burst that waited is over, whatever happens.
+                    reply_at: None,
+                    unanswered_at: None,
+                    handoff_reason: handoff.map(|(reason, _)| reason.to_owned()),
+                    handoff_at: handoff.map(|(_, at)| Timestamp(at)),
+                }
+            });
+            assert_eq!(left(from).after(by.clone(), 7, Timestamp(9)), expected, "{from} {by:?}");
         }
-    }
-
-    #[test]
-    fn what_comes_back_is_as_new() {
-        let taken = with_agent().after(Transition::TakeOver(None), 7, Timestamp(9)).unwrap();
-        assert_eq!((taken.state, taken.taken_from, taken.failures), (State::Human, Some(7), 2));
-        // The next person goes on from where the first took it.
-        let taken = taken.after(Transition::TakeOver(None), 8, Timestamp(9)).unwrap();
-        assert_eq!(taken.taken_from, Some(7));
-        let back = taken.after(Transition::HandBack, 9, Timestamp(10)).unwrap();
-        let expected = Ownership {
-            state: State::Ai,
-            given_back: 9,
-            failures: 0,
-            reply_at: None,
-            unanswered_at: None,
-            ..with_agent()
-        };
-        assert_eq!(back, expected);
-        assert_eq!(back.after(Transition::HandBack, 9, Timestamp(10)), Err(Stuck::WithAgent));
-    }
-
-    #[test]
-    fn a_hand_off_says_why_and_when() {
-        let off = with_agent().after(Transition::HandOff(Some("ai_error".into())), 7, Timestamp(9)).unwrap();
-        assert_eq!(
-            (off.state, off.handoff_reason.as_deref(), off.handoff_at),
-            (State::AwaitingHuman, Some("ai_error"), Some(Timestamp(9)))
-        );
     }
 }

@@ -16,15 +16,15 @@ mod variables;
 pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
-pub use step::{
-    BALANCE_RECHECK, DueFacts, Event, EventOutcome, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure,
-    Transition, WhyIgnored, step,
-};
+pub use step::{BALANCE_RECHECK, CHECKS, Event, Transition, step};
 pub use variables::{
     InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables,
 };
 
 use crate::compliance::Gate;
+pub use crate::due_dial::{
+    DueFacts, EventOutcome, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, WhyIgnored,
+};
 use crate::time::{HOUR, Timestamp};
 
 /// How far the dial of the current attempt has got.

@@ -4,69 +4,28 @@
 use super::codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 use super::{Action, Flight, Notice, Nudge};
 use crate::compliance::Gate;
+use crate::due_dial::{
+    Act, Check, DueFacts, EventOutcome, LINES_RECHECK, Obstacle, PROVIDER_RECHECK, PlacementFailure,
+    WhyIgnored,
+};
 use crate::time::{MINUTE, SECOND, Timestamp};
 use crate::window::Release;
 
 /// How long a nudge is held for an empty wallet, in milliseconds (docs/contract/nudges.md#holds).
 pub const BALANCE_RECHECK: i64 = 15 * MINUTE;
 
-/// How long a nudge is held when no line is free or its number is in a live call, in milliseconds. A line becomes free within minutes, and
-/// the dialler may check earlier when it knows of a free one.
-pub const LINES_RECHECK: i64 = 30 * SECOND;
-
-/// How long a nudge is held when the provider refused before the phone rang, in milliseconds; the same as for
-/// scheduled calls.
-pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
-
-/// What is known when a nudge is due, gathered in the transaction that decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DueFacts {
-    /// The API key that made it is revoked or expired.
-    pub key_revoked: bool,
-    /// The first check of agent and workspace that fails.
-    pub refusal: Option<Refusal>,
-    /// `fromNumber`, when given, is still an active number of the workspace.
-    pub from_number_ok: bool,
-    /// India-resident voice providers are configured.
-    pub providers_ok: bool,
-    /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
-    pub block: Option<Gate>,
-    /// The window's next opening ([`crate::window::NudgeWindow::release`]); used when the window is the gate
-    /// that refuses.
-    pub opening: Option<Release>,
-    /// The wallet covers the call, calls in flight counted.
-    pub balance_ok: bool,
-    /// The workspace and the platform have a line free.
-    pub line_free: bool,
-    /// The number is in a live call of the workspace.
-    pub on_call: bool,
-}
-
-impl DueFacts {
-    /// Nothing prevents the dial.
-    pub const CLEAR: DueFacts = DueFacts {
-        key_revoked: false,
-        refusal: None,
-        from_number_ok: true,
-        providers_ok: true,
-        block: None,
-        opening: None,
-        balance_ok: true,
-        line_free: true,
-        on_call: false,
-    };
-}
-
-/// How the carrier failed to accept the dial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlacementFailure {
-    /// The provider refused, and no phone rang: the nudge is held, and this does not count as an attempt.
-    ProviderErrorBeforeRing,
-    /// It is unknown whether a dial went out (also after a crash): never redialled.
-    Uncertain,
-    /// A final check before the dial refused.
-    Refused(Refusal),
-}
+/// What is checked before a nudge is dialled, in this order (docs/contract/nudges.md#when-it-is-due).
+pub const CHECKS: &[Check] = &[
+    Check::Key,
+    Check::AgentAndWorkspace,
+    Check::OwnNumber,
+    Check::Providers,
+    Check::Gates,
+    Check::Balance,
+    Check::Line,
+    Check::NumberFree,
+    Check::Carrier,
+];
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,32 +72,6 @@ pub enum Event {
     CallRecordMissing,
 }
 
-/// Why an event changed nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyIgnored {
-    /// It is already finished.
-    Finished,
-    /// A dial or call is in progress; the event is for waiting nudges only.
-    InFlight,
-    /// No dial is in progress; this is a late or repeated report of a carrier.
-    NotInFlight,
-    /// The call is already past this point.
-    AlreadyPast,
-    /// It is not due yet.
-    NotDue,
-}
-
-/// What became of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventOutcome {
-    /// The nudge may have changed: store it and act.
-    Applied,
-    /// Nothing changed, and nothing needed to.
-    Ignored(WhyIgnored),
-    /// 409 `nudge_not_cancellable`.
-    NotCancellable,
-}
-
 /// The decision about an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
@@ -148,6 +81,16 @@ pub struct Transition {
     pub actions: Vec<Action>,
     /// Whether the event applied.
     pub outcome: EventOutcome,
+}
+
+impl Transition {
+    /// What the caller owes for a due dial.
+    pub fn act(&self) -> Act {
+        if self.actions.contains(&Action::Place) {
+            return Act::Place;
+        }
+        self.next.block_reason.map_or(Act::Store, Act::Block)
+    }
 }
 
 /// The phase of a nudge, as far as events are concerned.
@@ -234,37 +177,36 @@ impl TransitionBuilder {
         if self.now > nudge.expires_at {
             return self.give_up();
         }
-        if facts.key_revoked {
-            return self.finish(ResultCode::Cancelled, StatusReason::ApiKeyRevoked);
+        match facts.obstacle(CHECKS) {
+            None => self.place(),
+            Some(obstacle) => self.prevented_by(obstacle, facts),
         }
-        if let Some(refusal) = facts.refusal {
-            return self.finish(ResultCode::Failed, StatusReason::Refused(refusal));
-        }
-        if !facts.from_number_ok {
-            return self.finish(ResultCode::Failed, StatusReason::FromNumberUnavailable);
-        }
-        if !facts.providers_ok {
-            return self.finish(ResultCode::Failed, StatusReason::IndiaResidencyUnavailable);
-        }
-        match facts.block {
-            None => self.dial_or_wait(facts),
-            Some(Gate::CallingWindow) => self.window_closed(facts.opening),
-            Some(gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent)) => {
+    }
+
+    fn prevented_by(&mut self, obstacle: Obstacle, facts: &DueFacts) -> EventOutcome {
+        use StatusReason as Reason;
+        match obstacle {
+            Obstacle::KeyRevoked => self.finish(ResultCode::Cancelled, Reason::ApiKeyRevoked),
+            Obstacle::Refused(refusal) => self.finish(ResultCode::Failed, Reason::Refused(refusal)),
+            Obstacle::OwnNumber => self.finish(ResultCode::Failed, Reason::FromNumberUnavailable),
+            Obstacle::Providers => self.finish(ResultCode::Failed, Reason::IndiaResidencyUnavailable),
+            Obstacle::Blocked(Gate::CallingWindow) => self.window_closed(facts.release),
+            Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent)) => {
                 self.blocked(gate, None)
+            }
+            Obstacle::Balance => self.wait_for(Reason::InsufficientBalance, BALANCE_RECHECK),
+            Obstacle::Line => self.wait_for(Reason::ConcurrencyFull, LINES_RECHECK),
+            Obstacle::OnCall => self.wait_for(Reason::NumberOnCall, LINES_RECHECK),
+            // As if the carrier had been asked and had refused before any ring.
+            Obstacle::CarrierRests => self.wait_for(Reason::ProviderError, PROVIDER_RECHECK),
+            // Not among the checks: nudges are on no calling list.
+            Obstacle::Unfit(_) | Obstacle::CallerIds(_) => {
+                self.finish(ResultCode::Failed, Reason::Refused(Refusal::PlacementRefused))
             }
         }
     }
 
-    fn dial_or_wait(&mut self, facts: &DueFacts) -> EventOutcome {
-        if !facts.balance_ok {
-            return self.wait_for(StatusReason::InsufficientBalance, BALANCE_RECHECK);
-        }
-        if !facts.line_free {
-            return self.wait_for(StatusReason::ConcurrencyFull, LINES_RECHECK);
-        }
-        if facts.on_call {
-            return self.wait_for(StatusReason::NumberOnCall, LINES_RECHECK);
-        }
+    fn place(&mut self) -> EventOutcome {
         self.next.status = Status::Queued;
         self.next.status_reason = None;
         self.next.flight = Flight::Placing;

@@ -172,7 +172,10 @@ fn an_uncertain_dial_fails_and_is_never_retried() {
     let uncertain = Event::PlacementFailed(PlacementFailure::Uncertain);
     let failed = play(new(), &[(CLEAR, NOON), (uncertain, NOON)]);
     assert_is(&failed, Status::Failed, Some("possibly_placed"), 1, None);
-    assert_eq!(step(&failed.next, CLEAR, NOON.plus(HOUR)).outcome, EventOutcome::Ignored(WhyIgnored::Over));
+    assert_eq!(
+        step(&failed.next, CLEAR, NOON.plus(HOUR)).outcome,
+        EventOutcome::Ignored(WhyIgnored::Finished)
+    );
 }
 
 #[test]
@@ -214,7 +217,7 @@ fn a_revoked_key_cancels_what_waits_and_stops_no_dial_under_way() {
     let revoked = Event::Due(DueFacts { key_revoked: true, block: Some(Gate::Dnd), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(revoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
-    assert_eq!(step(&dialling, Event::KeyRevoked, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Dialling));
+    assert_eq!(step(&dialling, Event::KeyRevoked, NOON).outcome, EventOutcome::Ignored(WhyIgnored::InFlight));
     let refused = play(dialling, &[(REFUSED_BY_PROVIDER, NOON)]).next;
     assert_is(
         &play(refused, &[(revoked, NOON.plus(RETRY_AFTER))]),
@@ -239,15 +242,15 @@ fn a_number_that_is_in_a_call_is_waited_for_without_a_try() {
 #[test]
 fn late_and_repeated_answers_change_nothing() {
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
-    assert_eq!(step(&dialling, CLEAR, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Dialling));
-    assert_eq!(step(&new(), Event::Placed, NOON).outcome, EventOutcome::Ignored(WhyIgnored::NotDialling));
+    assert_eq!(step(&dialling, CLEAR, NOON).outcome, EventOutcome::Ignored(WhyIgnored::InFlight));
+    assert_eq!(step(&new(), Event::Placed, NOON).outcome, EventOutcome::Ignored(WhyIgnored::NotInFlight));
     assert_eq!(
         step(&new(), REFUSED_BY_PROVIDER, NOON).outcome,
-        EventOutcome::Ignored(WhyIgnored::NotDialling)
+        EventOutcome::Ignored(WhyIgnored::NotInFlight)
     );
     let placed = play(dialling, &[(Event::Placed, NOON)]).next;
     for event in [CLEAR, Event::Placed, REFUSED_BY_PROVIDER, Event::Erased, Event::KeyRevoked] {
-        assert_eq!(step(&placed, event, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Over));
+        assert_eq!(step(&placed, event, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Finished));
     }
 }
 

@@ -319,10 +319,11 @@ fn ended(mut row: Row) -> Row {
     row
 }
 
-/// The separator that the first line of a file sets (`sep=;`), as programs write it that fill up the line with it.
+/// The separator that the first line of a file sets (`sep=;`, `sep=\t`), as programs write it that fill up the line with it.
 fn declared(first: &str) -> Option<char> {
     let line = first.trim_start_matches(['\r', '\n', '"']).trim_end_matches(['\r', '\n', '"']);
     let (word, rest) = line.split_at_checked(4)?;
+    let rest = if rest == "\\t" { "\t" } else { rest };
     let separator = rest.chars().next().filter(|_| word.eq_ignore_ascii_case("sep="))?;
     let may = separator == '\t' || separator.is_ascii_punctuation();
     let more = |letter: char| letter == separator || letter == '"' || SEPARATORS.contains(&letter);

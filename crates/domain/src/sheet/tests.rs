@@ -78,6 +78,7 @@ fn a_line_may_set_the_separator() {
         ("sep=;\r\nphone;a, b", 2, vec!["phone", "a, b"]),
         ("SEP=|\nphone|a;b;c", 2, vec!["phone", "a;b;c"]),
         ("sep=\t\rphone\ta", 2, vec!["phone", "a"]),
+        ("sep=\\t\nphone\ta, b", 2, vec!["phone", "a, b"]),
         ("sep=;;;\nphone;a;b;c", 2, vec!["phone", "a", "b", "c"]),
         ("\"sep=,\"\nphone,a;b;c", 2, vec!["phone", "a;b;c"]),
         ("sep=:\nphone:a,b", 2, vec!["phone", "a,b"]),

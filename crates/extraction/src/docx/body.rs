@@ -7,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::styles::{Styles, outline_level};
-use super::{attribute, entity, is_on, legacy_font, next};
+use super::xml::{attribute, entity, is_on, legacy_font, next};
 use crate::draft::Draft;
 use crate::table::{Cell, Grid};
 use crate::{MAX_BLOCKS, MAX_CHARACTERS, MAX_COLUMNS, legacy};

@@ -10,16 +10,18 @@
 mod body;
 mod parts;
 mod styles;
+mod xml;
 
 use domain::ports::Unreadable;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
+use quick_xml::Reader;
+use quick_xml::events::Event;
 
 use crate::draft::Draft;
 use crate::legacy;
 use body::{Body, Notes};
 use parts::Package;
 use styles::Styles;
+use xml::{entity, next};
 
 /// Reads a Word document.
 ///
@@ -46,45 +48,6 @@ pub fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Unreadable> {
         return Err(Unreadable::Damaged(legacy::REASON.into()));
     }
     Ok(())
-}
-
-/// The next event of a part. A declaration of a document type is where entity bombs are made; Word writes
-/// none.
-fn next<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, Unreadable> {
-    match reader.read_event() {
-        Ok(Event::DocType(_)) => Err(Unreadable::Damaged("its XML declares a document type".into())),
-        Ok(event) => Ok(event),
-        Err(why) => Err(Unreadable::Damaged(format!("its XML is damaged: {why}"))),
-    }
-}
-
-/// The words of an entity: a character by its number, or one of the five that XML has.
-fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Option<String> {
-    if let Ok(Some(character)) = reference.resolve_char_ref() {
-        return Some(character.to_string());
-    }
-    quick_xml::escape::resolve_predefined_entity(reference).map(str::to_owned)
-}
-
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = tag
-        .attributes()
-        .with_checks(false)
-        .flatten()
-        .find(|attribute| attribute.key.local_name().as_ref() == name)?;
-    found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
-}
-
-/// What a property says that is on or off; it is on where it has no value.
-fn is_on(tag: &BytesStart<'_>) -> bool {
-    !matches!(attribute(tag, "val").as_deref(), Some("0" | "false" | "off"))
-}
-
-/// Whether a tag that names fonts names one from before Unicode; `None` where it names none for Latin letters.
-fn legacy_font(tag: &BytesStart<'_>) -> Option<bool> {
-    let names = ["ascii", "hAnsi"].iter().find_map(|name| attribute(tag, name));
-    let by_theme = || attribute(tag, "asciiTheme").map(|_| false);
-    names.map(|name| legacy::is_legacy_font(&name)).or_else(by_theme)
 }
 
 fn title(core: &str) -> Result<String, Unreadable> {

@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{attribute, next};
+use super::xml::{attribute, next};
 use crate::{MAX_UNPACKED, text};
 
 /// Most entries of an archive.

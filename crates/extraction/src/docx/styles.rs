@@ -6,7 +6,7 @@ use domain::ports::Unreadable;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{attribute, is_on, legacy_font, next};
+use super::xml::{attribute, is_on, legacy_font, next};
 
 /// How far styles are based on each other.
 const MAX_BASED: usize = 16;

@@ -6,7 +6,8 @@ use hayro_interpret::hayro_syntax::object::{Dict, String as PdfString};
 use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
 use hayro_interpret::{BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask};
 
-use super::string;
+use super::garbled::offset;
+use super::strings::string;
 use crate::{MAX_CHARACTERS, legacy};
 
 /// The size of glyphs is given in thousandths of the size of their font.
@@ -67,11 +68,17 @@ pub struct Glyphs {
     /// Area of the page that pictures cover; they may overlap.
     covered: f64,
     area: Rect,
+    /// The same as `indian` and `lost`, of the run in hand.
+    run_indian: usize,
+    run_lost: usize,
     pub characters: usize,
     /// Glyphs without a character.
     pub nameless: usize,
     /// Characters in fonts that show other letters than these.
     pub legacy: usize,
+    /// Letters of Indian scripts for which the file gives no text, and glyphs without a character that are drawn among them.
+    pub indian: usize,
+    pub lost: usize,
 }
 
 /// A page as it is drawn.
@@ -174,12 +181,16 @@ impl Glyphs {
                 Some(BfString::String(words)) if words.is_empty() => return,
                 _ => {
                     self.nameless += 1;
+                    self.run_lost += usize::from(is_drawn(glyph));
                     return;
                 }
             },
         };
         if words.is_empty() {
             return;
+        }
+        if !given {
+            self.run_indian += words.chars().filter(|letter| offset(*letter).is_some()).count();
         }
         if legacy && !given {
             self.legacy += words.chars().filter(|letter| legacy::stands_for_another(*letter)).count();
@@ -228,6 +239,14 @@ pub fn strip_left(strip: &Strip) -> f64 {
     strip.marks.first().map_or(0.0, |mark| mark.left)
 }
 
+/// Whether a glyph leaves a mark on paper.
+fn is_drawn(glyph: &Glyph<'_>) -> bool {
+    match glyph {
+        Glyph::Outline(outline) => !outline.outline().is_empty(),
+        Glyph::Type3(_) => true,
+    }
+}
+
 /// Characters whose meaning only the font knows.
 fn private(character: char) -> bool {
     matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}' | '\0')
@@ -250,11 +269,17 @@ impl Device<'_> for Glyphs {
                 .is_some_and(|name| legacy::is_legacy_font(&name)),
             Glyph::Type3(_) => false,
         });
+        (self.run_indian, self.run_lost) = (0, 0);
         for glyph in run.glyphs() {
             if self.characters > MAX_CHARACTERS {
                 return;
             }
             self.glyph(glyph, props.transform, legacy);
+        }
+        self.indian += self.run_indian;
+        // A bullet is drawn by itself, or in a font of its own.
+        if self.run_indian > 0 {
+            self.lost += self.run_lost;
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `garbled` | fonts that name other characters than they show |
 //! | `glyphs` | what is drawn, and the text that the file gives for it |
 //! | `lines` | marks that become lines, with their cells |
 //! | `signs` | vowel signs that stand before their letter on paper |
@@ -9,11 +10,13 @@
 //! | `tables` | lines that are rows of one table |
 //! | `layout` | blocks |
 
+mod garbled;
 mod glyphs;
 mod layout;
 mod lines;
 mod running;
 mod signs;
+mod strings;
 mod tables;
 
 use domain::ports::{ReadLimit, Unreadable};
@@ -28,6 +31,7 @@ use crate::draft::Draft;
 use crate::{MAX_CHARACTERS, MAX_PAGES, legacy};
 use glyphs::{Drawn, Glyphs};
 use lines::Line;
+use strings::string;
 
 /// A page of which pictures cover this share is one of a scan, if it says less than this many characters.
 const SCANNED: f64 = 0.6;
@@ -88,7 +92,11 @@ pub fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Unreadable> {
     if are_pictures(&covered, &lines) {
         return Err(Unreadable::Damaged(PICTURES.into()));
     }
-    layout::blocks(&lines, draft)
+    layout::blocks(&lines, draft)?;
+    if garbled::reads_as_garbled(draft.blocks()) || garbled::lost_too_much(glyphs.lost, glyphs.indian) {
+        return Err(Unreadable::Damaged(garbled::REASON.into()));
+    }
+    Ok(())
 }
 
 /// Whether most pages are pictures that say next to nothing beside: a scan, perhaps with a stamp on it.
@@ -102,14 +110,6 @@ fn are_pictures(covered: &[f64], lines: &[Vec<Line>]) -> bool {
     }
     scanned * 2 > covered.len() && characters < SAYS_NOTHING * covered.len()
         || characters == 0 && covered.iter().any(|share| *share > 0.0)
-}
-
-/// A string of a PDF: UTF-16 or UTF-8 with a byte order mark, else Latin.
-fn string(bytes: &[u8]) -> String {
-    match encoding_rs::Encoding::for_bom(bytes) {
-        Some((encoding, mark)) => encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned(),
-        None => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
-    }
 }
 
 /// How many letters of a page are in fonts that show other letters, of those that the page itself chooses.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::client::Systems;
+use super::records::{Fault, Pass};
 use super::wire::{Ask, pairs};
-use super::{Fault, Pass, Systems};
 use crate::http::encoded;
 
 /// What is read of a spreadsheet.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::client::Systems;
+use super::records::{CallNote, Cursor, Fault, Found, Page, Pass, Query, arranged, asked_fields, moment};
 use super::wire::{Ask, RECORDS};
-use super::{CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, moment};
 
 const SEARCH: &str = "/crm/v3/objects/contacts/search";
 const CALLS: &str = "/crm/v3/objects/calls";

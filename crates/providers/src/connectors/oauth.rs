@@ -3,9 +3,11 @@
 use domain::integration::Provider;
 use serde_json::Value;
 
-use super::credentials::Access;
+use super::client::Systems;
+use super::credentials::{Access, Credentials};
+use super::records::{Fault, Pass, Renewed};
+use super::shopify;
 use super::wire::{Answer, Ask, join, pairs, refusal};
-use super::{Credentials, Fault, Pass, Renewed, Systems, shopify};
 
 /// Words with which a system says that the consent is gone.
 const GONE: [&str; 2] = ["invalid_grant", "invalid_code"];

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::wire::{Ask, RECORDS, pairs};
-use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, found_in, moment, query_fields,
-    short, to_the_second,
+use super::client::Systems;
+use super::records::{
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, arranged, found_in, moment, query_fields, short,
+    to_the_second,
 };
+use super::wire::{Ask, RECORDS, pairs};
 
 /// The API of spring 2026; a version is kept for years.
 const DATA: &str = "/services/data/v66.0";

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use http::HeaderName;
 use serde_json::{Value, json};
 
-use super::wire::{Ask, RECORDS, join};
-use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, check_names, moment, short,
-    to_the_second,
+use super::client::Systems;
+use super::records::{
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, arranged, check_names, moment, short, to_the_second,
 };
+use super::wire::{Ask, RECORDS, join};
 
 /// The API of autumn 2026; a version is kept for a year.
 const GRAPHQL: &str = "/admin/api/2026-10/graphql.json";

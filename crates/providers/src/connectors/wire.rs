@@ -5,7 +5,8 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 
-use super::{Fault, Systems, short};
+use super::client::Systems;
+use super::records::{Fault, short};
 use crate::guarded_client::{GuardedClient, Limits, Phase, Request, SendError};
 use crate::http::encoded;
 

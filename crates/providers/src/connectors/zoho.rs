@@ -3,11 +3,12 @@
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::wire::{Ask, RECORDS, join, pairs};
-use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, found_in, moment, query_fields,
-    short, to_the_second,
+use super::client::Systems;
+use super::records::{
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, arranged, found_in, moment, query_fields, short,
+    to_the_second,
 };
+use super::wire::{Ask, RECORDS, join, pairs};
 use crate::http::encoded;
 
 const COQL: &str = "/crm/v8/coql";

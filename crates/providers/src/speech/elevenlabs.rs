@@ -8,9 +8,10 @@ use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
 use serde_json::{Value, json};
 
 use super::listening::{self, Flush, Report};
+use super::section::{address, resident};
 use super::speaking::{self, Cancel, Pool, Said, pieces};
 use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
-use super::{address, languages, pcm, resident};
+use super::{languages, pcm};
 use crate::http::{Net, Peer, encoded};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};

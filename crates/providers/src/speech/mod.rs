@@ -25,6 +25,7 @@ mod openai;
 mod pcm;
 mod resample;
 mod sarvam;
+mod section;
 mod speaking;
 mod wire;
 
@@ -32,7 +33,7 @@ use std::sync::Arc;
 
 use domain::ports::{Recogniser, Synthesiser};
 
-use crate::http::{Base, Net};
+use crate::http::Net;
 use crate::settings;
 
 pub(crate) use openai::list_models;
@@ -74,14 +75,4 @@ pub fn synthesiser(section: &settings::Speech, net: &Net) -> Result<Arc<dyn Synt
 
 fn unknown(name: &str) -> String {
     format!("there is no provider {name:?}; allowed are offline, {}", NAMES.join(", "))
-}
-
-/// Where the section's service is.
-fn address<'a>(section: &'a settings::Speech, usual: &'a str) -> &'a str {
-    section.base_url.as_deref().unwrap_or(usual)
-}
-
-/// Whether what the section's service is given stays in India.
-fn resident(section: &settings::Speech, base: &Base) -> bool {
-    section.resident.unwrap_or_else(|| base.is_resident())
 }

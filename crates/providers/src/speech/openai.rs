@@ -16,11 +16,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::task::JoinHandle;
 
+use super::languages;
 use super::pcm::{self, Reader};
 use super::resample::{is_usual, resampled};
+use super::section::{address, resident};
 use super::speaking::pieces;
 use super::wire::voice;
-use super::{address, languages, resident};
 use crate::http::{Body, Net, Peer, status_error};
 use crate::settings;
 

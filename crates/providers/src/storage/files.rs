@@ -107,7 +107,7 @@ async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ProviderError> {
-    let failed = |fault, detail: String| ProviderError::new(super::NAME, fault, format!("{what}: {detail}"));
+    let failed = |fault, detail: String| ProviderError::new(key::NAME, fault, format!("{what}: {detail}"));
     match runtime::blocking::run(work).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => Err(failed(fault(error.kind()), error.kind().to_string())),
@@ -210,7 +210,7 @@ impl ObjectStore for Files {
                 Ok(format!("{} can be written and read", self.folder.display()))
             } else {
                 Err(ProviderError::new(
-                    super::NAME,
+                    key::NAME,
                     ProviderFault::Broken,
                     "what was written could not be read",
                 ))

@@ -2,6 +2,9 @@
 
 use domain::ports::{ProviderError, ProviderFault};
 
+/// The name in errors.
+pub(super) const NAME: &str = "storage";
+
 /// Longest key, bytes.
 const LONGEST: usize = 512;
 
@@ -20,7 +23,7 @@ pub(super) fn check(key: &str) -> Result<(), ProviderError> {
     if is_key(key) {
         Ok(())
     } else {
-        Err(ProviderError::new(super::NAME, ProviderFault::Refused, "not a key of an object"))
+        Err(ProviderError::new(NAME, ProviderFault::Refused, "not a key of an object"))
     }
 }
 

@@ -26,8 +26,6 @@ pub use s3::S3;
 #[doc(hidden)]
 pub use s3_parts::fuzzing;
 
-/// The name in errors.
-const NAME: &str = "storage";
 /// Longest wait for a bucket's next answer; recordings of an hour travel well within it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 

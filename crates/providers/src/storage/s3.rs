@@ -57,7 +57,7 @@ impl S3 {
                 return Err(format!("storage: {name}: must be set, without spaces"));
             }
         }
-        let peer = Peer::new(net, super::NAME, endpoint, timeout, &[])?;
+        let peer = Peer::new(net, key::NAME, endpoint, timeout, &[])?;
         let bucket = Url::parse(&peer.base.url(peer.base.path()))
             .ok()
             .and_then(|url| Bucket::new(url, UrlStyle::Path, bucket.to_owned(), region.to_owned()).ok())

@@ -14,20 +14,20 @@
 //! | `gone` | messages that are emptied or removed |
 
 mod gone;
-mod lines;
 mod media;
 mod reach;
 mod read;
+mod send_queues;
 mod threads;
 
 pub use gone::{erase, made_before, remove};
-pub use lines::{
-    LineRow, abandoned, due, due_lines, line_for_update, next_lease, next_line, next_of_line, reserve_slots,
-    save_line, take_line, waiting, wake_line,
-};
 pub use media::{next_drop, next_media, owe_drop, settle_drop, take_drops, take_media};
 pub use reach::{count_reached, first_reached, forget_reached, is_reached, reach, reach_uncounted, reached};
 pub use read::{Filter, of_chat, of_contacts, page};
+pub use send_queues::{
+    SendQueueRow, abandoned, due, due_send_queues, next_lease, next_of_send_queue, next_send_queue,
+    reserve_slots, save_send_queue, send_queue_for_update, take_send_queue, waiting, wake_send_queue,
+};
 pub use threads::{
     ThreadRow, hand_over, hold_free_threads, hold_threads, save_thread, thread_by_id, thread_for_update,
     thread_of,

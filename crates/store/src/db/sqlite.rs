@@ -381,7 +381,7 @@ pub(super) fn each(
     conn: &Connection,
     sql: &str,
     params: &[Value<'_>],
-    mut visit: impl FnMut(Row<'_>) -> Result<(), DbError>,
+    visit: &mut dyn FnMut(Row<'_>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached(sql).map_err(classify)?;
     let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;

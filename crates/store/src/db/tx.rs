@@ -242,7 +242,8 @@ impl Tx<'_> {
         params: &[Value<'_>],
         mut visit: impl FnMut(T) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
-        let read = |row: Row<'_>| visit(row.whole()?);
+        // Behind a pointer, so that the engines are compiled once and not once for each type of row.
+        let read: &mut dyn FnMut(Row<'_>) -> Result<(), DbError> = &mut |row| visit(row.whole()?);
         let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::each(conn, sql, params, read),

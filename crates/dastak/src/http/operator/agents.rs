@@ -6,7 +6,7 @@ use api::envelope::Deleted;
 use api::operator_agents::AgentLock;
 use domain::ids::{Agent, Tool};
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, agents, compliance_packs, tools};
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::open;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::App;
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::open;

@@ -24,7 +24,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
 }
 
 fn campaign(request: &Request) -> Result<(Tenant, Id<Campaign>), Failure> {
-    Ok((super::workspace(request)?, request.id_in_path("id", "campaign")?))
+    Ok((super::workspace::workspace(request)?, request.id_in_path("id", "campaign")?))
 }
 
 fn import_of(request: &Request) -> Result<i64, Failure> {

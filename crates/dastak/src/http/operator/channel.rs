@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::envelope::{Deleted, Removed};
 use channel::{connections, numbers};
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::App;
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::open;

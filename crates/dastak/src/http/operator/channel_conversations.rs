@@ -6,7 +6,7 @@ use api::channel_conversations::ChatLabels;
 use api::envelope::Deleted;
 use channel::conversation_views as views;
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::App;
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::open;

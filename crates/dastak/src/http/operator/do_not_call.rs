@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::envelope::Removed;
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, do_not_call};
 use crate::http::handler::{Outcome, Reply, Request};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::ids::{Chat, Document, Id};
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, Failure};
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::http::stream::pieces;
@@ -52,7 +52,7 @@ async fn file(app: Arc<App>, request: Request) -> Outcome {
     let content_type = file.content_type.as_str();
     let body =
         pieces(file, |file| async { file.next().await.map(|(piece, rest)| (Bytes::from(piece), rest)) });
-    Ok(Reply { status: 200, content_type, headers, body })
+    Ok(Reply::of(200, content_type, headers, body))
 }
 
 async fn review(app: Arc<App>, mut request: Request) -> Outcome {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::envelope::Deleted;
 use domain::ids::Integration;
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::App;
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::open;

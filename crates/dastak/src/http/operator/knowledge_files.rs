@@ -6,7 +6,7 @@ use api::knowledge_files::AddedSource;
 use domain::ids::KnowledgeBase;
 use knowledge::files::{self, Upload};
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, Failure};
 use crate::http::handler::{Handler, Outcome, Reply, Request};
 use crate::http::multipart;

@@ -14,13 +14,14 @@ mod integrations;
 pub(crate) mod knowledge_files;
 mod node;
 mod transfer_numbers;
+mod workspace;
 
 use std::sync::Arc;
 
 use api::envelope::Counted;
 use api::operator::NewNumber;
-use domain::ids::Workspace;
 
+use self::workspace::workspace;
 use super::handler::{Handler, Outcome, Reply, Request};
 use crate::app::{App, Failure, keys, members, numbers, operator_log, wallet, workspaces};
 use crate::open;
@@ -68,10 +69,6 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     handlers.extend(documents::handlers());
     handlers.extend(node::handlers());
     handlers
-}
-
-fn workspace(request: &Request) -> Result<domain::tenant::Tenant, Failure> {
-    request.id_in_path::<Workspace>("ws", "workspace")
 }
 
 async fn create_workspace(app: Arc<App>, mut request: Request) -> Outcome {

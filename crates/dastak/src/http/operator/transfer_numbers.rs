@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::envelope::Removed;
 use api::transfer_numbers::NewTransferNumber;
 
-use super::workspace;
+use super::workspace::workspace;
 use crate::app::{App, transfer_numbers};
 use crate::http::handler::{Outcome, Reply, Request};
 

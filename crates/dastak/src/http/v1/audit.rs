@@ -43,10 +43,6 @@ pub async fn export(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
     let strand = strand(&caller, &request);
     let export = audit::export(app, caller.tenant(), strand, format, range(&request)?).await?;
     let disposition = format!("attachment; filename=\"decision-log-{}-{day}.{extension}\"", strand.as_str());
-    Ok(Reply {
-        status: 200,
-        content_type,
-        headers: vec![("content-disposition", disposition)],
-        body: stream::pieces(export, Export::next),
-    })
+    let headers = vec![("content-disposition", disposition)];
+    Ok(Reply::of(200, content_type, headers, stream::pieces(export, Export::next)))
 }

@@ -36,7 +36,7 @@ pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
     let body = request.body()?;
     Reply::data(
         200,
-        &match messaging::guard(&app, &caller, id, true).await? {
+        &match messaging::is_of_channel(&app, &caller, id, true).await? {
             true => messaging::update(&app, &caller, id, body).await?,
             false => campaign::update(&app, caller.tenant(), id, body).await?,
         },
@@ -46,7 +46,7 @@ pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
     let body: CampaignStatusChange = request.body()?;
-    if messaging::guard(&app, &caller, id, true).await? {
+    if messaging::is_of_channel(&app, &caller, id, true).await? {
         return Reply::data(200, &messaging::set_status(&app, &caller, id, body).await?);
     }
     if caller.mode() == Mode::Test {
@@ -57,7 +57,7 @@ pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> 
 
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    match messaging::guard(&app, &caller, id, true).await? {
+    match messaging::is_of_channel(&app, &caller, id, true).await? {
         true => messaging::delete(&app, caller.tenant(), id).await?,
         false => campaign::delete(&app, caller.tenant(), id).await?,
     }
@@ -66,7 +66,7 @@ pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
 
 pub async fn set_contacts(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    messaging::guard(&app, &caller, id, true).await?;
+    messaging::is_of_channel(&app, &caller, id, true).await?;
     let body = request.arriving.take().ok_or_else(|| Failure::internal("a list that does not arrive"))?;
     let mut filling = Filling::begin(&app, caller.tenant(), id).await?;
     let filled = match fill(&app, &mut filling, body).await {
@@ -109,7 +109,7 @@ fn rows_of(piece: Piece) -> Result<Vec<NewCallingListRow>, Failure> {
 
 pub async fn contacts(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
-    messaging::guard(&app, &caller, id, false).await?;
+    messaging::is_of_channel(&app, &caller, id, false).await?;
     let query = list::Query {
         state: request.query_text("state").unwrap_or("all").to_owned(),
         q: request.query_text("q").map(str::to_owned),

@@ -70,5 +70,5 @@ pub async fn file(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
             transfer.next().await.map(|(piece, rest)| (Bytes::from(piece), rest))
         })
     };
-    Ok(Reply { status: 200, content_type, headers, body })
+    Ok(Reply::of(200, content_type, headers, body))
 }

@@ -42,13 +42,9 @@ pub async fn send(app: Arc<App>, caller: Caller, mut request: Request) -> Outcom
     }
     let (feed, watch) = Feed::watched();
     let accepted = ::chats::send(&app, tenant, id, once, body.text, feed).await?;
-    Ok(Reply {
-        status: 200,
-        // Said, because some clients take a text without it for Latin-1.
-        content_type: "text/event-stream; charset=utf-8",
-        headers: Vec::new(),
-        body: events(Stage::Writing(watch, accepted), request.id),
-    })
+    // Said, because some clients take a text without it for Latin-1.
+    let content_type = "text/event-stream; charset=utf-8";
+    Ok(Reply::of(200, content_type, Vec::new(), events(Stage::Writing(watch, accepted), request.id)))
 }
 
 pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

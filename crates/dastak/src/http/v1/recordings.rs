@@ -81,7 +81,7 @@ pub async fn get(app: Arc<App>, request: Request) -> Outcome {
     headers.push(("accept-ranges", "bytes".into()));
     headers.push(("content-disposition", format!("inline; filename=\"{}.wav\"", recording.call)));
     headers.push(("etag", etag));
-    Ok(Reply { status, content_type: "audio/wav", headers, body })
+    Ok(Reply::of(status, "audio/wav", headers, body))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let status = request.query_text("status").and_then(Status::parse);
     let (limit, offset) = (request.query_number("limit"), request.query_number("offset"));
-    Reply::data(
+    Reply::json(
         200,
         &scheduled_calls::list(&app, caller.tenant(), caller.mode(), status, limit, offset).await?,
     )

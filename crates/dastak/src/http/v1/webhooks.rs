@@ -115,7 +115,7 @@ pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
         ),
     };
     let wait = Duration::from_secs(u64::try_from(request.query_number("wait")).unwrap_or(0));
-    let (found, cursor) = event_stream::listen(
+    let (found, cursor, turn) = event_stream::listen(
         &app,
         caller.tenant(),
         caller.mode(),
@@ -125,7 +125,7 @@ pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
     )
     .await?;
     let body = EventStream::json(&found, &cursor, &app.config.brand);
-    Ok(Reply::bytes(200, "application/json", body))
+    Ok(Reply { turn: Some(turn), ..Reply::bytes(200, "application/json", body) })
 }
 
 pub async fn trigger(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {

@@ -1,5 +1,5 @@
-//! What a message says, held against the limits of the channel (docs/contract/channel.md#content). The first field that
-//! is wrong is named.
+//! Validates the content of a message against the limits of the channel (docs/contract/channel.md#content). Names the
+//! first invalid field.
 
 use std::collections::HashSet;
 

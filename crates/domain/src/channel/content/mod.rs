@@ -1,5 +1,4 @@
-//! What a message says, and the limits of the channel (docs/contract/channel.md#content), against which `checks` holds
-//! it.
+//! The content of a message, and the limits of the channel (docs/contract/channel.md#content), which `checks` validates.
 
 mod checks;
 

@@ -1,4 +1,4 @@
-//! A template is filled with its values (docs/contract/channel.md#template-values).
+//! Fills in a template (docs/contract/channel.md#template-values).
 
 use serde_json::{Value, json};
 

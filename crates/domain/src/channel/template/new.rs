@@ -1,4 +1,4 @@
-//! A template that is handed in, held against the limits of the channel (docs/contract/channel.md#template-limits).
+//! Validates a new template against the limits of the channel (docs/contract/channel.md#template-limits).
 
 use serde_json::{Map, Value, json};
 

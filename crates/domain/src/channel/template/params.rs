@@ -1,4 +1,4 @@
-//! The values that a request gives for a template, and what is wrong with them.
+//! The template values of a request, and their validation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Where a template is at the provider, and what an event of the provider makes of it.
+//! The status of a template at the provider, and its transitions.
 
 closed_sets::words! {
     /// Where a template is at the provider.

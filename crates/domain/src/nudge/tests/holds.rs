@@ -131,7 +131,7 @@ fn a_window_that_opens_after_the_expiry_ends_it_at_once() {
     let nudge = queued(2);
     let facts = closed(nudge.expires_at.plus(1));
     assert_finished(&play(nudge, &[(Event::Due(facts), NOON)]), "expired", "expired");
-    let never = DueFacts { opening: None, ..facts };
+    let never = DueFacts { release: None, ..facts };
     assert_finished(
         &play(held_retry(1), &[(Event::Due(never), NOON.plus(30 * MINUTE))]),
         "no_answer",

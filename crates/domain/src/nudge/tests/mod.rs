@@ -78,7 +78,7 @@ pub(super) fn held_retry(max_retries: i64) -> Nudge {
 pub(super) fn closed(opening: Timestamp) -> DueFacts {
     DueFacts {
         block: Some(Gate::CallingWindow),
-        opening: Some(Release { opening, closing: opening.plus(11 * HOUR) }),
+        release: Some(Release { opening, closing: opening.plus(11 * HOUR) }),
         ..DueFacts::CLEAR
     }
 }

@@ -39,10 +39,11 @@ fn due_facts() -> impl Strategy<Value = DueFacts> {
                     from_number_ok,
                     providers_ok,
                     block,
-                    opening,
+                    release: opening,
                     balance_ok,
                     line_free,
                     on_call,
+                    ..DueFacts::CLEAR
                 }
             },
         )

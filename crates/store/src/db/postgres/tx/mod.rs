@@ -255,7 +255,7 @@ impl PgTx {
         &mut self,
         sql: &str,
         params: &[Value<'_>],
-        visit: impl FnMut(Row<'_>) -> Result<(), DbError>,
+        visit: &mut dyn FnMut(Row<'_>) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         if !only_reads(sql) {
             self.one_write()?;

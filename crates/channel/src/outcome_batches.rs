@@ -1,6 +1,5 @@
-//! Outcomes of messages that are stored together: on a shared store those of one workspace that come at the same moment
-//! share a transaction. Each is stored by the same rules as one by itself, and each by itself if they cannot be stored
-//! together.
+//! Batches concurrent outcomes of a workspace into one transaction (PostgreSQL only). Each is stored by the same rules
+//! as a single one, and by itself if the batch fails.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,32 +9,29 @@ use domain::channel::Sent;
 use domain::tenant::Tenant;
 use store::Tx;
 
-use crate::ahead;
 use crate::messages::Claim;
-use crate::send::{Delivered, settle};
+use crate::prefetch;
+use crate::settle::{Delivered, settle};
 
-/// Outcomes of a workspace that share a transaction at most.
-const TOGETHER: usize = 64;
-/// Transactions at once: while one commits, the next is filled.
-const TURNS: usize = 2;
+/// Most outcomes of one transaction.
+const BATCH: usize = 64;
+/// Concurrent transactions: while one commits, the next is filled.
+const TRANSACTIONS: usize = 2;
 
-/// What belongs to the transaction in which an outcome is stored.
+/// Runs in the transaction that stores an outcome.
 type Then = Box<dyn FnMut(&mut Tx<'_>, &Delivered) -> Result<(), Failure> + Send>;
 
-/// An outcome that waits to be stored.
+/// An outcome to be stored.
 struct Outcome {
     claim: Claim,
     sent: Option<Sent>,
     then: Mutex<Then>,
 }
 
-/// Where outcomes wait.
-type Desks = Gathers<Arc<Outcome>, Result<Delivered, Failure>>;
+/// Batchers of outcomes, by workspace.
+type Batches = Gathers<Arc<Outcome>, Result<Delivered, Failure>>;
 
-/// Stores what came of handing a message to the provider, with what `then` does.
-///
-/// # Errors
-/// Those of the store.
+/// Stores the outcome of a sent message, and runs `then` in the same transaction.
 pub(crate) async fn store<T: Send + 'static>(
     app: &Arc<App>,
     claim: Claim,
@@ -51,7 +47,7 @@ pub(crate) async fn store<T: Send + 'static>(
     });
     let outcome = Arc::new(Outcome { claim, sent, then: Mutex::new(then) });
     let delivered = if app.store.shared() {
-        let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(tenant);
+        let desk = app.kept.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
         let stored = desk.ask(outcome, |outcomes| store_all(app, tenant, outcomes)).await;
         stored.unwrap_or_else(|| Err(Failure::internal("an outcome was not stored to the end")))?
     } else {
@@ -61,8 +57,8 @@ pub(crate) async fn store<T: Send + 'static>(
     Ok((delivered, done.ok_or_else(|| Failure::internal("an outcome was stored without its end"))?))
 }
 
-/// On a shared store once more if it fails: another node may have stored a message with the same id at the provider at
-/// the same moment, which is seen then.
+/// Stores one outcome. On PostgreSQL it is retried once: another node may just have stored a message with the same
+/// provider id, which the second attempt sees.
 async fn store_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Result<Delivered, Failure> {
     match settle_one(app, tenant, outcome.clone()).await {
         Err(failure) if !failure.of_store && app.store.shared() => settle_one(app, tenant, outcome).await,
@@ -114,7 +110,7 @@ fn settle_all(
             _ => (&outcome.claim.message, None),
         })
         .collect();
-    ahead::outcomes(tx, tenant, &sent)?;
+    prefetch::outcomes(tx, tenant, &sent)?;
     let mut stored = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
         stored.push(settle(app, tx, &outcome.claim, &outcome.sent)?);

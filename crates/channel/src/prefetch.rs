@@ -1,5 +1,5 @@
-//! What many messages rest on, read for all of them at once on a shared store. Each is then decided on as if it were
-//! alone, and finds what it asks for read already.
+//! Prefetches what a batch of messages will read (PostgreSQL only). Each message is then handled by the same code as a
+//! single one, whose reads are answered from the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,7 @@ pub(crate) fn addresses<'a>(to: impl IntoIterator<Item = &'a Recipient>) -> (Vec
     (phones.into_iter().collect(), users.into_iter().collect())
 }
 
-/// Reads what messages of a number to these people rest on: who they are, how they stand, their threads (which are held
-/// from here on) and their open chats.
+/// Prefetches for messages of a number to these people: contacts, consent, open chats, and threads, which it locks.
 pub(crate) fn people(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -48,7 +47,7 @@ pub(crate) fn people(
     standing(tx, context, tenant, number, &found, to)
 }
 
-/// The same for people who are known.
+/// [`people`] for contacts that were read already.
 pub(crate) fn standing(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -66,8 +65,8 @@ pub(crate) fn standing(
     Ok(channel_conversations::read_ahead(tx, tenant, number.id, &ids)?)
 }
 
-/// Reads what is asked again of messages that have waited, at their turn. Those whose thread somebody else holds at this
-/// moment are left out: their turn comes again in a moment.
+/// Prefetches for the checks of queued messages before they are sent. Messages whose thread another transaction holds are
+/// left out, and retried soon.
 pub(crate) fn turns(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -97,15 +96,15 @@ pub(crate) fn turns(
     }
     let due: Vec<MessageRow> = due.into_iter().filter(|row| free.contains(&row.thread)).collect();
     let to: Vec<Recipient> =
-        due.iter().filter_map(|row| Recipient::parse(&crate::messages::address(row)?)).collect();
+        due.iter().filter_map(|row| Recipient::parse(&crate::people::address(row)?)).collect();
     contact_policy::read_ahead(tx, context, tenant, &found, &to, |_| {})?;
     Ok(due)
 }
 
-/// How long a campaign's message may be ago for a reply to it.
+/// How old a campaign's message may be for a reply to it.
 const REPLIES: i64 = 7 * DAY;
 
-/// What items of notifications name, by the provider's id of their number.
+/// The keys that notifications refer to, by the provider's id of their number.
 #[derive(Default)]
 struct Names {
     /// The provider's ids of messages.
@@ -149,8 +148,8 @@ impl Names {
     }
 }
 
-/// Reads what items of notifications rest on: the messages that they name and the threads of those who have written (which
-/// are held from here on), who these people are and how they stand, their open chats, and what belongs to campaigns.
+/// Prefetches for notifications: contacts, consent, open chats, campaign rows, and the messages and threads they are
+/// about, which it locks.
 pub(crate) fn notifications<'a>(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -208,8 +207,8 @@ pub(crate) fn notifications<'a>(
     Ok(())
 }
 
-/// Reads the people of messages whose status changes, and what belongs to campaigns: also the open chats in which what
-/// a campaign says stands once it is sent.
+/// Prefetches for changes of status: contacts, campaign rows, and the open chats into which a sent campaign message is
+/// written.
 fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Failure> {
     let people: BTreeSet<Id<Contact>> = rows.iter().map(|row| row.contact).collect();
     let campaigns: BTreeSet<Id<Campaign>> = rows.iter().filter_map(|row| row.campaign).collect();
@@ -242,8 +241,8 @@ fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Fa
     Ok(())
 }
 
-/// Reads what outcomes of messages rest on: the messages and the people of campaigns, which are held from here on, and
-/// what goes with both; and whether the ids that the provider gave are those of other messages.
+/// Prefetches for outcomes: the messages and campaign rows, which it locks, what belongs to both, and other messages
+/// with the provider ids that were returned.
 pub(crate) fn outcomes(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -1,28 +1,36 @@
-//! Who hears of a message: its event, and those who follow.
+//! Dispatch of a message that was stored or that moved on: to conversations and campaigns, which observe it in the same
+//! transaction, and to webhook endpoints as an event (docs/contract/channel-messages.md#events).
 
 use app::events::{self, NewEvent};
 use app::{App, Failure};
 use domain::channel::MessageStatus;
-use domain::channel::consent::Wish;
+use domain::channel::consent::StopWord;
 use domain::channel::notification::Received;
 use domain::tenant::Mode;
 use store::channel_messages::{self, MessageRow};
 use store::{Tx, contacts};
 
-use crate::conversations::left_its_campaign;
-use crate::followers::{self, MessageFact};
+use crate::campaigns::outcomes;
+use crate::conversations::{self, left_its_campaign};
+use crate::events::MessageEvent;
 use crate::view;
 
-/// What a customer sent, and how they stand by it.
+/// What a customer sent, and whether they may be written to.
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'a> {
     pub(crate) received: &'a Received,
-    pub(crate) wish: Option<Wish>,
+    pub(crate) stop_word: Option<StopWord>,
     /// Whether they may not be written to.
     pub(crate) barred: bool,
 }
 
-/// Tells of a message that was stored, or that moved on: its event, and who follows.
+/// Lets conversations and campaigns observe a message. The transaction may run again, so neither has another effect.
+pub(crate) fn observe(app: &App, tx: &mut Tx<'_>, event: &MessageEvent<'_>) -> Result<(), Failure> {
+    conversations::on_message(app, tx, event)?;
+    outcomes::on_message(app, tx, event)
+}
+
+/// Dispatches a message that was stored, or whose status changed from `before`.
 pub(crate) fn stored(
     app: &App,
     tx: &mut Tx<'_>,
@@ -31,19 +39,19 @@ pub(crate) fn stored(
     before: Option<MessageStatus>,
     incoming: Option<Incoming<'_>>,
 ) -> Result<(), Failure> {
-    let fact = MessageFact {
+    let event = MessageEvent {
         message: row,
         before,
         received: incoming.map(|incoming| incoming.received),
-        wish: incoming.and_then(|incoming| incoming.wish),
+        stop_word: incoming.and_then(|incoming| incoming.stop_word),
         barred: incoming.is_some_and(|incoming| incoming.barred),
     };
-    followers::tell(app, tx, &fact)?;
+    observe(app, tx, &event)?;
     let Some(kind) = row.status.event() else { return Ok(()) };
-    // Who follows says to which conversation a received message belongs, and one of a campaign that was sent.
-    let placed = incoming.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
-    let known = if placed { channel_messages::get(tx, row.workspace, row.id)? } else { None };
-    let row = known.as_ref().unwrap_or(row);
+    // The conversation of a received message, and of one of a campaign that was sent, was assigned by the observers.
+    let assigned = incoming.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
+    let current = if assigned { channel_messages::get(tx, row.workspace, row.id)? } else { None };
+    let row = current.as_ref().unwrap_or(row);
     let contact = row.contact.to_string();
     let agent = row.agent.map(|agent| agent.to_string());
     let event = NewEvent {
@@ -57,7 +65,7 @@ pub(crate) fn stored(
     Ok(())
 }
 
-/// The same for one whose contact has to be looked up.
+/// Dispatches a message whose status changed; its contact's external reference is looked up.
 pub(crate) fn moved(
     app: &App,
     tx: &mut Tx<'_>,

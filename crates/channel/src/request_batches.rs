@@ -1,8 +1,7 @@
-//! Messages of requests that are taken together. On a shared store requests of one workspace that wait at the same moment
-//! share a transaction: what they rest on is read for all of them at once, their rows
-//! travel with one statement for each table, and the decision log is held once, while the transaction commits. Each is
-//! decided on by the same rules as one by itself. What is not simple – a key that was used before, two messages to one
-//! person – is done by itself, and so is everything when the shared transaction fails.
+//! Batches concurrent requests of a workspace that send messages into one transaction (PostgreSQL only). Their reads
+//! are prefetched, their rows are written with one statement for each table, and the decision log is locked once. Each
+//! is decided by the same rules as a single request. A reused idempotency key, and a second message to one person, is
+//! left to a transaction of its own; so is every request when the batch fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,20 +15,20 @@ use store::{Tx, channel_accounts, channel_templates, contacts};
 
 use crate::messages::{self, Decisions};
 use crate::numbers::Number;
-use crate::requests::{self, Intent, Request, Wanted};
-use crate::{ahead, requests::template_ref};
+use crate::prefetch;
+use crate::requests::{self, Intent, MessageRequest, Request, template_ref};
 
-/// Requests of a workspace that share a transaction at most.
-const TOGETHER: usize = 64;
-/// Transactions at once: while one commits, the next is filled.
-const TURNS: usize = 2;
+/// Most requests of one transaction.
+const BATCH: usize = 64;
+/// Concurrent transactions: while one commits, the next is filled.
+const TRANSACTIONS: usize = 2;
 
-/// Where requests wait.
-type Desks = Gathers<Arc<Request>, Shared<Intent>>;
+/// Batchers of requests, by workspace.
+type Batches = Gathers<Arc<Request>, Shared<Intent>>;
 
-/// Takes the message of a request together with others that wait.
+/// Accepts the message of a request in a batch with others.
 pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) -> Shared<Intent> {
-    let desk = app.kept.of(|| Desks::new(TOGETHER, TURNS)).of(tenant);
+    let desk = app.kept.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
     let taken = desk.ask(request, |requests| work(app, tenant, requests)).await;
     taken.unwrap_or_else(|| Some(Err(Failure::internal("messages were not taken to the end"))))
 }
@@ -39,7 +38,7 @@ async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Ve
     share_out(count, app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await)
 }
 
-/// Reads the templates that are named, each as it is named.
+/// Prefetches the templates, by the key that each request uses.
 fn read_templates(tx: &mut Tx<'_>, tenant: Tenant, named: &BTreeSet<Named>) -> Result<(), Failure> {
     for named in named {
         let (id, name) = match named {
@@ -60,7 +59,7 @@ enum Named {
 
 impl Named {
     fn of(request: &Request) -> Option<Self> {
-        let Wanted::Template(wanted) = &request.wanted else { return None };
+        let MessageRequest::Template(wanted) = &request.wanted else { return None };
         Some(match template_ref(wanted).ok()? {
             TemplateRef::Id(id) => Self::Id(id),
             TemplateRef::Name { name, language } => Self::Name(name, language),
@@ -76,7 +75,7 @@ fn take_all(
 ) -> Result<Vec<Shared<Intent>>, Failure> {
     let context = app.context();
     let to: Vec<Recipient> = requests.iter().map(|request| request.to.clone()).collect();
-    let (phones, users) = ahead::addresses(&to);
+    let (phones, users) = prefetch::addresses(&to);
     let named: BTreeSet<Named> = requests.iter().filter_map(|request| Named::of(request)).collect();
     tx.ahead(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
@@ -99,7 +98,7 @@ fn take_all(
         senders.push(number);
     }
     for number in numbers.values() {
-        ahead::standing(tx, &context, tenant, number, &found, &to)?;
+        prefetch::standing(tx, &context, tenant, number, &found, &to)?;
     }
     let mut intents: Vec<Shared<Intent>> = requests.iter().map(|_| None).collect();
     let (mut met, mut decisions, mut taken) = (BTreeSet::new(), Decisions::default(), Vec::new());

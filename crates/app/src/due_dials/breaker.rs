@@ -1,4 +1,4 @@
-//! Leaving a carrier alone that refuses call after call (docs/contract/nudges.md#when-it-is-due).
+//! The circuit breaker of the live carrier (docs/contract/nudges.md#when-it-is-due).
 //!
 //! Where several nodes share the store, they count together: each refusal is written down and told to the others, and
 //! after the pause one of them asks the carrier again. A call that the carrier takes writes something only after a

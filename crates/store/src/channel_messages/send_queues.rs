@@ -1,4 +1,4 @@
-//! Numbers that have something to send, and messages that wait or are being sent.
+//! The send queues of the numbers, and messages that are queued or being sent.
 
 use const_format::formatcp;
 use domain::ids::{ChannelMessage, Id};
@@ -11,9 +11,9 @@ use crate::db::{Counter, DbError, Fold, Tx};
 use crate::params;
 
 row! {
-    /// A number that has something to send.
+    /// The send queue of a number.
     #[derive(Debug, Clone)]
-    pub struct LineRow in "channel_lines" {
+    pub struct SendQueueRow in "channel_lines" {
         /// Whose it is.
         workspace: Tenant,
         /// The provider's id of the number.
@@ -25,15 +25,19 @@ row! {
     }
 }
 
-const LINE: &str = LineRow::COLUMNS;
-const NEW_LINE: &str = formatcp!("{} on conflict do nothing", LineRow::INSERT);
+const LINE: &str = SendQueueRow::COLUMNS;
+const NEW_LINE: &str = formatcp!("{} on conflict do nothing", SendQueueRow::INSERT);
 
-fn new_line(tenant: Tenant, phone_number_id: &str) -> LineRow {
-    LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None }
+fn new_line(tenant: Tenant, phone_number_id: &str) -> SendQueueRow {
+    SendQueueRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None }
 }
 
-/// The line of a number, held against other writers until the transaction ends; made if there is none.
-pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -> Result<LineRow, DbError> {
+/// The send queue of a number, locked until the transaction ends; added if there is none.
+pub fn send_queue_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_number_id: &str,
+) -> Result<SendQueueRow, DbError> {
     let sql = formatcp!(
         "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update*/"
     );
@@ -46,7 +50,7 @@ pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -
 }
 
 /// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`: the place before
-/// the first of them, and that of the last. None when the number has no line. One statement.
+/// the first of them, and that of the last. `None` when the number has no send queue. One statement.
 pub fn reserve_slots(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -66,17 +70,17 @@ pub fn reserve_slots(
     tx.one(sql, params![tenant, phone_number_id, now, gap, wanted, latest])
 }
 
-/// Writes how far a line has got.
-pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
+/// Stores the rate and the next wake-up of a send queue.
+pub fn save_send_queue(tx: &mut Tx<'_>, row: &SendQueueRow) -> Result<(), DbError> {
     let sql =
         "update channel_lines set used = ?3, next_at = ?4 where workspace = ?1 and phone_number_id = ?2";
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
 /// Notes that a number has a message to send at this moment. Each transaction adds one row, and does not wait for a sender
-/// that holds the line. The next sender that takes the line deletes the rows. It is a counter of the transaction
+/// that holds the send queue. The next sender that takes it deletes the rows. It is a counter of the transaction
 /// ([`Tx::count`]).
-pub fn wake_line(
+pub fn wake_send_queue(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,
@@ -104,7 +108,11 @@ fn place_of(phone_number_id: &str) -> u64 {
 }
 
 /// Across workspaces: numbers that have something to send by `until`, longest waiting first.
-pub fn due_lines(tx: &mut Tx<'_>, until: Timestamp, most: i64) -> Result<Vec<(Tenant, String)>, DbError> {
+pub fn due_send_queues(
+    tx: &mut Tx<'_>,
+    until: Timestamp,
+    most: i64,
+) -> Result<Vec<(Tenant, String)>, DbError> {
     let sql = "select workspace, phone_number_id from (
             select workspace, phone_number_id, next_at from channel_lines where next_at <= ?1
             union all
@@ -114,7 +122,7 @@ pub fn due_lines(tx: &mut Tx<'_>, until: Timestamp, most: i64) -> Result<Vec<(Te
 }
 
 /// Across workspaces: when the next number has something to send.
-pub fn next_line(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+pub fn next_send_queue(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(next_at) from (
             select min(next_at) as next_at from channel_lines where next_at is not null
             union all
@@ -124,20 +132,20 @@ pub fn next_line(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(next.flatten())
 }
 
-/// The line of a number that has something to send by `until`, held until the transaction ends, unless another node holds
+/// The send queue of a number that is due by `until`, locked until the transaction ends; `None` when another node holds
 /// it. What woke it until now is taken away: messages that are stored later wake it again.
-pub fn take_line(
+pub fn take_send_queue(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,
     until: Timestamp,
-) -> Result<Option<LineRow>, DbError> {
+) -> Result<Option<SendQueueRow>, DbError> {
     const TAKE: &str = formatcp!(
         "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update skip locked*/"
     );
     const WOKEN: &str =
         "delete from channel_line_wakes where workspace = ?1 and phone_number_id = ?2 and at <= ?3";
-    let line = match tx.one::<LineRow>(TAKE, params![tenant, phone_number_id])? {
+    let line = match tx.one::<SendQueueRow>(TAKE, params![tenant, phone_number_id])? {
         Some(line) => line,
         None => {
             let new = new_line(tenant, phone_number_id);
@@ -168,7 +176,7 @@ pub fn due(
 }
 
 /// When the next message of a number may go.
-pub fn next_of_line(
+pub fn next_of_send_queue(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,

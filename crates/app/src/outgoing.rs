@@ -1,0 +1,109 @@
+//! Bytes of kept objects on their way to clients: recordings, received files. They are read as the client takes them, and so
+//! many at once.
+
+use api::error_codes;
+use domain::ids::{Id, Kind};
+use domain::ports::{Pieces, ProviderError};
+use domain::tenant::Tenant;
+use runtime::shares::{Share, Shares};
+
+use super::{App, Failure};
+
+/// Requests that read one object at once, and all objects of one kind and workspace.
+pub const PER_OBJECT: usize = 8;
+const PER_WORKSPACE: usize = 32;
+
+/// How objects of a kind are called.
+#[derive(Debug, Clone, Copy)]
+pub struct Name {
+    /// In a refusal because there is none.
+    pub one: &'static str,
+    /// In a refusal because too many are read.
+    pub many: &'static str,
+}
+
+/// Objects of one kind that this node is sending to clients.
+pub struct Outgoing<K: Kind> {
+    name: Name,
+    /// By object.
+    pub of_objects: Shares<Id<K>>,
+    of_workspaces: Shares<Tenant>,
+}
+
+/// A range of the bytes of an object.
+#[derive(Debug)]
+pub struct Range {
+    /// The object's key.
+    pub key: String,
+    /// The first byte.
+    pub first: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// An object on its way to a client, and its places among all that are sent.
+pub struct Sending<K: Kind> {
+    next: Option<Vec<u8>>,
+    rest: Box<dyn Pieces>,
+    id: Id<K>,
+    _of_object: Share<Id<K>>,
+    _of_workspace: Share<Tenant>,
+}
+
+impl<K: Kind> Outgoing<K> {
+    /// None is being sent.
+    pub fn new(name: Name) -> Self {
+        Self { name, of_objects: Shares::default(), of_workspaces: Shares::default() }
+    }
+
+    /// So many bytes of an object.
+    ///
+    /// # Errors
+    /// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object store does
+    /// not answer.
+    pub async fn open(
+        &self,
+        app: &App,
+        (tenant, id): (Tenant, Id<K>),
+        range: Range,
+    ) -> Result<Sending<K>, Failure> {
+        let Name { one, many } = self.name;
+        let full = || {
+            let message = format!("too many requests for {many} at once; wait for some of them");
+            Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
+        };
+        let of_object = self.of_objects.take(id, 1, PER_OBJECT).ok_or_else(full)?;
+        let of_workspace = self.of_workspaces.take(tenant, 1, PER_WORKSPACE).ok_or_else(full)?;
+        let away = |why: ProviderError| {
+            let message = format!("the {one} cannot be fetched right now; try again");
+            Failure {
+                cause: Some(why.to_string()),
+                retry_after: Some(2),
+                ..Failure::new(error_codes::UNAVAILABLE, message)
+            }
+        };
+        let opened = app.ports.objects.open(&range.key, range.first, range.length).await.map_err(away)?;
+        let mut rest = opened.ok_or_else(|| Failure::not_found(one))?;
+        // The first bytes are read before the answer begins, so that it can still say that there are none.
+        let next = rest.next().await.map_err(away)?;
+        Ok(Sending { next, rest, id, _of_object: of_object, _of_workspace: of_workspace })
+    }
+}
+
+impl<K: Kind> Sending<K> {
+    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes are
+    /// missing.
+    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+        let piece = match self.next.take() {
+            Some(piece) => piece,
+            None => match self.rest.next().await {
+                Ok(piece) => piece?,
+                Err(why) => {
+                    tracing::warn!(object = %self.id, %why, "an object broke off on its way to a client");
+                    return None;
+                }
+            },
+        };
+        Some((piece, self))
+    }
+}

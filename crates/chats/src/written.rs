@@ -1,0 +1,100 @@
+//! What one try to write a reply brings: the words, the state of the conversation after them, or why there is no reply.
+
+use app::Failure;
+use domain::chat::Role as ChatRole;
+use domain::conversation::{EndCause, Input, Role};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::chats::MessageRow;
+
+/// Why a try ended without a reply.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The model did not answer; whether the same may go better.
+    Model { again: bool },
+    /// It took too long.
+    Late,
+    /// A file that it is about can be neither fetched nor stored now.
+    Unavailable,
+    /// Somebody else writes the reply by now, or nobody may.
+    Gone,
+    /// The store failed.
+    Store(Failure),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Store(failure)
+    }
+}
+
+/// What comes after the words of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The customer.
+    Wait,
+    /// A person, whom the flow or the model asked for.
+    Person,
+    End {
+        outcome: Option<String>,
+        cause: EndCause,
+    },
+}
+
+/// A reply that is ready to be stored.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The state of the conversation, JSON.
+    pub state: String,
+    /// What was captured so far.
+    pub extracted: Map<String, Value>,
+    /// What the agent says.
+    pub words: Vec<Line>,
+    /// The newest message that the conversation contains.
+    pub heard: i64,
+    /// What comes after them.
+    pub then: Then,
+}
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Line {
+    /// Words.
+    Words(String),
+    /// A template of the messaging channel.
+    Template {
+        /// Which, and its values.
+        template: Value,
+    },
+}
+
+pub(crate) fn noted(message: &MessageRow) -> Input {
+    let role = if message.role == ChatRole::User { Role::Customer } else { Role::Agent };
+    Input::Noted { role, text: message.text.clone() }
+}
+
+/// The words of messages that came one after the other.
+pub(crate) fn joined(messages: &[&MessageRow]) -> String {
+    messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// Parts what is to be told first from the customer's words that the agent answers. On the messaging channel these are all
+/// words that nobody has answered: a person who had the chat, up to `given_back`, answered what stood before, but what the
+/// team sends past the agent answers nothing. Over the API each message has its reply, so what is left of earlier ones
+/// was for somebody else.
+pub(crate) fn parted(
+    unheard: &[MessageRow],
+    on_channel: bool,
+    given_back: i64,
+) -> (Vec<&MessageRow>, Vec<&MessageRow>) {
+    let answered = |message: &MessageRow| message.role != ChatRole::User && message.seq <= given_back;
+    let open = match on_channel {
+        true => unheard.iter().rposition(answered).map_or(0, |at| at + 1),
+        false => unheard.len().saturating_sub(1),
+    };
+    let (before, after) = unheard.split_at(open);
+    let of_customer = |message: &&MessageRow| !on_channel || message.role == ChatRole::User;
+    let (last, past): (Vec<_>, Vec<_>) = after.iter().partition(of_customer);
+    (before.iter().chain(past).collect(), last)
+}

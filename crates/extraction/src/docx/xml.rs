@@ -1,0 +1,46 @@
+//! Events and attributes of a part's XML.
+
+use domain::ports::Unreadable;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use crate::legacy;
+
+/// The next event of a part. A declaration of a document type is where entity bombs are made; Word writes
+/// none.
+pub(super) fn next<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, Unreadable> {
+    match reader.read_event() {
+        Ok(Event::DocType(_)) => Err(Unreadable::Damaged("its XML declares a document type".into())),
+        Ok(event) => Ok(event),
+        Err(why) => Err(Unreadable::Damaged(format!("its XML is damaged: {why}"))),
+    }
+}
+
+/// The words of an entity: a character by its number, or one of the five that XML has.
+pub(super) fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Option<String> {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return Some(character.to_string());
+    }
+    quick_xml::escape::resolve_predefined_entity(reference).map(str::to_owned)
+}
+
+pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = tag
+        .attributes()
+        .with_checks(false)
+        .flatten()
+        .find(|attribute| attribute.key.local_name().as_ref() == name)?;
+    found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
+}
+
+/// What a property says that is on or off; it is on where it has no value.
+pub(super) fn is_on(tag: &BytesStart<'_>) -> bool {
+    !matches!(attribute(tag, "val").as_deref(), Some("0" | "false" | "off"))
+}
+
+/// Whether a tag that names fonts names one from before Unicode; `None` where it names none for Latin letters.
+pub(super) fn legacy_font(tag: &BytesStart<'_>) -> Option<bool> {
+    let names = ["ascii", "hAnsi"].iter().find_map(|name| attribute(tag, name));
+    let by_theme = || attribute(tag, "asciiTheme").map(|_| false);
+    names.map(|name| legacy::is_legacy_font(&name)).or_else(by_theme)
+}
