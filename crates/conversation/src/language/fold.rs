@@ -76,7 +76,13 @@ fn short(letters: &[(u32, u32)]) -> String {
             let after = next(2).filter(|after| consonant(*after));
             let nasal = matches!(letter, 0x19 | 0x1E | 0x23 | 0x28 | 0x2E);
             if after == Some(letter) {
-                at += 2;
+                // A doubled ṟ is said as a t in Malayalam.
+                if script == 0x0D00 && letter == 0x31 {
+                    out.extend(char::from_u32(script | 0x1F));
+                    at += 3;
+                } else {
+                    at += 2;
+                }
                 continue;
             }
             if nasal

@@ -128,11 +128,11 @@ impl Table {
     fn of(code: &'static str, written: &Written) -> Self {
         let mut table = Self { code, exact: HashMap::new(), sounds: HashMap::new(), english: HashMap::new() };
         let composes = written.composes;
+        for word in written.carriers.split_whitespace() {
+            table.exact.insert(fold::letters(word), Meaning::Carrier { neutral: code != "en" });
+        }
         for word in written.neutral.split_whitespace() {
             table.exact.insert(fold::letters(word), Meaning::Carrier { neutral: true });
-        }
-        for word in written.carriers.split_whitespace() {
-            table.exact.insert(fold::letters(word), Meaning::Carrier { neutral: fold::native(word) });
         }
         for word in written.refuses.split_whitespace() {
             table.exact.insert(fold::letters(word), Meaning::Refuses);
@@ -149,7 +149,9 @@ impl Table {
             let Some(then) = tokens(&ending.then, composes) else { continue };
             for value in ending.from..=ending.to {
                 let Some(words) = written.words.get(&value.to_string()) else { continue };
-                for stem in words.split_whitespace().filter_map(|word| word.strip_suffix(&ending.drop)) {
+                let same = |word: &&str| fold::native(word) == fold::native(&ending.add);
+                let stems = words.split_whitespace().filter(same);
+                for stem in stems.filter_map(|word| word.strip_suffix(&ending.drop)) {
                     let first = Token::Number { value, open: false };
                     made.push((format!("{stem}{}", ending.add), [vec![first], then.clone()].concat()));
                 }
