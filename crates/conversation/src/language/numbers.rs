@@ -480,13 +480,16 @@ impl Amount {
             None => {
                 let value = match self.before.take() {
                     None => value,
-                    Some(_) if value == 0 || value % ONE != 0 => return None,
+                    Some(_) if value == 0 || !value.is_multiple_of(ONE) => return None,
                     Some(before) => value.checked_add_signed(i128::from(before) * 10_000)?,
                 };
                 self.current = Some(value);
             }
             Some(current)
-                if value > 0 && value < self.room * ONE && value % ONE == 0 && self.before.is_none() =>
+                if value > 0
+                    && value < self.room * ONE
+                    && value.is_multiple_of(ONE)
+                    && self.before.is_none() =>
             {
                 self.current = Some(current + value);
             }
@@ -538,9 +541,10 @@ impl Amount {
             return None;
         }
         let current = self.current.unwrap_or(0);
-        let fits = self.last.is_none_or(|last| current < u128::from(last) * ONE && current % ONE == 0);
+        let fits =
+            self.last.is_none_or(|last| current < u128::from(last) * ONE && current.is_multiple_of(ONE));
         let lone = self.last.is_some() || self.current.is_some();
-        (fits && lone).then(|| plain(self.total + current))
+        if fits && lone { self.total.checked_add(current).map(plain) } else { None }
     }
 }
 
