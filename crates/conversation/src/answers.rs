@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::graph::{Field, FieldKind};
-use super::numbers;
+use super::language::numbers;
 use super::words::words;
 
 /// Longest captured text, in characters.
@@ -162,16 +162,18 @@ const UNSURE: [&str; 12] = [
 const YES_PHRASES: [&str; 5] = ["no problem", "why not", "no issue", "koi baat nahi", "कोई बात नहीं"];
 
 /// The value that the words give the field; `None` when they are not a valid answer.
-pub fn capture(field: &Field, heard: &str) -> Option<Value> {
+pub fn capture(field: &Field, heard: &str, language: &str) -> Option<Value> {
     let words = words(heard);
     match field.kind {
         FieldKind::Text => text(heard, &words),
         FieldKind::Boolean => boolean(&words).map(Value::Bool),
-        FieldKind::Number => numbers::number(&words).map(Value::String),
+        FieldKind::Number => numbers::read(heard, language, &field.label).map(Value::String),
         FieldKind::Choice => {
             let verbatim =
                 field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
-            verbatim.or_else(|| choice(&field.choices, &words)).map(|choice| Value::String(choice.to_owned()))
+            verbatim
+                .or_else(|| choice(&field.choices, &words, language))
+                .map(|choice| Value::String(choice.to_owned()))
         }
     }
 }
@@ -224,9 +226,12 @@ fn boolean(words: &[String]) -> Option<bool> {
 /// The choice that was said. It is looked for in this order: the exact choice, one whose words all occur in
 /// what was said, one that shares a word with it, an ordinal (`the second one`). If more than one choice
 /// matches at a step, there is no answer.
-fn choice<'a>(choices: &'a [String], heard: &[String]) -> Option<&'a str> {
+fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option<&'a str> {
     let plain = |words: Vec<String>| -> Vec<String> {
-        words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect()
+        words
+            .into_iter()
+            .map(|word| numbers::small(&word, language).map_or(word, |value| value.to_string()))
+            .collect()
     };
     let heard: Vec<String> =
         plain(heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect());
@@ -341,7 +346,7 @@ mod tests {
             ("what?", None),
             ("", None),
         ] {
-            assert_eq!(capture(&field, heard), expected.map(Value::Bool), "{heard}");
+            assert_eq!(capture(&field, heard, "en"), expected.map(Value::Bool), "{heard}");
         }
     }
 
@@ -367,24 +372,24 @@ mod tests {
             ("the last", None),
             ("", None),
         ] {
-            assert_eq!(capture(&plans, heard), expected.map(Value::from), "{heard}");
+            assert_eq!(capture(&plans, heard, "en"), expected.map(Value::from), "{heard}");
         }
-        assert_eq!(capture(&field(FieldKind::Choice, &["+", "Um"]), "Um"), Some(json!("Um")));
-        assert_eq!(capture(&field(FieldKind::Choice, &["+", "-"]), "-"), Some(json!("-")));
+        assert_eq!(capture(&field(FieldKind::Choice, &["+", "Um"]), "Um", "en"), Some(json!("Um")));
+        assert_eq!(capture(&field(FieldKind::Choice, &["+", "-"]), "-", "en"), Some(json!("-")));
         let answers = field(FieldKind::Choice, &["Yes", "No", "A"]);
-        assert_eq!(capture(&answers, "no"), Some(json!("No")));
-        assert_eq!(capture(&answers, "a"), Some(json!("A")));
-        assert_eq!(capture(&field(FieldKind::Choice, &[]), "gold"), None);
+        assert_eq!(capture(&answers, "no", "en"), Some(json!("No")));
+        assert_eq!(capture(&answers, "a", "en"), Some(json!("A")));
+        assert_eq!(capture(&field(FieldKind::Choice, &[]), "gold", "en"), None);
     }
 
     #[test]
     fn texts_and_numbers() {
         let text = field(FieldKind::Text, &[]);
-        assert_eq!(capture(&text, "  12, MG Road, Pune "), Some(json!("12, MG Road, Pune")));
-        assert_eq!(capture(&text, "um"), None);
-        assert_eq!(capture(&text, "?!"), None);
-        assert_eq!(capture(&field(FieldKind::Number, &[]), "It is 560 001"), Some(json!("560001")));
-        assert_eq!(capture(&field(FieldKind::Number, &[]), "many"), None);
+        assert_eq!(capture(&text, "  12, MG Road, Pune ", "en"), Some(json!("12, MG Road, Pune")));
+        assert_eq!(capture(&text, "um", "en"), None);
+        assert_eq!(capture(&text, "?!", "en"), None);
+        assert_eq!(capture(&field(FieldKind::Number, &[]), "It is 560 001", "en"), Some(json!("560001")));
+        assert_eq!(capture(&field(FieldKind::Number, &[]), "many", "en"), None);
     }
 
     #[test]

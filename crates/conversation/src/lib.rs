@@ -11,7 +11,7 @@
 //! | `state` | inputs and outputs of a conversation, and what it keeps between them |
 //! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
 //! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons |
-//! | `answers` | what counts as an answer to a question; `words` and `numbers` read what was said |
+//! | `answers` | what counts as an answer to a question; `words` splits what was said, `language` knows what the words mean |
 //! | `phrases` | the interpreter's own sentences |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
@@ -33,7 +33,8 @@ mod check;
 mod effects;
 mod graph;
 mod interpreter;
-mod numbers;
+mod language;
+
 mod one_step;
 mod parse;
 mod phrases;

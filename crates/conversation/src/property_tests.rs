@@ -13,7 +13,7 @@ use super::graph::{Flow, NodeKind, TransferMode};
 use super::interpreter::Conversation;
 use super::script::{MAX_TURNS, placeholder};
 use super::state::{ConversationSettings, EndCause, Input, ModelToolCall, Output, Role};
-use super::{answers, numbers, template, words};
+use super::{answers, language::numbers, template};
 
 /// Most nodes of a generated graph.
 const NODES: usize = 8;
@@ -401,11 +401,11 @@ proptest! {
     #[test]
     fn any_words_are_an_answer_or_none(text in "(\\PC| |[0-9.,-]){0,40}", said in "((one|two|oh|twenty|hundred|lakh|crore|double|and|point|minus|k|5|0\\.5|दो|सौ|do|sau) ){0,12}") {
         for text in [text, said] {
-            let number = numbers::number(&words::words(&text));
+            let number = numbers::read(&text, "hi", "");
             prop_assert!(number.is_none_or(|number| number.parse::<f64>().is_ok()));
             for kind in [super::FieldKind::Text, super::FieldKind::Boolean, super::FieldKind::Number, super::FieldKind::Choice] {
                 let field = super::Field { key: "k".into(), label: String::new(), kind, choices: vec!["Gold".into(), text.clone(), "one two".into()] };
-                answers::capture(&field, &text);
+                answers::capture(&field, &text, "en");
                 answers::capture_digits(&field, &text);
             }
         }

@@ -14,6 +14,9 @@ use super::phrases::Phrases;
 pub struct ConversationSettings {
     /// The agent's channel.
     pub channel: Channel,
+    /// The agent's language (docs/contract/agents.md#fields), in which answers are understood.
+    #[serde(default = "english")]
+    pub language: String,
     /// The interpreter's own sentences.
     pub phrases: Phrases,
     /// Silences in a row in a `converse` node before the conversation ends, at least 1.
@@ -22,10 +25,21 @@ pub struct ConversationSettings {
     pub max_model_failures: u32,
 }
 
+/// The language of a conversation that was stored without one.
+fn english() -> String {
+    "en".to_owned()
+}
+
 impl ConversationSettings {
     /// The usual settings for an agent's channel and `language`.
     pub fn of(channel: Channel, language: &str) -> Self {
-        Self { channel, phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
+        Self {
+            channel,
+            language: language.to_owned(),
+            phrases: Phrases::of(language),
+            max_silences: 3,
+            max_model_failures: 2,
+        }
     }
 }
 

@@ -40,7 +40,8 @@ pub fn words(text: &str) -> Vec<String> {
     folded.split_whitespace().map(str::to_owned).collect()
 }
 
-fn plain_digit(letter: char) -> char {
+/// An Indian digit as 0-9; any other letter as it is.
+pub(crate) fn plain_digit(letter: char) -> char {
     let code = u32::from(letter);
     let value = INDIAN_ZEROS.iter().filter_map(|zero| code.checked_sub(*zero)).find(|value| *value < 10);
     value.and_then(|value| char::from_digit(value, 10)).unwrap_or(letter)

@@ -72,7 +72,7 @@ pub fn intent(text: &str) -> Option<Intent> {
 pub fn yes_or_no(text: &str) -> Option<bool> {
     let field =
         Field { key: String::new(), label: String::new(), kind: FieldKind::Boolean, choices: Vec::new() };
-    match capture(&field, text) {
+    match capture(&field, text, "en") {
         Some(serde_json::Value::Bool(value)) => Some(value),
         _ => {
             let words = fold(text);

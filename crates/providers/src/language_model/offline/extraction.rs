@@ -128,6 +128,7 @@ impl Wanted {
             capture(
                 &Field { key: self.key.clone(), label: String::new(), kind, choices: self.choices.clone() },
                 said,
+                "en",
             )
         };
         match self.shape {
@@ -212,7 +213,7 @@ fn digits(said: &str, least: usize, most: usize) -> Option<String> {
     runs.into_iter().find(fits).or_else(|| {
         let field =
             Field { key: String::new(), label: String::new(), kind: FieldKind::Number, choices: Vec::new() };
-        capture(&field, said).and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
+        capture(&field, said, "en").and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
     })
 }
 

@@ -1,0 +1,8 @@
+//! What the words of the languages mean, from the tables in `languages/<code>/` (docs/language.md).
+
+pub mod fold;
+pub mod numbers;
+mod table;
+
+#[cfg(test)]
+mod number_tests;
