@@ -12,6 +12,7 @@
 //! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
 //! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons |
 //! | `answers` | what counts as an answer to a question; `words` and `numbers` read what was said |
+//! | `yes_no` | the words of yes, no and choices of each language (`languages/*/answers.toml`) |
 //! | `phrases` | the interpreter's own sentences |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
@@ -43,6 +44,7 @@ mod state;
 mod talk;
 mod template;
 mod words;
+mod yes_no;
 
 #[cfg(test)]
 mod held_tests;
@@ -51,7 +53,7 @@ mod interpreter_tests;
 #[cfg(test)]
 mod property_tests;
 
-pub use answers::{MAX_ANSWER, capture, capture_digits};
+pub use answers::{MAX_ANSWER, capture, capture_digits, capture_in};
 pub use branch::compares;
 pub use channel::Channel;
 pub use check::{CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};

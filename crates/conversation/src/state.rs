@@ -14,6 +14,9 @@ use super::phrases::Phrases;
 pub struct ConversationSettings {
     /// The agent's channel.
     pub channel: Channel,
+    /// The agent's language (docs/contract/agents.md#fields), in which answers are heard.
+    #[serde(default)]
+    pub language: String,
     /// The interpreter's own sentences.
     pub phrases: Phrases,
     /// Silences in a row in a `converse` node before the conversation ends, at least 1.
@@ -25,7 +28,7 @@ pub struct ConversationSettings {
 impl ConversationSettings {
     /// The usual settings for an agent's channel and `language`.
     pub fn of(channel: Channel, language: &str) -> Self {
-        Self { channel, phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
+        Self { channel, language: language.to_owned(), phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
     }
 }
 
