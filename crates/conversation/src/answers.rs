@@ -31,7 +31,9 @@ pub fn capture_in(field: &Field, heard: &str, language: &str) -> Option<Value> {
         FieldKind::Choice => {
             let verbatim =
                 field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
-            verbatim.or_else(|| choice(&field.choices, &words, language)).map(|choice| Value::String(choice.to_owned()))
+            verbatim
+                .or_else(|| choice(&field.choices, &words, language))
+                .map(|choice| Value::String(choice.to_owned()))
         }
     }
 }
@@ -102,7 +104,8 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
     if !inside.is_empty() {
         return only(inside.into_iter().map(|(choice, _)| *choice));
     }
-    let mut telling: Vec<&String> = heard.iter().filter(|word| offered(word) || !tell.is_beside(word)).collect();
+    let mut telling: Vec<&String> =
+        heard.iter().filter(|word| offered(word) || !tell.is_beside(word)).collect();
     if telling.len() > 1 {
         telling.retain(|word| *word != "1");
     }
@@ -110,8 +113,9 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
         return None;
     }
     let shares = |words: &[String]| telling.iter().all(|word| of_choice(word, words));
-    let forms =
-        |words: &[String]| words.iter().all(|word| heard.iter().any(|said| of_choice(said, std::slice::from_ref(word))));
+    let forms = |words: &[String]| {
+        words.iter().all(|word| heard.iter().any(|said| of_choice(said, std::slice::from_ref(word))))
+    };
     if choices.iter().any(|(_, words)| shares(words) || forms(words)) {
         return only(
             choices.iter().filter(|(_, words)| shares(words) || forms(words)).map(|(choice, _)| *choice),

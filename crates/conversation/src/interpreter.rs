@@ -300,7 +300,11 @@ impl<'f> Interpreter<'f, '_> {
                 let node = node.clone();
                 let Some(collect) = self.collecting(&node) else { return self.fail() };
                 let text: String = text.chars().take(MAX_HEARD).collect();
-                self.answered(&node, collect, answers::capture_in(&collect.field, &text, &self.state.settings.language));
+                self.answered(
+                    &node,
+                    collect,
+                    answers::capture_in(&collect.field, &text, &self.state.settings.language),
+                );
             }
             Phase::Talk(_) => self.customer_spoke(),
             Phase::Document { node, failures } => {

@@ -28,7 +28,13 @@ pub struct ConversationSettings {
 impl ConversationSettings {
     /// The usual settings for an agent's channel and `language`.
     pub fn of(channel: Channel, language: &str) -> Self {
-        Self { channel, language: language.to_owned(), phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
+        Self {
+            channel,
+            language: language.to_owned(),
+            phrases: Phrases::of(language),
+            max_silences: 3,
+            max_model_failures: 2,
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl Answers {
             positions: [&written.one, &written.two, &written.three, &written.four, &written.five]
                 .map(|words| set(words)),
             counts: written.count.split(['|', '\n']).flat_map(fold).collect(),
-            suffixes: written.suffix.split_whitespace().map(str::to_owned).collect(),
+            suffixes: written.suffix.split_whitespace().flat_map(fold).collect(),
         }
     }
 }
@@ -91,9 +91,9 @@ static TABLES: LazyLock<Vec<Answers>> =
 pub(crate) fn tables(language: &str) -> Vec<&'static Answers> {
     let own = TABLES.iter().find(|table| table.code == language);
     match own {
-        Some(own) => std::iter::once(own)
-            .chain(TABLES.iter().take(2).filter(|table| table.code != own.code))
-            .collect(),
+        Some(own) => {
+            std::iter::once(own).chain(TABLES.iter().take(2).filter(|table| table.code != own.code)).collect()
+        }
         None => TABLES.iter().collect(),
     }
 }
@@ -133,8 +133,10 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
     let first = |one: &(usize, usize), other: &(usize, usize)| {
         one.0 < other.0 || one.0 == other.0 && one.1 >= other.1
     };
-    let yes: Vec<(usize, usize)> = tables.iter().flat_map(|table| table.yes_phrases.find_all(&words)).collect();
-    let mut no: Vec<(usize, usize)> = tables.iter().flat_map(|table| table.no_phrases.find_all(&words)).collect();
+    let yes: Vec<(usize, usize)> =
+        tables.iter().flat_map(|table| table.yes_phrases.find_all(&words)).collect();
+    let mut no: Vec<(usize, usize)> =
+        tables.iter().flat_map(|table| table.no_phrases.find_all(&words)).collect();
     no.retain(|found| !yes.iter().any(|other| overlap(found, other) && first(other, found)));
     let yes: Vec<(usize, usize)> =
         yes.into_iter().filter(|found| !no.iter().any(|other| overlap(found, other))).collect();
@@ -152,9 +154,7 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
         let sure = !no.is_empty() || unknown == 0 || rest.first() == Some(&Meaning::No);
         return (sure && !agreed && (yes.is_empty() || !no.is_empty())).then_some(false);
     }
-    let yes = agreed && unknown <= MOST_BESIDE_YES
-        || !yes.is_empty()
-        || has(Meaning::Soft) && unknown <= 1;
+    let yes = agreed && unknown <= MOST_BESIDE_YES || !yes.is_empty() || has(Meaning::Soft) && unknown <= 1;
     yes.then_some(true)
 }
 
@@ -168,7 +168,9 @@ impl<'a> Said<'a> {
 
     /// Whether a folded word denies, or names more than one choice.
     pub(crate) fn is_no_choice(&self, word: &String) -> bool {
-        self.0.iter().any(|table| table.deny.contains(word) || table.either.contains(word))
+        let refuses = |table: &&'static Answers| table.deny.contains(word) || table.either.contains(word);
+        let known = self.0.iter().find(|table| refuses(table) || table.fill.contains(word));
+        known.is_some_and(refuses)
     }
 
     /// Whether a folded word may stand beside a choice and tells nothing.
@@ -220,7 +222,20 @@ fn sounds(word: &str) -> Option<String> {
     let letters: Vec<char> = word.chars().collect();
     for (at, letter) in letters.iter().enumerate() {
         let code = u32::from(*letter);
-        let class = if (0x0900..0x0D80).contains(&code) {
+        let next = letters.get(at + 1).copied();
+        let joined = next.is_some_and(|next| u32::from(next) & 0x7F == 0x4D && !next.is_ascii());
+        // A nasal before a consonant is often a sign that the fold drops.
+        let weak = match letter {
+            'n' => next.is_some_and(|next| !"aeiouyn".contains(next)),
+            _ => code & 0x7F == 0x28 && joined || code & 0x7F == 0x02 && next.is_some(),
+        };
+        if weak && code != 0x7B {
+            continue;
+        }
+        let malayalam_t = code == 0x0D31 && (joined || at > 0 && letters[at - 1] == '\u{d4d}');
+        let class = if malayalam_t {
+            't'
+        } else if (0x0900..0x0D80).contains(&code) {
             match code & 0x7F {
                 0x15..=0x18 => 'k',
                 0x19 | 0x1E | 0x23 | 0x28 | 0x29 | 0x02 => 'n',
