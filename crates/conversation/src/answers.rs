@@ -2,171 +2,25 @@
 //! or no for a boolean, the digits of a number, and one of the options of a choice, captured as the flow
 //! spells it.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::graph::{Field, FieldKind};
 use super::language::numbers;
+use super::speech::fold;
 use super::words::words;
+use super::yes_no::{self, Said};
 
 /// Longest captured text, in characters.
 pub const MAX_ANSWER: usize = 1000;
 
 const FILLERS: [&str; 12] = ["um", "umm", "uh", "uhh", "hmm", "hm", "er", "erm", "ah", "mm", "अम", "हम्म"];
-/// Words around a choice that do not tell which one it is.
-const AROUND: [&str; 42] = [
-    "a",
-    "an",
-    "the",
-    "i",
-    "im",
-    "id",
-    "ill",
-    "would",
-    "like",
-    "want",
-    "need",
-    "prefer",
-    "choose",
-    "take",
-    "pick",
-    "go",
-    "for",
-    "with",
-    "to",
-    "is",
-    "it",
-    "its",
-    "my",
-    "me",
-    "this",
-    "that",
-    "one",
-    "option",
-    "please",
-    "so",
-    "well",
-    "then",
-    "yes",
-    "ok",
-    "okay",
-    "ji",
-    "haan",
-    "mujhe",
-    "chahiye",
-    "जी",
-    "मुझे",
-    "चाहिए",
-];
-const YES: [&str; 33] = [
-    "yes",
-    "yeah",
-    "yep",
-    "yup",
-    "ya",
-    "y",
-    "sure",
-    "absolutely",
-    "definitely",
-    "true",
-    "haan",
-    "han",
-    "haa",
-    "haanji",
-    "hanji",
-    "bilkul",
-    "zaroor",
-    "jarur",
-    "हाँ",
-    "हां",
-    "हा",
-    "हाँजी",
-    "हांजी",
-    "बिल्कुल",
-    "बिलकुल",
-    "ज़रूर",
-    "जरूर",
-    "হ্যাঁ",
-    "હા",
-    "ਹਾਂ",
-    "ஆம்",
-    "అవును",
-    "ಹೌದು",
-];
-/// These mean yes unless another word means no: `ji nahi` and `not right` mean no.
-const MAYBE_YES: [&str; 18] = [
-    "ji",
-    "jee",
-    "ok",
-    "okay",
-    "right",
-    "correct",
-    "fine",
-    "theek",
-    "thik",
-    "sahi",
-    "agree",
-    "agreed",
-    "जी",
-    "ठीक",
-    "सही",
-    "ஆமாம்",
-    "അതെ",
-    "होय",
-];
-const NO: [&str; 26] = [
-    "no",
-    "nope",
-    "nah",
-    "not",
-    "never",
-    "n",
-    "false",
-    "dont",
-    "cannot",
-    "cant",
-    "wont",
-    "nahi",
-    "nahin",
-    "nahee",
-    "nai",
-    "galat",
-    "wrong",
-    "नहीं",
-    "नही",
-    "ना",
-    "गलत",
-    "ग़लत",
-    "नाही",
-    "না",
-    "ના",
-    "இல்லை",
-];
-/// These sound like an answer and are none.
-const UNSURE: [&str; 12] = [
-    "not sure",
-    "dont know",
-    "do not know",
-    "no idea",
-    "cant say",
-    "pata nahi",
-    "nahi pata",
-    "nahin pata",
-    "pata nahin",
-    "पता नहीं",
-    "नहीं पता",
-    "maybe",
-];
-/// Phrases that mean yes, whatever their words mean alone.
-const YES_PHRASES: [&str; 5] = ["no problem", "why not", "no issue", "koi baat nahi", "कोई बात नहीं"];
-
-/// The value that the words give the field; `None` when they are not a valid answer.
+/// The value that the words give the field; `None` when they are not a valid answer. `language` is the
+/// agent's: its words come first, those of English and Hindi next.
 pub fn capture(field: &Field, heard: &str, language: &str) -> Option<Value> {
     let words = words(heard);
     match field.kind {
         FieldKind::Text => text(heard, &words),
-        FieldKind::Boolean => boolean(&words).map(Value::Bool),
+        FieldKind::Boolean => yes_no::boolean(heard, language).map(Value::Bool),
         FieldKind::Number => numbers::read(heard, language, &field.label).map(Value::String),
         FieldKind::Choice => {
             let verbatim =
@@ -201,43 +55,22 @@ fn text(heard: &str, words: &[String]) -> Option<Value> {
     says_something.then(|| Value::String(heard.trim().chars().take(MAX_ANSWER).collect()))
 }
 
-fn boolean(words: &[String]) -> Option<bool> {
-    let said = |phrase: &&str| {
-        let phrase: Vec<&str> = phrase.split(' ').collect();
-        words
-            .windows(phrase.len())
-            .any(|window| window.iter().zip(&phrase).all(|(word, other)| word == other))
-    };
-    if UNSURE.iter().any(&said) {
-        return None;
-    }
-    if words == ["of", "course"] || YES_PHRASES.iter().any(said) {
-        return Some(true);
-    }
-    let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    match (any(&YES), any(&NO), any(&MAYBE_YES)) {
-        (true, true, _) => None,
-        (false, true, _) => Some(false),
-        (true, false, _) | (false, false, true) => Some(true),
-        (false, false, false) => None,
-    }
-}
-
 /// The choice that was said. It is looked for in this order: the exact choice, one whose words all occur in
-/// what was said, one that shares a word with it, an ordinal (`the second one`). If more than one choice
-/// matches at a step, there is no answer.
+/// what was said, one whose words are meant in another form or script, a position (`the second one`). If more
+/// than one choice matches at a step, or something is denied (`not gold`, `gold nahi`), there is no answer.
 fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option<&'a str> {
-    let plain = |words: Vec<String>| -> Vec<String> {
+    let plain = |words: &[String]| -> Vec<String> {
         words
-            .into_iter()
-            .map(|word| numbers::small(&word, language).map_or(word, |value| value.to_string()))
+            .iter()
+            .map(|word| numbers::small(word, language).map_or_else(|| word.clone(), |value| value.to_string()))
+            .flat_map(|word| fold(&word))
             .collect()
     };
-    let heard: Vec<String> =
-        plain(heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect());
+    let said: Vec<String> = heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect();
+    let heard = plain(&said);
     let choices: Vec<(&str, Vec<String>)> = choices
         .iter()
-        .map(|choice| (choice.as_str(), plain(words(choice))))
+        .map(|choice| (choice.as_str(), plain(&words(choice))))
         .filter(|(_, words)| !words.is_empty())
         .collect();
     if heard.is_empty() {
@@ -246,8 +79,18 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
     if let Some((choice, _)) = choices.iter().find(|(_, words)| *words == heard) {
         return Some(choice);
     }
+    let tables = yes_no::tables(language);
+    let tell = Said::of(&tables);
+    let offered = |word: &String| choices.iter().any(|(_, words)| words.contains(word));
+    let of_choice = |word: &String, words: &[String]| {
+        words.iter().any(|other| word == other || tell.is_form(word, other))
+    };
+    let refuses = |word: &String| tell.is_no_choice(word) && !offered(word);
+    if heard.iter().chain(&said).any(refuses) {
+        return None;
+    }
     let mut inside: Vec<&(&str, Vec<String>)> =
-        choices.iter().filter(|(_, words)| occurs(words, &heard)).collect();
+        choices.iter().filter(|(_, words)| part_of(words, &heard)).collect();
     let longest: Vec<&(&str, Vec<String>)> = inside.clone();
     inside.retain(|(_, words)| {
         !longest.iter().any(|(_, other)| other.len() > words.len() && part_of(words, other))
@@ -255,48 +98,36 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
     if !inside.is_empty() {
         return only(inside.into_iter().map(|(choice, _)| *choice));
     }
-    let mut telling: BTreeSet<&str> =
-        heard.iter().map(String::as_str).filter(|word| !AROUND.contains(word)).collect();
+    let mut telling: Vec<&String> =
+        heard.iter().filter(|word| offered(word) || !tell.is_beside(word)).collect();
     if telling.len() > 1 {
-        telling.remove("1");
+        telling.retain(|word| *word != "1");
     }
-    if telling.is_empty() || telling.iter().any(|word| NO.contains(word)) {
+    if telling.is_empty() {
         return None;
     }
-    let shares = |words: &[String]| telling.iter().all(|word| words.iter().any(|other| other == word));
-    only(choices.iter().filter(|(_, words)| shares(words)).map(|(choice, _)| *choice)).or_else(|| {
-        let (only_word, rest) = (telling.first()?, telling.len() - 1);
-        let at = ORDINALS.iter().position(|names| names.contains(only_word)).filter(|_| rest == 0)?;
-        choices.get(at).map(|(choice, _)| *choice)
-    })
+    let shares = |words: &[String]| telling.iter().all(|word| of_choice(word, words));
+    let forms = |words: &[String]| {
+        words.iter().all(|word| heard.iter().any(|said| of_choice(said, std::slice::from_ref(word))))
+    };
+    if choices.iter().any(|(_, words)| shares(words) || forms(words)) {
+        return only(
+            choices.iter().filter(|(_, words)| shares(words) || forms(words)).map(|(choice, _)| *choice),
+        );
+    }
+    let counts = telling.len() < heard.len();
+    let places: Vec<Option<usize>> = telling.iter().map(|word| tell.place(word, counts)).collect();
+    let place = (*places.first()?)?;
+    let alone = places.iter().all(|other| *other == Some(place));
+    choices.get(place.checked_sub(1)?).filter(|_| alone).map(|(choice, _)| *choice)
 }
-
-const ORDINALS: [&[&str]; 5] = [
-    &["1", "first", "1st", "pehla", "pahla", "पहला"],
-    &["2", "second", "2nd", "doosra", "dusra", "दूसरा"],
-    &["3", "third", "3rd", "teesra", "tisra", "तीसरा"],
-    &["4", "fourth", "4th", "chautha", "चौथा"],
-    &["5", "fifth", "5th", "paanchva", "पांचवा"],
-];
 
 fn nth(choices: &[String], place: usize) -> Option<&str> {
     choices.get(place.checked_sub(1)?).map(String::as_str)
 }
 
 fn part_of(words: &[String], longer: &[String]) -> bool {
-    longer.windows(words.len()).any(|window| window == words)
-}
-
-/// Whether the words were said in this order and were not denied (`not gold`, `gold nahi`).
-fn occurs(words: &[String], heard: &[String]) -> bool {
-    let denied = |word: Option<&String>, by: &[&str]| word.is_some_and(|word| by.contains(&word.as_str()));
-    heard.windows(words.len()).enumerate().any(|(at, window)| {
-        let before = at.checked_sub(1).and_then(|before| heard.get(before));
-        let after = heard.get(at + words.len());
-        window == words
-            && !denied(before, &["not", "dont", "except"])
-            && !denied(after, &["nahi", "nahin", "नहीं", "नही"])
-    })
+    !words.is_empty() && longer.windows(words.len()).any(|window| window == words)
 }
 
 fn only<'a>(mut found: impl Iterator<Item = &'a str>) -> Option<&'a str> {

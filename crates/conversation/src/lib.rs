@@ -12,6 +12,7 @@
 //! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
 //! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons |
 //! | `answers` | what counts as an answer to a question; `words` splits what was said, `language` knows what the words mean |
+//! | `yes_no` | the words of yes, no and choices of each language (`languages/*/answers.toml`) |
 //! | `phrases` | the interpreter's own sentences |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
@@ -44,6 +45,7 @@ mod state;
 mod talk;
 mod template;
 mod words;
+mod yes_no;
 
 #[cfg(test)]
 mod held_tests;

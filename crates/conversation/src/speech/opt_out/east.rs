@@ -5,6 +5,7 @@ use super::written::Written;
 pub(super) const BENGALI: Written = Written {
     calls: "call|kol|phone|fon|ph|message|birokto|biroktho|jogajog|disturb|কল|ফোন|মেসেজ|বিরক্ত|যোগাযোগ|ডিস্টার্ব",
     strong: "
+        ট্রাই|পুলিশে|পুলিশ|trai|police|policee * অভিযোগ|নালিশ|obhijog|complaint
         ar|aar|abar|kokhono|kakhono|konodin|bhobishyote|আর|আবার|কখনও|কখনো|কোনদিন|কোনোদিন|ভবিষ্যতে kokhono|konodin|কখনও|কখনো|কোনদিন|কোনোদিন? amake|amader|আমাকে|আমাদের|আমায়|amay? ei|এই? number|numbere|নম্বরে|নাম্বারে? kokhono|কখনও|কখনো? $C korben|korbe|koro|korben|karben|korbi|dio|diben|deben|করবেন|করবে|করো|করবি|দেবেন|দিবেন|কোরো na|না
         $C kora|korata|asa|dewa|করা|করাটা|আসা|দেওয়া * bondho|bandha|bando|বন্ধ
         $C bondho|বন্ধ korun|koro|kore|koren|করুন|করো|করে|করেন|কর
@@ -31,6 +32,7 @@ pub(super) const BENGALI: Written = Written {
 pub(super) const ODIA: Written = Written {
     calls: "call|kol|phone|fon|message|birakta|jogajoga|disturb|କଲ|କଲ୍|ଫୋନ|ଫୋନ୍|ମେସେଜ|ବିରକ୍ତ|ଯୋଗାଯୋଗ|ଡିଷ୍ଟର୍ବ",
     strong: "
+        ଟ୍ରାଇ|ପୋଲିସ|ପୋଲିସରେ|trai|police * ଅଭିଯୋଗ|abhijoga|complaint
         au|aau|puni|punarbar|kebe|kebehele|aga|agaku|ଆଉ|ପୁଣି|ପୁନର୍ବାର|କେବେ|କେବେହେଲେ|ଆଗକୁ kebe|bi|ବି|କେବେ|ଥରେ|thare? mote|amaku|ମୋତେ|ମତେ|ଆମକୁ? ei|ଏହି|ଏଇ? number|numberre|ନମ୍ବର|ନମ୍ବରରେ? re|ରେ? $C karantu|karibe|karibaku|kara|karanti|kariba|କରନ୍ତୁ|କରିବେ|କର|କରିବ nahi|nahin|na|ନାହିଁ|ନାହି|ନି
         au|aau|puni|kebe|ଆଉ|ପୁଣି|କେବେ * $C karibe|karantu|kara|କରିବେ|କରନ୍ତୁ|କର nahi|nahin|ନାହିଁ|ନି
         $C kariba|karibaa|kara|asiba|କରିବା|ଆସିବା * banda|bandha|ବନ୍ଦ
@@ -45,6 +47,7 @@ pub(super) const ODIA: Written = Written {
         $C na|ନ karantu|kara|କରନ୍ତୁ|କର
     ",
     never: "
+        ପୂର୍ବରୁ|purbaru $C
         mu|mun|ame|se|ମୁଁ|ମୁ|ଆମେ|ସେ * $C karini|karibi|karuni|କରିନି|କରିବି|କରୁନି|କରେ
         kahinki|kanhiki|କାହିଁକି * $C
         jadi|ଯଦି * $C

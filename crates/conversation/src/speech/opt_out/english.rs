@@ -5,11 +5,16 @@ use super::written::Written;
 pub(super) const ENGLISH: Written = Written {
     calls: "call|calling|calls|phone|phoning|ring|contact|contacting|disturb|disturbing|bother|bothering|dial|dialing|message|text|harass|harassing",
     strong: "
+        dont|not want|need any of your|these $C
         stop calling|phoning|contacting|disturbing|bothering|harassing me|us|this|here|my|again
         stop $C me|us
         stop these|the|your|all|this|making|such|with * calls|call
         quit calling|bothering|phoning
-        no more calls|call
+        no more * calls|call
+        never|dont|not * want|wish * hear from you|u|this|your
+        will|shall|ill|going|gonna|have * complain|complaint|report|sue|legal * trai|police|court|cyber|consumer|dot
+        complain|complaint|report|case|go * trai|police|court|cyber|consumer
+        trai|police|consumer * complain|complaint|shikayat
         remove|delete|take|strike|drop my|this|me|our|us|it * list|number|database|records|system|details|contact
         take|get|keep me|us|this|my|our * off|out * list
         remove me|us
@@ -48,6 +53,10 @@ pub(super) const ENGLISH: Written = Written {
     ",
     never: "
         why dont|not * $C
+        dont|not put|keep|place * hold
+        dont|not put|keep|place * $C * hold
+        dont|not cut|drop|disconnect|hang|end|record|miss|hold * $C
+        dont|not * $C on|at|in sunday|sundays|saturday|saturdays|weekends|weekdays|holidays
         why do|did you? not $C
         i|we|they|he|she|did|does|didnt dont|not|never $C
         i|we|they|he|she do|did|could|can|will not|never $C
@@ -74,7 +83,7 @@ pub(super) const TIMES: &str = "
     tomorrow
     before|after|till|until|during|between|except|unless
     at|by 1|2|3|4|5|6|7|8|9|10|11|12|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|night|noon|work|office|home
-    morning|afternoon|evening|night|noon|weekend|weekends|sunday|saturday|monday|week
+    morning|mornings|afternoon|afternoons|evening|evenings|night|nights|noon|weekend|weekends|sunday|sundays|saturday|saturdays|monday|mondays|week|weekdays|holiday|holidays
     this|that|such|odd|wrong time|hour|hours|moment|minute|late|early
     so|too late|early
     i am|was driving|busy|sleeping|eating

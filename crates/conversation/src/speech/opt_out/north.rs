@@ -5,6 +5,9 @@ use super::written::Written;
 pub(super) const HINDI: Written = Written {
     calls: "call|kal|kol|calls|phone|fon|phon|message|msg|sampark|contact|pareshan|disturb|tang|कॉल|काल|काॅल|फोन|मैसेज|संपर्क|परेशान|डिस्टर्ब|तंग",
     strong: "
+        $C|कॉल्स|calls nahi|nahin|नहीं|नही aani|आनी chahiye|चाहिए
+        कॉल्स|calls|मार्केटिंग nahi|nahin|नहीं|नही chahiye|चाहिए|चाहिये
+        ट्राई|trai|पुलिस|उपभोक्ता|कंज्यूमर|consumer * शिकायत|कंप्लेंट|complaint|complain|shikayat
         dobara|dubara|dobaara|phir|fir|kabhi|aage|aainda|aaindaa|दोबारा|दुबारा|फिर|कभी|आगे|आइंदा|आईंदा se|से|bhi|भी|kabhi|कभी? mujhe|hame|hamein|humko|mujhko|मुझे|हमें|मुझको? is|इस? number|नंबर? pe|par|पे|पर? $C mat|मत
         dobara|dubara|dobaara|phir|fir|kabhi|aage|aainda|aaindaa|दोबारा|दुबारा|फिर|कभी|आगे|आइंदा|आईंदा se|से|bhi|भी|kabhi|कभी? mujhe|hame|hamein|humko|mujhko|मुझे|हमें|मुझको? is|इस? number|नंबर? pe|par|पे|पर? $C na|nahi|nahin|nai|न|ना|नहीं|नही karna|karo|kare|karein|karen|kijiye|kijiyega|kariye|kariyega|aana|aaye|aani|करना|करो|करें|करे|कीजिए|कीजिएगा|करिए|करिएगा|आना|आए
         $C mat|na|nahi|nahin|मत|न|ना|नहीं kijiyega|kariyega|karna|kijiye|kariye|karo|kare|karein|कीजिएगा|करिएगा|करना|कीजिए|करिए|करो|करें|करे dobara|dubara|kabhi|phir|aage|aainda|दोबारा|दुबारा|कभी|फिर|आगे|आइंदा
@@ -27,6 +30,7 @@ pub(super) const HINDI: Written = Written {
         $C karo|karna|kare|karein|kiya|करो|करना|करें|किया mat|मत
     ",
     never: "
+        पत्नी|बीवी|पति|बेटे|बेटी|patni|biwi|pati को|ko $C
         main|mai|maine|hum|humne|woh|wo|usne|unhone|मैं|मैंने|हम|हमने|वह|उसने * $C nahi|nahin|na|नहीं|नही
         kyon|kyu|kyun|kyo|क्यों|क्यूं * $C nahi|nahin|नहीं
         $C kyon|kyu|kyun|क्यों nahi|nahin|नहीं
@@ -38,6 +42,7 @@ pub(super) const HINDI: Written = Written {
 pub(super) const PUNJABI: Written = Written {
     calls: "call|kall|kol|phone|fon|message|sampark|tang|pareshan|ਕਾਲ|ਕਾਲਾਂ|ਫੋਨ|ਫ਼ੋਨ|ਮੈਸੇਜ|ਸੰਪਰਕ|ਤੰਗ|ਪਰੇਸ਼ਾਨ|ਪ੍ਰੇਸ਼ਾਨ",
     strong: "
+        ਟਰਾਈ|ਪੁਲਿਸ|ਪੁਲੀਸ|trai|police * ਸ਼ਿਕਾਇਤ|shikayat
         mud|mudke|mur|dobara|dubara|phir|fer|kade|kadi|agge|ਮੁੜ|ਮੁੜਕੇ|ਦੁਬਾਰਾ|ਦੋਬਾਰਾ|ਫਿਰ|ਫੇਰ|ਕਦੇ|ਅੱਗੇ ke|kade|ton|to|vi|ਕੇ|ਕਦੇ|ਤੋਂ|ਵੀ? mainu|menu|sanu|ਮੈਨੂੰ|ਸਾਨੂੰ? is|es|ਇਸ? number|ਨੰਬਰ? te|utte|ਤੇ|ਉੱਤੇ? $C na|naa|nahi|nahin|ਨਾ|ਨਹੀਂ
         $C karna|karne|karni|karniya|aune|auna|ਕਰਨਾ|ਕਰਨੇ|ਕਰਨੀ|ਕਰਨੀਆਂ|ਆਉਣੇ|ਆਉਣਾ * band|bandh|ਬੰਦ
         $C band|ਬੰਦ karo|kar|kardo|ਕਰੋ|ਕਰ|ਕਰਦੋ
@@ -52,6 +57,8 @@ pub(super) const PUNJABI: Written = Written {
         $C mat|ਮਤ karo|karna|ਕਰੋ|ਕਰਨਾ
     ",
     never: "
+        ਪਤਨੀ|ਘਰਵਾਲੀ|patni ਨੂੰ|nu $C
+        ਐਤਵਾਰ|aitvaar ਨੂੰ|nu? $C
         main|asi|oh|usne|ਮੈਂ|ਅਸੀਂ|ਉਹ|ਉਸਨੇ * $C nahi|na|nahin|ਨਹੀਂ|ਨਾ
         kyon|kyu|ਕਿਉਂ * $C nahi|na|nahin|ਨਹੀਂ
         je|jekar|ਜੇ|ਜੇਕਰ * $C na|nahi|ਨਾ|ਨਹੀਂ
@@ -61,6 +68,9 @@ pub(super) const PUNJABI: Written = Written {
 pub(super) const GUJARATI: Written = Written {
     calls: "call|kol|phone|fon|message|sampark|heran|hairan|disturb|કોલ|કૉલ|ફોન|મેસેજ|સંપર્ક|હેરાન|ડિસ્ટર્બ",
     strong: "
+        નંબર|number * ડીએનડીમાં|ડીએનડી|dnd
+        હવે|have પછી|pachi * $C ન|ના|na
+        ટ્રાઈ|પોલીસ|trai|police * ફરિયાદ|fariyad
         fari|farithi|fari thi|pachho|pachha|kyarey|kyare|kadi|have|havethi|ફરી|ફરીથી|પાછો|પાછા|ક્યારેય|કદી|હવે|હવેથી thi|pan|kyarey|થી|પણ|ક્યારેય? mane|amne|મને|અમને? aa|આ? number|નંબર? par|upar|પર|ઉપર? $C na|naa|nahi|nahin|nai|ન|ના|નહીં|નહિ
         $C karvanu|karvano|karva|karvu|aavvanu|કરવાનું|કરવાનો|કરવા|કરવું|આવવાનું * bandh|band|બંધ
         $C bandh|band|બંધ karo|kari|kar|karjo|કરો|કરી|કર|કરજો
@@ -77,6 +87,8 @@ pub(super) const GUJARATI: Written = Written {
         na|ન|ના $C karo|karsho|karta|કરો|કરશો|કરતા
     ",
     never: "
+        પત્નીને|પતિને|દીકરાને|patnine|patine $C
+        રવિવારે|શનિવારે|રવિવાર|ravivare|shanivare $C
         hu|hun|ame|te|tene|હું|અમે|તે|તેણે|મેં * $C nathi|na|nahi|નથી|ન|નહીં
         kem|કેમ|શા * $C na|nathi|nahi|ન|નથી|નહીં
         jo|જો * $C na|nahi|ન|નહીં
@@ -86,6 +98,8 @@ pub(super) const GUJARATI: Written = Written {
 pub(super) const MARATHI: Written = Written {
     calls: "call|kol|phone|fon|message|sampark|tras|disturb|कॉल|काल|फोन|मेसेज|संपर्क|त्रास|डिस्टर्ब",
     strong: "
+        नंबर|number * डीएनडी|डीएनडीमध्ये|dnd
+        ट्राय|ट्राई|पोलिस|पोलिसात|trai|police * तक्रार|takrar
         punha|parat|kadhihi|kadhich|kadhi|pudhe|yapudhe|पुन्हा|परत|कधीही|कधीच|कधी|पुढे|यापुढे mala|amhala|मला|आम्हाला? hya|ya|ह्या|या? number|numbervar|नंबर|नंबरवर? var|वर? kadhihi|कधीही? $C naka|nako|nakos|karu|karun|karayche|नका|नको|नकोस|करू|करु
         $C karne|karna|karaycha|karayche|karayla|yene|करणे|करणं|करायचे|करायचा|करायला|येणे * band|bandh|bund|thamba|thambva|बंद|थांबवा
         $C band|बंद kara|karaa|kar|karun|करा|कर|करून
@@ -102,6 +116,8 @@ pub(super) const MARATHI: Written = Written {
         $C deu|देऊ|देउ naka|nako|नका|नको
     ",
     never: "
+        बायकोला|पत्नीला|नवऱ्याला|मुलाला|baykola|patnila $C
+        रविवारी|शनिवारी|ravivari $C
         mi|me|amhi|to|tyane|मी|आम्ही|तो|त्याने * $C nahi|kela nahi|नाही
         ka|का * $C nahi|नाही
         jar|जर * $C nahi|naka|नाही

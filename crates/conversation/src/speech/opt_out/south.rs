@@ -6,6 +6,8 @@ use super::written::Written;
 pub(super) const TAMIL: Written = Written {
     calls: "call|kaal|phone|fon|pone|message|thondharavu|thontharavu|disturb|கால்|கால|போன்|ஃபோன்|போன|மெசேஜ்|தொந்தரவு|தொல்லை|அழைப்பு|டிஸ்டர்ப்|அழைப்புகள்",
     strong: "
+        கால்ஸ்|கால்|calls எனக்கு|enakku வேண்டாம்|வேணாம்|vendam|venam
+        ட்ராய்|டிராய்|போலீஸ்|போலீஸ்ல|trai|police * புகார்|கம்ப்ளைன்ட்|complaint|pugar
         inimel|ini|inimele|marubadi|marubadiyum|thirumba|thirumbavum|eppovum|eppavum|இனிமேல்|இனி|இனிமே|மறுபடி|மறுபடியும்|திரும்ப|திரும்பவும்|மீண்டும்|எப்போதும்|எப்பவும் * enaku|enakku|enna|engaluku|எனக்கு|என்னை|எங்களுக்கு? $C pannadh~|pannath~|pannaad~|seyyad~|seyyath~|vendam|venam|venaam|பண்ணாதீ~|பண்ணாதே~|பண்ணாதி~|செய்யாதீ~|செய்யாதே~|வேண்டாம்|வேணாம்|போடாதீ~
         inimel|ini|marubadi|marubadiyum|thirumba|இனிமேல்|இனி|இனிமே|மறுபடி|மறுபடியும்|மீண்டும்|திரும்ப * koopidad~|koopidath~|kupidad~|kooppidad~|azhaikkad~|azhaikkath~|கூப்பிடாதீ~|கூப்பிடாதே~|கூப்பிடாதி~|அழைக்காதீ~|அழைக்காதே~
         number|numbera|நம்பர்|நம்பரை|எண்ணை|எண் * eduth~|edut~|neek~|delete|remove|எடுத்~|நீக்~|டெலிட்|அழித்~|அழி~
@@ -26,6 +28,8 @@ pub(super) const TAMIL: Written = Written {
         thondharavu|thontharavu|தொந்தரவு|தொல்லை seyyadh~|pannadh~|tharadh~|செய்யாதீ~|பண்ணாதீ~|தராதீ~|கொடுக்காதீ~
     ",
     never: "
+        மனைவிக்கு|manaivikku|wifekku $C
+        ஞாயிற்றுக்கிழமை $C
         naan|nan|naanga|avar|நான்|நாங்கள்|நாங்க|அவர்|அவங்க * $C panna~|பண்ண~
         yen|ஏன் * $C
     ",
@@ -34,6 +38,8 @@ pub(super) const TAMIL: Written = Written {
 pub(super) const TELUGU: Written = Written {
     calls: "call|kaal|phone|fon|message|ibbandi|disturb|sampradinch~|కాల్|కాల్స్|ఫోన్|మెసేజ్|ఇబ్బంది|డిస్టర్బ్|ఫోన్లు",
     strong: "
+        కాల్స్|కాల్|ఫోన్లు|calls నాకు|మాకు|naku|naaku వద్దు|అక్కర్లేదు|vaddu
+        ట్రాయ్|పోలీసులకు|పోలీస్|trai|police * ఫిర్యాదు|కంప్లైంట్|complaint|firyadu
         malli|mali|malla|inka|ika|ikapai|ikameeda|inkeppudu|eppudu|eppudoo|మళ్ళీ|మళ్లీ|మరోసారి|ఇంక|ఇక|ఇకపై|ఇకమీదట|ఇంకెప్పుడూ|ఎప్పుడూ naku|naaku|maku|నాకు|మాకు|నన్ను? ee|ఈ? number|numberki|నంబర్|నంబర్కి|నెంబర్|నెంబర్కి? ki|కి? eppudu|ఎప్పుడూ? $C cheyaka~|cheyyaka~|cheyod~|cheyyod~|cheyavad~|cheyyavad~|cheyakud~|vadd~|voddu|చేయక~|చెయ్యక~|చేయొద్దు|చెయ్యొద్దు|చేయవద్దు|చెయ్యవద్దు|చేయకూడదు|వద్దు|రావద్దు
         number|నంబర్|నెంబర్|నంబర్ని|నెంబర్ని|నంబరు * teese~|tisey~|teesi~|theese~|tolag~|delete|remove|తీసే~|తీసి~|తొలగి~|డిలీట్
         list|jabita|లిస్ట్|జాబితా nunchi|nundi|నుంచి|నుండి * teese~|teesi~|tolag~|తీసే~|తీసి~|తొలగి~
@@ -47,6 +53,8 @@ pub(super) const TELUGU: Written = Written {
         ibbandi|ఇబ్బంది pettaka~|pettoddu|petta~|పెట్టక~|పెట్టొద్దు|పెట్టవద్దు
     ",
     never: "
+        భార్యకి|భార్యకు|భర్తకి|bharyaki $C
+        ఆదివారం|adivaram $C
         nenu|memu|nen|నేను|మేము|వాళ్ళు|atanu * $C chey~|చేయ~
         enduku|ఎందుకు * $C
     ",
@@ -55,6 +63,10 @@ pub(super) const TELUGU: Written = Written {
 pub(super) const KANNADA: Written = Written {
     calls: "call|kaal|phone|fon|message|tondare|thondare|disturb|ಕಾಲ್|ಫೋನ್|ಮೆಸೇಜ್|ತೊಂದರೆ|ಕರೆ|ಡಿಸ್ಟರ್ಬ್|kare",
     strong: "
+        ಡಿಎನ್ಡಿಗೆ|ಡಿಎನ್ಡಿ|dnd * ಹಾಕಿ|haki
+        ತೊಂದರೆ|tondare ಕೊಡೋದನ್ನ|ಕೊಡೋದನ್ನು|ಕೊಡುವುದನ್ನು|kododanna ನಿಲ್ಲಿ~|nilli~
+        ಕಾಲ್|ಕಾಲ್ಗಳು|ಕರೆಗಳು|calls ನನಗೆ|ನಂಗೆ|nanage|nange ಬೇಡ|beda
+        ಟ್ರಾಯ್|ಪೊಲೀಸ್|ಪೊಲೀಸರಿಗೆ|trai|police * ದೂರು|ಕಂಪ್ಲೇಂಟ್|complaint|duru
         matte|mathe|innu|innumele|inmele|mundhe|munde|innondu|yavattu|yavagalu|yavathu|ಮತ್ತೆ|ಇನ್ನು|ಇನ್ನುಮೇಲೆ|ಇನ್ಮೇಲೆ|ಮುಂದೆ|ಇನ್ನೊಮ್ಮೆ|ಯಾವತ್ತೂ|ಯಾವಾಗಲೂ|ಎಂದಿಗೂ mundhe|munde|mele|ಮುಂದೆ|ಮೇಲೆ|yavattu|ಯಾವತ್ತೂ? nanage|nange|namage|ನನಗೆ|ನಂಗೆ|ನಮಗೆ? ee|ಈ? number|numberge|ನಂಬರ್|ನಂಬರ್ಗೆ|ನಂಬರಿಗೆ? ge|ಗೆ? $C madb~|maadb~|madab~|maadab~|beda|bedi|ಮಾಡಬೇಡ~|ಮಾಡ್ಬೇಡ~|ಮಾಡಬಾರ~|ಬೇಡ|ಬೇಡಿ
         number|ನಂಬರ್|ನಂಬರನ್ನು|ನಂಬರ * tegedu|tegi~|thegi~|tege~|delete|remove|ತೆಗೆದು|ತೆಗೆ~|ತೆಗಿ~|ಅಳಿಸಿ|ಡಿಲೀಟ್
         list|patti|ಲಿಸ್ಟ್|ಪಟ್ಟಿ|ಪಟ್ಟಿಯಿಂದ|ಲಿಸ್ಟ್ನಿಂದ inda|ninda|ಇಂದ|ನಿಂದ? * tegedu|tege~|tegi~|ತೆಗೆ~|ತೆಗಿ~
@@ -69,6 +81,8 @@ pub(super) const KANNADA: Written = Written {
         $C kodabedi|kodbedi|ಕೊಡಬೇಡಿ|ಕೊಡ್ಬೇಡಿ
     ",
     never: "
+        ಹೆಂಡತಿಗೆ|hendatige $C
+        ಭಾನುವಾರ|bhanuvara $C
         nanu|naanu|navu|ನಾನು|ನಾವು|ಅವರು * $C mad~|ಮಾಡ~
         yake|ಯಾಕೆ|ಏಕೆ * $C
     ",
@@ -77,6 +91,8 @@ pub(super) const KANNADA: Written = Written {
 pub(super) const MALAYALAM: Written = Written {
     calls: "call|kol|phone|fon|message|salyam|shalyam|salyapedut~|disturb|കോൾ|കോള്‍|ഫോൺ|ഫോണ്‍|മെസേജ്|ശല്യം|ശല്യ|ബുദ്ധിമുട്ട്|കോളുകൾ|ഡിസ്റ്റർബ്",
     strong: "
+        കോളുകൾ|കോൾ|calls എനിക്ക്|enikku|enik വേണ്ട|venda
+        ട്രായ്|പോലീസിൽ|പൊലീസിൽ|trai|police|policil * പരാതി~|parathi|complaint
         ini|iniyum|iny|veendum|vindum|pinne|orikkalum|inimel|ഇനി|ഇനിയും|വീണ്ടും|പിന്നെ|ഒരിക്കലും|ഇനിമേൽ orikkalum|mel|muthal|മേൽ|മുതൽ|ഒരിക്കലും? enne|enikku|njangale|ennea|എന്നെ|എനിക്ക്|ഞങ്ങളെ|എന്നേ? ee|ഈ? number|numberil|നമ്പറിൽ|നമ്പറിലേക്ക്? ilekku|il|ഇൽ? vilikkar~|vilikar~|vilikkand~|vilikand~|vilikkend~|vilikkalle|വിളിക്കരു~|വിളിക്കണ്ട~|വിളിക്കേണ്ട~|വിളിക്കല്ലേ
         ini|iniyum|veendum|vindum|orikkalum|ഇനി|ഇനിയും|വീണ്ടും|ഒരിക്കലും * $C cheyyar~|cheyyand~|cheyar~|cheyyal~|venda|ചെയ്യരു~|ചെയ്യണ്ട~|ചെയ്യേണ്ട~|ചെയ്യല്ലേ|വേണ്ട
         number|nambar|നമ്പർ|നമ്പര്‍ * kalay~|kala|neek~|maattu|delete|remove|ozhiv~|mattu~|കളയ~|കളയൂ|നീക്ക~|ഡിലീറ്റ്|ഒഴിവാ~|മാറ്റ~

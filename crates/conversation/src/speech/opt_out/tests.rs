@@ -263,3 +263,31 @@ fn odia() {
         ],
     );
 }
+
+#[test]
+fn threats_and_refusals_for_good_are_opt_outs() {
+    for text in [
+        "I never want to hear from you again",
+        "no more marketing calls",
+        "I will complain to TRAI if you call again",
+        "ट्राई में शिकायत कर दूँगा",
+        "మీ కాల్స్ నాకు వద్దు",
+        "ನಿಮ್ಮ ಕಾಲ್ ನನಗೆ ಬೇಡ",
+        "मुझे मार्केटिंग कॉल्स नहीं चाहिए",
+    ] {
+        assert!(opt_out(text, "en"), "{text}");
+    }
+    for text in [
+        "not on Sundays",
+        "please don't call on Sundays",
+        "in a meeting, no call now",
+        "can you call again?",
+        "my number has changed",
+        "don't put the call on hold",
+        "before ten don't call",
+        "मेरी पत्नी को फोन मत कीजिए",
+        "રવિવારે ફોન ન કરશો",
+    ] {
+        assert!(!opt_out(text, "en"), "{text}");
+    }
+}
