@@ -62,7 +62,9 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
     let plain = |words: &[String]| -> Vec<String> {
         words
             .iter()
-            .map(|word| numbers::small(word, language).map_or_else(|| word.clone(), |value| value.to_string()))
+            .map(|word| {
+                numbers::small(word, language).map_or_else(|| word.clone(), |value| value.to_string())
+            })
             .flat_map(|word| fold(&word))
             .collect()
     };

@@ -50,7 +50,8 @@ fn answers(text: &str) {
         ["Gold", "2 BHK", "हाँ", text.get(..text.len().min(9)).unwrap_or("none")].map(str::to_owned).to_vec();
     for kind in [FieldKind::Text, FieldKind::Boolean, FieldKind::Number, FieldKind::Choice] {
         let field = Field { key: "k".into(), label: String::new(), kind, choices: choices.clone() };
-        for value in [capture(&field, text), capture_digits(&field, text)].into_iter().flatten() {
+        let heard = speech::LANGUAGES.iter().map(|language| capture(&field, text, language));
+        for value in heard.chain([capture_digits(&field, text)]).flatten() {
             match kind {
                 FieldKind::Boolean => assert!(value.is_boolean(), "{value}"),
                 FieldKind::Choice => {

@@ -237,7 +237,24 @@ const VERBS: &[&str] = &[
 ];
 /// `Closed`, which stops together with one of [`DO`]; and `do not`, which stops together with `send` and one of
 /// [`OBJECTS`].
-const CLOSE: &[&str] = &["band", "bandh", "bondho", "banda", "बंद", "बन्द", "বন্ধ", "બંધ", "ਬੰਦ", "ବନ୍ଦ", "bondo", "bund", "banth", "bandha", "ବନ୍ଧ", "বন্দ"];
+const CLOSE: &[&str] = &[
+    "band",
+    "bandh",
+    "bondho",
+    "banda",
+    "बंद",
+    "बन्द",
+    "বন্ধ",
+    "બંધ",
+    "ਬੰਦ",
+    "ବନ୍ଦ",
+    "bondo",
+    "bund",
+    "banth",
+    "bandha",
+    "ବନ୍ଧ",
+    "বন্দ",
+];
 const DO: &[&str] = &[
     "karo",
     "kro",
@@ -721,7 +738,7 @@ fn composed(words: &str) -> Option<StopWord> {
     if let Some(what) = unsent {
         let about = what.split(' ').any(|word| OBJECTS.contains(&word));
         let known = what.split(' ').all(|word| OBJECTS.contains(&word) || FILLERS.contains(&word));
-        return (about && known).then_some(Wish::StopMessages);
+        return (about && known).then_some(StopWord::StopMessages);
     }
     let words: Vec<&str> = words.split(' ').collect();
     let has = |set: &[&str]| words.iter().any(|word| set.contains(word));

@@ -23,9 +23,12 @@ pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> 
         choices: expected.map(|expected| expected.choices.clone()).unwrap_or_default(),
         ..Field::default()
     };
-    let number = || capture(&field(FieldKind::Number), words, language).and_then(|value| value.as_str().map(str::len));
+    let number =
+        || capture(&field(FieldKind::Number), words, language).and_then(|value| value.as_str().map(str::len));
     match kind {
-        Some(kind @ (FieldKind::Boolean | FieldKind::Choice)) if capture(&field(kind), words, language).is_some() => {
+        Some(kind @ (FieldKind::Boolean | FieldKind::Choice))
+            if capture(&field(kind), words, language).is_some() =>
+        {
             FINISHED_MS
         }
         Some(FieldKind::Number) => match number() {

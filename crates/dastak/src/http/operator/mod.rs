@@ -23,7 +23,7 @@ use api::operator::NewNumber;
 
 use self::workspace::workspace;
 use super::handler::{Handler, Outcome, Reply, Request};
-use crate::app::{App, Failure, keys, members, numbers, operator_log, wallet, workspaces};
+use crate::app::{App, keys, members, numbers, operator_log, wallet, workspaces};
 use crate::open;
 
 /// The handlers of the operator API by operation.
