@@ -223,7 +223,7 @@ fn check_free(
     // Whoever has the account's token could bind it in any workspace, and each would answer its customers. Numbers of the
     // sandbox are nobody's.
     let counts = is_new && provider == ProviderKind::Cloud;
-    if counts && channel_accounts::is_bound_elsewhere(tx, tenant, phone_number_id)? {
+    if counts && channel_accounts::holders(tx, phone_number_id)?.iter().any(|holder| *holder != tenant) {
         return Err(Failure::conflict("the number is bound already: release it first"));
     }
     Ok(())

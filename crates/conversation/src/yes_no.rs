@@ -154,7 +154,7 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
         let sure = !no.is_empty() || unknown == 0 || rest.first() == Some(&Meaning::No);
         return (sure && !agreed && (yes.is_empty() || !no.is_empty())).then_some(false);
     }
-    let yes = agreed && unknown <= MOST_BESIDE_YES || !yes.is_empty() || has(Meaning::Soft) && unknown <= 1;
+    let yes = agreed && unknown <= MOST_BESIDE_YES || (!yes.is_empty() || has(Meaning::Soft)) && unknown <= 1;
     yes.then_some(true)
 }
 

@@ -17,6 +17,8 @@ fn sayings_of_each_language() {
             ],
             &[
                 "I can't hear you",
+                "I am busy",
+                "I am looking for a home loan",
                 "not now",
                 "yes and no",
                 "who is this",

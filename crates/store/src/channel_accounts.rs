@@ -306,16 +306,16 @@ pub fn number_at_provider(
     tx.one(sql, params![tenant, phone_number_id])
 }
 
-/// Across workspaces: whether a number of the Cloud API is bound in another workspace than this one. On a shared store the
-/// answer holds until the transaction ends: nobody else asks about the same number meanwhile.
-pub fn is_bound_elsewhere(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -> Result<bool, DbError> {
+/// Across workspaces: those that a number of the Cloud API is bound in. On a shared store the answer holds until the
+/// transaction ends: nobody else asks about the same number meanwhile.
+pub fn holders(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<Tenant>, DbError> {
     if tx.shared() {
         let lock = "select 1 from (select pg_advisory_xact_lock(hashtextextended('channel number ' || ?1, 0))) as locked";
         tx.exists(lock, params![phone_number_id])?;
     }
-    let sql = "select 1 from channel_numbers n join channel_connections c on c.id = n.connection
-        where n.phone_number_id = ?1 and n.workspace <> ?2 and c.provider = 'cloud'";
-    tx.exists(sql, params![phone_number_id, tenant])
+    let sql = "select n.workspace from channel_numbers n join channel_connections c on c.id = n.connection
+        where n.phone_number_id = ?1 and c.provider = 'cloud'";
+    tx.all(sql, params![phone_number_id])
 }
 
 /// The number that an agent answers on.

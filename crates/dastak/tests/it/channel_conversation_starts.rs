@@ -259,7 +259,7 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     let change = json!({"systemPrompt": "Greet {{name}}."});
     let path = format!("/v1/agents/{}", room.kit.agent);
     room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
-    for variables in [json!({}), json!({"name": ""}), json!({"name": " \t "}), json!({"name": null})] {
+    for variables in [json!({}), json!({"name": ""}), json!({"name": " \t "})] {
         body["variables"] = variables.clone();
         let refused = room.post(&body).await.refused(422, "brain_unavailable");
         assert_eq!(refused["meta"]["missing"], json!(["name"]), "{variables}");
