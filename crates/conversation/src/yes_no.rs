@@ -175,10 +175,9 @@ impl<'a> Said<'a> {
 
     /// Whether a folded word may stand beside a choice and tells nothing.
     pub(crate) fn is_beside(&self, word: &String) -> bool {
-        let beside = |table: &&Answers| {
-            table.fill.contains(word) || table.yes.contains(word) || table.soft.contains(word)
-        };
-        self.0.iter().any(|table| beside(&table))
+        self.0
+            .iter()
+            .any(|table| table.fill.contains(word) || table.yes.contains(word) || table.soft.contains(word))
     }
 
     /// The place, from 1, that a folded word names (`second`, `दूसरा`); a count (`two`) if `counts`.

@@ -177,9 +177,7 @@ impl File {
     fn declares(&self, name: &str) -> bool {
         const KEYWORDS: [&str; 10] =
             ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "macro_rules"];
-        self.tokens
-            .windows(3)
-            .any(|of| of[1] == name && KEYWORDS.contains(&of[0].as_str()) || of[0] == "!" && of[1] == name)
+        self.tokens.windows(3).any(|of| of[1] == name && (KEYWORDS.contains(&of[0].as_str()) || of[0] == "!"))
     }
 }
 
