@@ -18,6 +18,7 @@ fn sayings_of_each_language() {
             &[
                 "I can't hear you",
                 "I am busy",
+                "I will see",
                 "I am looking for a home loan",
                 "not now",
                 "yes and no",
