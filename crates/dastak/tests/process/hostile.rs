@@ -243,9 +243,10 @@ async fn pages_that_nobody_reads_hold_little_memory() {
         given += usize::from(&said == b"HTTP/1.1 200");
         assert!([&b"HTTP/1.1 200"[..], b"HTTP/1.1 429"].contains(&&said[..]));
     }
-    assert!((1..=20).contains(&given), "{given} of 80 were given");
+    // How many depends on how fast they are read: what the sockets took is no more in memory.
+    assert!(given >= 1, "{given} of 80 were given");
     let cost = memory(&node, "VmHWM").saturating_sub(before);
-    assert!(cost < 100 * MB, "{cost} bytes for 80 pages that nobody reads");
+    assert!(cost < 100 * MB, "{cost} bytes for 80 pages that nobody reads, {given} given");
 }
 
 #[tokio::test]
