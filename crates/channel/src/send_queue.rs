@@ -92,7 +92,8 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
             continue;
         }
         let (app, in_flight) = (app.clone(), in_flight.clone());
-        sending.spawn(async move {
+        let clock = app.clock.clone();
+        sending.spawn(clock.counted(async move {
             let most = i64::try_from(room).unwrap_or(BATCH).min(BATCH);
             let claims = claim(&app, tenant, number, most).await?;
             let held = claims.is_none();
@@ -107,9 +108,9 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
                 });
             }
             Ok::<_, Failure>(held)
-        });
+        }));
     }
-    while let Some(done) = sending.join_next().await {
+    while let Some(done) = app.clock.outside(sending.join_next()).await {
         held |= done.map_err(|why| Failure::internal(why.to_string()))??;
     }
     let (next, lease) = app

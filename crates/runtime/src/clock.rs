@@ -219,6 +219,18 @@ impl Clock {
         self.spawn_boxed(Box::pin(task));
     }
 
+    /// A future that the manual clock waits for, for a task of a set whose results are joined.
+    pub fn counted<T, F: Future<Output = T>>(&self, work: F) -> impl Future<Output = T> + use<T, F> {
+        self.begin();
+        self.0.tasks.enter();
+        let guard = Counted(self.clone());
+        INSIDE.scope(Cell::new(true), async move {
+            let result = work.await;
+            drop(guard);
+            result
+        })
+    }
+
     /// [`Clock::spawn`] without the type of the task: the runtime's part of a task is compiled once, not for each.
     fn spawn_boxed(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
         self.begin();
