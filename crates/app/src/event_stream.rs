@@ -92,7 +92,7 @@ async fn read(
     Ok((rows.into_iter().filter_map(|(_, envelope)| envelope).collect(), next, more))
 }
 
-/// What a listener is told: envelopes (JSON), oldest first, the next point, and the turn in which they were read.
+/// What a listener receives: envelopes (JSON), oldest first, the next cursor, and the turn in which they were read.
 pub type Heard = (Vec<String>, String, Turn<Client>);
 
 /// Events of one mode after a point. Waits for up to `wait` of real time while there are none: it is the client that waits,

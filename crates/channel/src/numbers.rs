@@ -220,8 +220,8 @@ fn check_free(
             "the number is bound with another phoneNumberId: release that one first",
         ));
     }
-    // Whoever has the account's token could bind it in any workspace, and each would answer its customers. Numbers of the
-    // sandbox are nobody's.
+    // Otherwise anybody with the account's token could bind the number in a second workspace, and both would answer its
+    // customers. The sandbox's numbers belong to nobody.
     let counts = is_new && provider == ProviderKind::Cloud;
     if counts && channel_accounts::holders(tx, phone_number_id)?.iter().any(|holder| *holder != tenant) {
         return Err(Failure::conflict("the number is bound already: release it first"));

@@ -48,7 +48,7 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
     if connection.provider == ProviderKind::Cloud {
         let account = account_of(&app.keyring, connection)?;
         let carrier = provider(app, &account);
-        let answer = carrier.numbers(&account).await;
+        let answer = app.clock.outside(carrier.numbers(&account)).await;
         let states = match brought(app, &account, answer).await {
             Ok(states) => states,
             // The operator has to act; until then a look a day is enough.

@@ -1,5 +1,5 @@
-//! Turns at something that costs much while it lasts: so many at once for each, and for all. Whoever comes when there is none
-//! waits, in the order of coming; among those who wait for a turn of all, none has more places than it has turns.
+//! A fair semaphore for expensive work: a bounded number of permits for each client, and in all. Requests beyond it wait in
+//! order; no client has more places in the common queue than it has permits of its own.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -35,7 +35,7 @@ pub(super) struct Figures {
     pub(super) lag: Option<Histogram>,
 }
 
-/// What the engine is told by the settings of the service.
+/// Settings of the engine.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Name in the headers and the user agent.
@@ -203,9 +203,6 @@ impl Engine {
     }
 
     /// Makes what nodes remember of a workspace's endpoints void once the transaction is committed.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
         let cache = self.endpoints.clone();
         tx.after_commit(move || cache.forget(tenant));

@@ -13,9 +13,6 @@ use super::{attempt, record, scan, sweep};
 impl Engine {
     /// Drops events and delivery logs after their time. Returns when to come again, a day later at the
     /// earliest.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn sweep(&self) -> Result<Timestamp, DbError> {
         sweep::sweep(self).await
     }

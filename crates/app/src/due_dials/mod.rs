@@ -34,7 +34,6 @@ pub trait DueDial: Sized {
     /// [`Prepared::carrier_rests`].
     const BREAKER: bool = true;
 
-    /// Its workspace.
     fn tenant(&self) -> Tenant;
 
     /// Live or test.
@@ -51,9 +50,6 @@ pub trait DueDial: Sized {
     fn order(&self) -> Order;
 
     /// Adds the facts that this kind alone knows.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn add_facts(
         &mut self,
         _tx: &mut Tx<'_>,
@@ -72,9 +68,6 @@ pub trait DueDial: Sized {
     fn decide(&mut self, facts: &DueFacts, now: Timestamp) -> Result<Option<(Self::Decision, Act)>, Failure>;
 
     /// Stores a decision, after the call that it placed or that a gate blocked was written down.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn settle(
         self,
         tx: &mut Tx<'_>,
@@ -83,9 +76,6 @@ pub trait DueDial: Sized {
     ) -> Result<(), Failure>;
 
     /// Stores when a row is looked at again of which nothing was decided.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn leave(self, _tx: &mut Tx<'_>, _round: &mut DialRound) -> Result<(), Failure> {
         Ok(())
     }
@@ -97,9 +87,6 @@ pub trait DueDial: Sized {
     fn set_aside(self, tx: &mut Tx<'_>, round: &mut DialRound, failure: Failure) -> Result<(), Failure>;
 
     /// Settles a row in flight by the record of its call; `None` when the record is gone.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn settle_in_flight(
         self,
         _tx: &mut Tx<'_>,
@@ -116,7 +103,6 @@ pub struct InFlight(pub Option<Id<Call>>);
 
 /// What a look at a due dial has found and decided.
 pub struct Look<'a, D> {
-    /// The decision.
     pub decision: D,
     /// What it rests on.
     pub facts: DueFacts,
@@ -176,9 +162,6 @@ impl DialRound {
     }
 
     /// Writes what was placed, and forgets what was read.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         std::mem::take(&mut self.known).finish(tx, &self.env.context)
     }
@@ -189,9 +172,6 @@ impl DialRound {
     }
 
     /// Reads in advance what the gates ask of these people, and whether they are in a live call.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn prefetch_people(
         &mut self,
         tx: &mut Tx<'_>,
@@ -203,9 +183,6 @@ impl DialRound {
     }
 
     /// Lines that are free for live calls of a workspace. The workspace is locked, so its own lines stand still.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
         let workspace = self.known.workspace(tx, tenant, Mode::Live)?;
         let (mine, all) = self.known.lines_in_use(tx, tenant)?;

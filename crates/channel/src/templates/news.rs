@@ -31,7 +31,8 @@ pub(crate) async fn sync_all(app: &Arc<App>, account: &Account) -> Result<Synced
     let began = app.clock.now();
     let (mut states, mut after) = (Vec::new(), None);
     for _ in 0..PAGES {
-        let answer = provider(app, account).templates(account, after.as_deref()).await;
+        let provider = provider(app, account);
+        let answer = app.clock.outside(provider.templates(account, after.as_deref())).await;
         let page = brought(app, account, answer).await?;
         states.extend(page.templates);
         after = page.next;

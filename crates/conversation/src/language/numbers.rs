@@ -11,7 +11,7 @@ use crate::words::plain_digit;
 
 /// Longest number, in digits.
 const MAX_DIGITS: usize = 40;
-/// Most words that are read; whoever says more does not answer with a number.
+/// Most words that are read; a longer text is not an answer with a number.
 const MAX_WORDS: usize = 80;
 /// Amounts are counted in millionths, so that `2.5 lakh` is exact.
 const ONE: u128 = 1_000_000;

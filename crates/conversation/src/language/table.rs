@@ -82,7 +82,11 @@ pub struct Table {
 static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
     SOURCES
         .iter()
-        .filter_map(|(code, source)| Some((*code, Table::of(code, &toml::from_str(source).ok()?))))
+        .map(|(code, source)| {
+            let file = toml::from_str(source)
+                .unwrap_or_else(|error| panic!("languages/{code}/numbers.toml: {error}"));
+            (*code, Table::of(code, &file))
+        })
         .collect()
 });
 

@@ -27,7 +27,9 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
         if taken.is_empty() {
             break;
         }
-        let looks = taken.into_iter().map(|connection| upkeep::look(app.clone(), connection));
+        // Each is work of its own, which waits for the provider outside; the job waits for them.
+        let looks =
+            taken.into_iter().map(|connection| app.clock.counted(upkeep::look(app.clone(), connection)));
         app.clock.outside(join_all(looks)).await;
     }
     match upkeep::next(&app).await {

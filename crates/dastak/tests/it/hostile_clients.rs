@@ -157,7 +157,7 @@ async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
     until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
 }
 
-/// The same at the address to which a provider sends notifications: whoever knows it has no signature.
+/// The same at the address to which a provider sends notifications: a stranger may know it, and has no signature.
 #[tokio::test]
 async fn strangers_at_the_address_of_a_hook_hold_nobody_up() {
     const THREE_MB: usize = 3_000_000;
@@ -184,7 +184,7 @@ async fn strangers_at_the_address_of_a_hook_hold_nobody_up() {
     app.send("POST", &address, None, &[], large(400_000)).await.refused(401, "unauthorized");
 }
 
-/// Pages are read so many at once, for each workspace and for all; whoever waits for an event has no turn meanwhile.
+/// A bounded number of pages is read at once, for each workspace and in all; a long poll holds no turn while it waits.
 #[tokio::test]
 async fn answers_are_read_in_turns() {
     let app = TestApp::start().await;
