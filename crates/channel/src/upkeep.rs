@@ -62,7 +62,7 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
             Err(failure) => return Err(failure),
         };
         take_over(app, connection, states).await?;
-        templates::sync_all(app, &account).await?;
+        templates::sync_all(app, &account, true).await?;
     }
     over(app, connection).await?;
     tracing::debug!(workspace = %tenant, "an account of the messaging channel was looked at");

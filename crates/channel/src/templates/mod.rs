@@ -408,5 +408,5 @@ pub async fn sync(app: &Arc<App>, caller: &Caller) -> Result<SyncedTemplates, Fa
     if caller.mode() == Mode::Test {
         return Ok(SyncedTemplates::default());
     }
-    sync_all(app, &account).await
+    sync_all(app, &account, false).await
 }

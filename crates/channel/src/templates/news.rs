@@ -26,13 +26,19 @@ use crate::providers::provider;
 /// Most pages of templates that are read.
 const PAGES: usize = 100;
 
-/// Reads the provider's list of an account's templates.
-pub(crate) async fn sync_all(app: &Arc<App>, account: &Account) -> Result<SyncedTemplates, Failure> {
+/// Reads the provider's list of an account's templates. `counted` work (a job, not a request) is one that the manual clock
+/// waits for, but not while the provider answers.
+pub(crate) async fn sync_all(
+    app: &Arc<App>,
+    account: &Account,
+    counted: bool,
+) -> Result<SyncedTemplates, Failure> {
     let began = app.clock.now();
     let (mut states, mut after) = (Vec::new(), None);
     for _ in 0..PAGES {
         let provider = provider(app, account);
-        let answer = app.clock.outside(provider.templates(account, after.as_deref())).await;
+        let page = provider.templates(account, after.as_deref());
+        let answer = if counted { app.clock.outside(page).await } else { page.await };
         let page = brought(app, account, answer).await?;
         states.extend(page.templates);
         after = page.next;
