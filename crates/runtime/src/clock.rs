@@ -219,7 +219,8 @@ impl Clock {
         self.spawn_boxed(Box::pin(task));
     }
 
-    /// A future that the manual clock waits for, for a task of a set whose results are joined.
+    /// A future that the manual clock waits for, to be spawned as a task of a set whose results are joined. In the task of a
+    /// job its waits would be taken for those of the job.
     pub fn counted<T, F: Future<Output = T>>(&self, work: F) -> impl Future<Output = T> + use<T, F> {
         self.begin();
         self.0.tasks.enter();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use channel::upkeep;
 use domain::time::{MINUTE, Timestamp};
-use futures_util::future::join_all;
+use tokio::task::JoinSet;
 
 use super::next_look;
 use crate::app::App;
@@ -28,9 +28,11 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
             break;
         }
         // Each is work of its own, which waits for the provider outside; the job waits for them.
-        let looks =
-            taken.into_iter().map(|connection| app.clock.counted(upkeep::look(app.clone(), connection)));
-        app.clock.outside(join_all(looks)).await;
+        let mut looks = JoinSet::new();
+        for connection in taken {
+            looks.spawn(app.clock.counted(upkeep::look(app.clone(), connection)));
+        }
+        app.clock.outside(looks.join_all()).await;
     }
     match upkeep::next(&app).await {
         Ok(due) => next_look(&app, due, again),
