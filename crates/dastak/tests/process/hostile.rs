@@ -30,6 +30,14 @@ async fn connect(node: &Node) -> TcpStream {
     TcpStream::connect(node.ready["listen"].as_str().expect("an address")).await.expect("a connection")
 }
 
+/// A connection whose kernel takes little of an answer before it is read, whatever earlier connections made it learn.
+async fn connect_narrow(node: &Node) -> TcpStream {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(4096).expect("a small buffer");
+    let address = node.ready["listen"].as_str().expect("an address").parse().expect("an address");
+    socket.connect(address).await.expect("a connection")
+}
+
 /// Sends a body and returns the status of the answer.
 async fn post(node: &Node, method: &str, path: &str, key: &str, body: &[u8]) -> u16 {
     let mut socket = connect(node).await;
@@ -230,7 +238,7 @@ async fn pages_that_nobody_reads_hold_little_memory() {
     let mut sockets = Vec::new();
     for path in [format!("{records}?limit=200"), "/v1/events?after=start&limit=100".to_owned()] {
         for _ in 0..40 {
-            let mut socket = connect(&node).await;
+            let mut socket = connect_narrow(&node).await;
             let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\r\n");
             socket.write_all(head.as_bytes()).await.expect("sent");
             sockets.push(socket);
@@ -243,10 +251,9 @@ async fn pages_that_nobody_reads_hold_little_memory() {
         given += usize::from(&said == b"HTTP/1.1 200");
         assert!([&b"HTTP/1.1 200"[..], b"HTTP/1.1 429"].contains(&&said[..]));
     }
-    // How many depends on how fast they are read: what the sockets took is no more in memory.
-    assert!(given >= 1, "{given} of 80 were given");
+    assert!((1..=20).contains(&given), "{given} of 80 were given");
     let cost = memory(&node, "VmHWM").saturating_sub(before);
-    assert!(cost < 100 * MB, "{cost} bytes for 80 pages that nobody reads, {given} given");
+    assert!(cost < 100 * MB, "{cost} bytes for 80 pages that nobody reads");
 }
 
 #[tokio::test]
