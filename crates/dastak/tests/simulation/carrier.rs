@@ -77,6 +77,8 @@ pub struct State {
     pub loud: bool,
     /// By how much the clock is ahead of the time that passed.
     ahead: i64,
+    /// Moments that the clock was set forward to, and by how much.
+    jumps: Vec<(Timestamp, i64)>,
     pub crashes_left: u32,
     /// Whether the service may meet with faults now.
     pub faulty: bool,
@@ -134,6 +136,7 @@ impl World {
             sent: 0,
             loud: false,
             ahead: 0,
+            jumps: Vec::new(),
             crashes_left: 6,
             faulty: false,
             mood: Mood::of(seed),
@@ -237,7 +240,15 @@ impl World {
         for own in self.nodes.running() {
             own.step_to(own.now().plus(by));
         }
+        if by > 0 {
+            self.lock().jumps.push((to, by));
+        }
         self.tell(format!("the clock is set by {} s", by / SECOND));
+    }
+
+    /// By how much the clock was set forward since a moment, in milliseconds.
+    pub fn jumped_since(&self, moment: Timestamp) -> i64 {
+        self.lock().jumps.iter().filter(|(to, _)| *to >= moment).map(|(_, by)| by).sum()
     }
 
     /// So much time passes, in milliseconds, in which nothing of the service runs.

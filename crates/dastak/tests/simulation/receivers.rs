@@ -266,7 +266,7 @@ pub fn broken(
                 "succeeded" if came => {}
                 "pending" if end.0 - delivery.created_at.0 < OVER => {}
                 "failed" if delivery.emptied => {}
-                "failed" if endpoint.health != Health::Well && tried_long(delivery) => {}
+                "failed" if endpoint.health != Health::Well && tried_long(world, delivery) => {}
                 status => broken.push(format!(
                     "{what}: {status}, {}, {}",
                     if came { "it came" } else { "it never came" },
@@ -278,12 +278,14 @@ pub fn broken(
     broken
 }
 
-/// Whether its attempts went on for as long as the schedule says.
-fn tried_long(delivery: &DeliverySeen) -> bool {
+/// Whether its attempts went on for as long as the schedule says. It asks when an attempt ended, which is later than it began
+/// by as much as the clock was set forward meanwhile.
+fn tried_long(world: &World, delivery: &DeliverySeen) -> bool {
     let attempts: Vec<serde_json::Value> =
         serde_json::from_str(&format!("[{}]", delivery.attempts)).unwrap_or_default();
     let last = attempts.last().and_then(|attempt| Timestamp::parse(attempt["at"].as_str()?));
-    last.is_some_and(|last| last.0 - delivery.created_at.0 >= PATIENCE)
+    let least = PATIENCE - world.jumped_since(delivery.created_at);
+    last.is_some_and(|last| last.0 - delivery.created_at.0 >= least)
 }
 
 /// The receivers of one customer: a spell is anywhere in the first two days.
