@@ -410,7 +410,8 @@ pub fn table(counts: &Counts) -> String {
     lines.join("\n")
 }
 
-/// A job that waits for tasks of its own holds the clock; one that is not known here would stop the simulation.
+/// A job that waits for tasks of its own holds the clock; one that is not known here would stop the simulation. Tasks that
+/// the clock counts by themselves are work of their own.
 #[test]
 fn every_job_with_tasks_of_its_own_is_known() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/jobs");
@@ -419,7 +420,8 @@ fn every_job_with_tasks_of_its_own_is_known() {
         .map(|file| file.expect("a file").path())
         .filter(|file| {
             let text = std::fs::read_to_string(file).expect("a job");
-            text.contains("super::work_due") || text.contains("JoinSet")
+            text.contains("super::work_due")
+                || (text.contains("JoinSet") && !text.contains("clock.counted("))
         })
         .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()))
         // What these jobs share.
