@@ -25,7 +25,6 @@ pub struct Name {
 /// Objects of one kind that this node is sending to clients.
 pub struct Outgoing<K: Kind> {
     name: Name,
-    /// By object.
     pub of_objects: Shares<Id<K>>,
     of_workspaces: Shares<Tenant>,
 }
@@ -33,11 +32,9 @@ pub struct Outgoing<K: Kind> {
 /// A range of the bytes of an object.
 #[derive(Debug)]
 pub struct Range {
-    /// The object's key.
     pub key: String,
     /// The first byte.
     pub first: u64,
-    /// How many.
     pub length: u64,
 }
 

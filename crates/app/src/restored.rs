@@ -67,9 +67,6 @@ fn failed(file: &Path, why: &io::Error) -> String {
 
 /// Says in one transaction where these recordings lie now, and in the operator's log that the store is an older one
 /// that was put back: `subject` says of when.
-///
-/// # Errors
-/// Those of the store.
 pub async fn settle(store: &Store, waiting: Vec<Waiting>, subject: String) -> Result<(), DbError> {
     let clock = Clock::real();
     let row = LogRow {

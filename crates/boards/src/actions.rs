@@ -24,7 +24,6 @@ use store::{DbError, Tx};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     pub tenant: Tenant,
-    /// The move.
     pub movement: Id<BoardMove>,
     /// Index of the automation in its column.
     pub position: i64,

@@ -141,7 +141,6 @@ fn newcomer(
     }))
 }
 
-/// A new card.
 fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entrance) -> CardRow {
     CardRow {
         id: context.ids.make(),

@@ -22,7 +22,6 @@ use store::chats::{self, ChatRow};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Include {
     pub messages: bool,
-    /// Its analysis.
     pub analysis: bool,
 }
 

@@ -64,11 +64,9 @@ impl Number {
 /// Selects the sending number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which<'a> {
-    /// The default one.
     Default,
     /// The one that an agent answers on.
     Agent(Id<Agent>),
-    /// This one.
     Number(Id<ChannelNumber>),
     /// The one with this id at the provider.
     Provider(&'a str),

@@ -24,7 +24,6 @@ pub enum Delivered {
     Sent(Box<MessageRow>),
     /// It was certainly not sent, and will be retried.
     Waits(Box<MessageRow>),
-    /// The provider refused it.
     Refused(Box<MessageRow>, ProviderError),
     /// It is unknown whether it was sent.
     Unknown(Box<MessageRow>),

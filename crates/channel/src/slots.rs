@@ -24,7 +24,6 @@ const PART_OF_BURST: i64 = 2;
 /// Most numbers that a node remembers.
 const REMEMBERED: usize = 10_000;
 
-/// A reserved slot.
 #[derive(Debug, Clone)]
 pub struct Slot {
     /// The provider's id of the number.

@@ -25,7 +25,6 @@ const LONGEST: usize = 4_096;
 pub struct InboundMessage {
     /// The message on the channel.
     pub message: Id<ChannelMessage>,
-    /// Its text.
     pub text: String,
     /// Whether a transcript is still to come: the reply waits for it, for [`TRANSCRIPTION`] at most.
     pub pending: bool,

@@ -27,12 +27,10 @@ const MAX_WORDS: usize = 20_000;
 /// How long an object that is being stored is not deleted: longer than any request takes.
 const GRACE: i64 = HOUR;
 
-/// An uploaded file.
 #[derive(Debug, Clone)]
 pub struct SentFile {
     /// The name of the part; by its place when empty.
     pub part: String,
-    /// What it holds.
     pub bytes: Arc<[u8]>,
 }
 

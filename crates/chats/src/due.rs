@@ -24,7 +24,6 @@ pub async fn adopt(app: &App) -> Result<u64, DbError> {
     app.store.tx(move |tx| chats::orphan(tx, &node, now)).await
 }
 
-/// A due chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     pub tenant: Tenant,

@@ -19,7 +19,6 @@ pub struct Watch {
 /// A part of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// More words.
     Text(String),
     /// The writer has finished, or has given up.
     End,
@@ -37,7 +36,6 @@ impl Feed {
         (Self(Some(Arc::new(sender))), Watch { text, read: 0 })
     }
 
-    /// More words.
     pub(crate) fn push(&self, words: &str) {
         if let Some(sender) = self.0.as_ref().filter(|_| !words.is_empty()) {
             sender.send_modify(|text| text.push_str(words));

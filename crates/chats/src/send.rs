@@ -19,7 +19,6 @@ use crate::session::{
 };
 use crate::{read, reply};
 
-/// An accepted message.
 pub enum Accepted {
     /// The answer is final: a repeated request, or a person has the session.
     Given(Answer),

@@ -11,14 +11,15 @@ use store::chats::MessageRow;
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// The model did not answer; whether the same may go better.
-    Model { again: bool },
+    Model {
+        again: bool,
+    },
     /// It took too long.
     Late,
     /// A file that it is about can be neither fetched nor stored now.
     Unavailable,
     /// Somebody else writes the reply by now, or nobody may.
     Gone,
-    /// The store failed.
     Store(Failure),
 }
 
@@ -31,7 +32,6 @@ impl From<Failure> for Trouble {
 /// What comes after the words of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The customer.
     Wait,
     /// A person, whom the flow or the model asked for.
     Person,
@@ -60,11 +60,9 @@ pub(crate) struct Written {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Line {
-    /// Words.
     Words(String),
     /// A template of the messaging channel.
     Template {
-        /// Which, and its values.
         template: Value,
     },
 }

@@ -48,7 +48,6 @@ pub struct Item {
     pub phone_number_id: Option<String>,
     /// The deduplication key. It may hold a person's number, so only a keyed hash of it is stored.
     pub key: String,
-    /// The notification.
     pub notification: Notification,
 }
 

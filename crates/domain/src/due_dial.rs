@@ -118,7 +118,6 @@ pub enum Check {
     Providers,
     /// The gates that speak of the person or the hours: do-not-disturb, opt-out, calling window.
     PersonAndHours,
-    /// Every gate.
     Gates,
     /// An own number of the pool is below its daily cap.
     CallerIds,
@@ -145,7 +144,6 @@ pub enum Obstacle {
     OwnNumber,
     /// No voice providers are configured.
     Providers,
-    /// A gate refuses.
     Blocked(Gate),
     /// Every own number has reached its daily cap until then.
     CallerIds(Timestamp),
@@ -162,7 +160,6 @@ pub enum Obstacle {
 /// What the caller owes beside storing the new state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// Nothing.
     Store,
     /// An intent to dial, stored with it.
     Place,

@@ -104,7 +104,6 @@ impl Ids {
         made.dated.after(now, fresh)
     }
 
-    /// A random number.
     pub fn random_number(&self) -> u32 {
         let mut bytes = [0u8; 4];
         (self.fill)(&mut bytes);

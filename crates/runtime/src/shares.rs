@@ -104,7 +104,6 @@ pub struct Bounds {
 pub enum Full {
     /// Its own, of so many bytes.
     Own(usize),
-    /// That of all.
     All,
 }
 

@@ -21,7 +21,6 @@ pub struct TransferOrder {
 /// Why nobody was brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferFailure {
-    /// Nobody answered.
     NoAnswer,
     /// The line was busy, or the person declined.
     Busy,
@@ -96,7 +95,6 @@ pub trait Mouth: Send + Sync {
     /// Sound that was sent so far, milliseconds.
     fn played_ms(&self) -> u64;
 
-    /// Presses keys.
     fn send_digits(&self, keys: &str);
 }
 

@@ -26,7 +26,6 @@ use super::lanes::Lanes;
 use super::pending::{FinishedAttempt, PendingAttempt, SENDING, locked};
 use super::readers::Readers;
 
-/// Figures of deliveries.
 #[derive(Default)]
 pub(super) struct Figures {
     pub(super) attempts: Family<[(&'static str, &'static str); 1], Counter>,

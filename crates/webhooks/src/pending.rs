@@ -28,7 +28,6 @@ pub(super) const SENDING: Bounds = Bounds { all: 64 * 1024 * 1024, kept: 0 };
 /// One attempt to be made.
 #[derive(Debug, Clone)]
 pub(super) struct PendingAttempt {
-    /// Which delivery.
     pub(super) key: Key,
     /// Type of the event.
     pub(super) kind: std::borrow::Cow<'static, str>,
@@ -38,7 +37,6 @@ pub(super) struct PendingAttempt {
     pub(super) transcript: Option<Arc<TranscriptRef>>,
     /// Replays so far.
     pub(super) round: i64,
-    /// When this round began.
     pub(super) round_at: Timestamp,
     /// Attempts of this round so far.
     pub(super) made: u32,
@@ -64,7 +62,6 @@ pub(super) struct FinishedAttempt {
     pub(super) what: Ending,
 }
 
-/// How it ended.
 #[derive(Debug, Clone)]
 pub(super) enum Ending {
     /// The endpoint answered with this status.

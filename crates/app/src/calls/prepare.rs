@@ -35,7 +35,6 @@ pub enum Source {
     Campaign(Id<Campaign>),
     /// An attempt of this nudge.
     Nudge(Id<Nudge>),
-    /// This scheduled call.
     ScheduledCall(Id<ScheduledCall>),
 }
 
@@ -87,7 +86,6 @@ pub struct Order {
     pub external_ref: Option<String>,
     /// Name of the person, if a contact has to be made.
     pub name: Option<String>,
-    /// Values for this call.
     pub variables: Map<String, Value>,
     /// The client's notes, within their limits ([`check_metadata`]).
     pub metadata: Map<String, Value>,
@@ -164,7 +162,6 @@ pub struct Prepared {
     pub check: Option<Refused>,
     /// Whom to call, if that is a number.
     pub to: Option<Phone>,
-    /// The own number.
     pub from: OwnNumber,
     pub(super) who: Who,
     /// The values of the conversation: the person's saved ones under the call's own.
@@ -344,9 +341,6 @@ fn check(
 }
 
 /// The own number of a call: the one asked for, or the first active one.
-///
-/// # Errors
-/// Those of the store.
 pub fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
     Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
 }

@@ -106,7 +106,6 @@ pub struct Look<'a, D> {
     pub decision: D,
     /// What it rests on.
     pub facts: DueFacts,
-    /// What was prepared.
     pub prepared: &'a Prepared,
     /// The call that was written down: placed, or listed as blocked by this gate.
     pub call: Option<(Arc<CallRow>, Option<Gate>)>,

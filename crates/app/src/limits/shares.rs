@@ -23,7 +23,6 @@ const READ_AT_ONCE: (usize, usize) = (4, 16);
 pub enum Client {
     /// A client without a key.
     Stranger,
-    /// The operator.
     Operator,
     /// A key of this workspace.
     Workspace(Tenant),
@@ -36,7 +35,6 @@ pub enum Client {
 
 /// What those who are connected have in work.
 pub struct InWork {
-    /// Connections.
     pub connections: Shares<()>,
     /// Connections by network.
     pub addresses: Shares<IpAddr>,

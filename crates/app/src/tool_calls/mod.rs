@@ -110,7 +110,6 @@ pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<W
 /// A tool that is to be called.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The tool's id.
     pub tool: String,
     /// The call or chat (`call_…`, `chatsess_…`), which the tool is told.
     pub interaction: String,

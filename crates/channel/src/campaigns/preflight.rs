@@ -35,7 +35,6 @@ pub struct Accepted {
     pub marketing: bool,
 }
 
-/// Looks at a campaign.
 pub fn look(
     tx: &mut Tx<'_>,
     context: &Context,

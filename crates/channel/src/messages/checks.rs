@@ -122,7 +122,6 @@ pub(crate) enum SendDecision {
     },
     /// Not before this moment.
     Wait(Timestamp),
-    /// It fails.
     Refuse(Refusal),
     /// Its campaign pauses; the message is withdrawn, and the person waits for the campaign to resume.
     TakeBack(PauseReason),

@@ -15,17 +15,13 @@ pub(crate) const LEASE: i64 = 120 * SECOND;
 /// A message to be sent.
 #[derive(Debug, Clone)]
 pub struct New {
-    /// Who sends it.
     pub source: Source,
-    /// From which number.
     pub number: Number,
     /// The recipient's contact; `None` when one is to be added.
     pub contact: Option<ContactRow>,
     /// Where it is to go.
     pub to: Recipient,
-    /// What it says.
     pub content: Content,
-    /// Its template.
     pub template: Option<Template>,
     /// The provider's id of the message that it answers.
     pub reply_to: Option<String>,
@@ -47,7 +43,6 @@ pub struct New {
 /// A person's consent to marketing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptIn {
-    /// How it was given.
     pub source: String,
     pub captured_at: Timestamp,
 }

@@ -61,7 +61,6 @@ pub struct Ending {
     pub then: String,
 }
 
-/// What a word is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
     Number(Vec<Token>),

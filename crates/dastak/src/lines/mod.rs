@@ -162,7 +162,6 @@ impl Lines {
         self.app.get()?.upgrade()
     }
 
-    /// State of the trunks.
     pub fn trunks(&self) -> Vec<TrunkHealth> {
         self.user_agent.trunks()
     }
@@ -238,7 +237,6 @@ impl Lines {
         self.lock().len() + self.lock_dialling().len()
     }
 
-    /// Closes the lines.
     pub async fn close(&self) {
         self.user_agent.stop().await;
         if let Some(network) = &self.network {

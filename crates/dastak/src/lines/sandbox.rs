@@ -75,7 +75,6 @@ impl Drop for Asked {
     }
 }
 
-/// The phones.
 pub(super) struct Phones {
     user_agent: UserAgent,
     questions: Questions,
@@ -118,7 +117,6 @@ impl Phones {
         Asked { questions: self.questions.clone(), call_id: call_id.to_owned() }
     }
 
-    /// Where they are called.
     pub(super) fn address(&self) -> SocketAddr {
         self.user_agent.local_address()
     }

@@ -29,7 +29,6 @@ pub(super) struct LineServices {
     pub(super) id: Id<Call>,
     pub(super) control: LegControl,
     pub(super) facts: Facts,
-    /// The customer's line.
     pub(super) line: Line,
     pub(super) fork: Fork,
     pub(super) referred: Mutex<Referred>,

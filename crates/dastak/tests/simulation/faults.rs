@@ -420,8 +420,7 @@ fn every_job_with_tasks_of_its_own_is_known() {
         .map(|file| file.expect("a file").path())
         .filter(|file| {
             let text = std::fs::read_to_string(file).expect("a job");
-            text.contains("super::work_due")
-                || (text.contains("JoinSet") && !text.contains("clock.counted("))
+            text.contains("super::work_due") || (text.contains("JoinSet") && !text.contains("clock.counted("))
         })
         .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()))
         // What these jobs share.

@@ -24,7 +24,6 @@ pub const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 /// A row as the rules know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Where it is.
     pub standing: Standing,
     /// Status of the last call; `blocked` when a gate refused it.
     pub dial_status: Option<Status>,
@@ -87,7 +86,6 @@ pub fn decide(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> 
 /// How a call of a row ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// A person answered.
     Answered,
     /// Nobody answered, the line was busy, a machine answered, or the network or the agent failed.
     NotReached,
@@ -125,7 +123,6 @@ impl Ending {
     }
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Its time has come, and nothing stops the campaign.
@@ -140,10 +137,8 @@ pub enum Event {
     CallMissing,
 }
 
-/// A decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The row afterwards.
     pub next: Row,
     /// What the caller owes beside.
     pub action: Action,

@@ -21,11 +21,9 @@ pub enum StopWord {
     StopMessages,
     /// Neither messages nor calls.
     StopAll,
-    /// Messages again.
     Start,
     /// No more marketing; other messages are as before.
     StopMarketing,
-    /// Marketing again.
     StartMarketing,
 }
 

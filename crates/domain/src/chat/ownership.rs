@@ -8,7 +8,6 @@ use crate::time::Timestamp;
 /// The owner of a chat, and all fields that change with the owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ownership {
-    /// Where it stands.
     pub state: State,
     /// The teammate who has it.
     pub teammate: Option<Id<User>>,
@@ -24,7 +23,6 @@ pub struct Ownership {
     pub unanswered_at: Option<Timestamp>,
     /// Why it was handed to a person.
     pub handoff_reason: Option<String>,
-    /// When.
     pub handoff_at: Option<Timestamp>,
 }
 
@@ -37,7 +35,6 @@ pub enum Transition {
     TakeOver(Option<Id<User>>),
     /// It is handed back to the agent.
     HandBack,
-    /// It ends.
     End,
 }
 

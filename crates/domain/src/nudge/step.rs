@@ -27,7 +27,6 @@ pub const CHECKS: &[Check] = &[
     Check::Carrier,
 ];
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// It is due, or the dialler has a reason to check earlier.
@@ -42,7 +41,6 @@ pub enum Event {
     AgentConnected,
     /// The callee picked up but the agent could not be connected.
     AgentFailedToStart,
-    /// The call ended.
     Ended(EndCause),
     /// A machine answered, and the call is over.
     Voicemail,
@@ -62,7 +60,6 @@ pub enum Event {
     Cancel,
     /// The API key that made it was revoked.
     KeyRevoked,
-    /// The person was erased.
     Erased,
     /// `expiresAt` has passed.
     Expire,

@@ -14,7 +14,6 @@ row! {
     /// The send queue of a number.
     #[derive(Debug, Clone)]
     pub struct SendQueueRow in "channel_lines" {
-        /// Whose it is.
         workspace: Tenant,
         /// The provider's id of the number.
         phone_number_id: String,

@@ -24,7 +24,6 @@ fn sample(index: u64) -> i16 {
     ((std::f64::consts::TAU * phase).sin() * 9000.0) as i16
 }
 
-/// A network.
 #[derive(Clone, Copy)]
 struct Network {
     ptime_ms: u64,

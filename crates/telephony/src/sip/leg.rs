@@ -33,7 +33,6 @@ pub enum LegEvent {
 /// Who ended a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndedBy {
-    /// This side.
     Us,
     /// The other side: a BYE, a CANCEL, or a final answer to our INVITE.
     Them,
@@ -43,14 +42,12 @@ pub enum EndedBy {
     Transport,
 }
 
-/// How a leg ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegEnd {
     /// The final status of the INVITE, when there was one. 200 for a call that was answered.
     pub status: Option<u16>,
     /// Cause of a `Reason: Q.850` header in the BYE or the final answer, as it came.
     pub q850: Option<u16>,
-    /// Who ended it.
     pub by: EndedBy,
     /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, but there was
     /// no sound to talk with. If this side hung up it is `api_hangup`; the owner of the leg knows the reason.

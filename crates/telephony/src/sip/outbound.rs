@@ -46,10 +46,7 @@ pub enum DialFailed {
     },
     /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was
     /// tried, and an answer that still comes is ended.
-    Uncertain {
-        /// For logs.
-        reason: String,
-    },
+    Uncertain { reason: String },
 }
 
 /// Tries the trunks in order (see [`super::UserAgent::dial`]).
