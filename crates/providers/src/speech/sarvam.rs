@@ -142,7 +142,7 @@ fn refused(peer: &Peer, error: &Value) -> ProviderError {
     peer.error(fault, format!("error message: {code}"))
 }
 
-/// The realtime recogniser with the end of utterances said by us.
+/// The realtime recogniser with manual ends of utterances.
 struct Realtime {
     peer: Peer,
     /// `speech_start` was said, `speech_end` not yet.
