@@ -1,4 +1,4 @@
-//! Tables: a row is read as `heading: cell; heading: cell`, so that each says by itself what it is about.
+//! Tables: a row is stored as `heading: cell; heading: cell`, so that each can be found by itself.
 
 use std::collections::HashMap;
 
@@ -150,7 +150,7 @@ impl Grid {
         self.rows.iter().any(|row| row.len() >= 2)
     }
 
-    /// Adds a row. Columns beyond the limit are told by [`Self::read`].
+    /// Adds a row. Columns beyond the limit are an error of [`Self::read`].
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Slot> = Vec::new();
         let mut given = cells.into_iter();

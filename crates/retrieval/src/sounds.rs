@@ -1,4 +1,4 @@
-//! How a word sounds, as keys that are the same whether it is written in Latin or in Indian letters.
+//! Phonetic keys: how a word sounds, the same whether it is written in Latin or in Indian letters.
 //!
 //! Nobody agrees on how Hindi or Tamil is written in Latin letters, and English words are written in every
 //! Indian script by ear. What all spellings keep is the order of the consonants. So the first key of a word has

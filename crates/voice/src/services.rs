@@ -1,4 +1,4 @@
-//! What a conversation needs of the service, and what it speaks into.
+//! The services that a conversation needs, and its audio output.
 
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
@@ -31,7 +31,7 @@ pub enum TransferFailure {
 }
 
 impl TransferFailure {
-    /// In words for the model.
+    /// The message for the model.
     pub fn reason(self) -> &'static str {
         match self {
             Self::NoAnswer => "nobody answered",
@@ -42,11 +42,10 @@ impl TransferFailure {
     }
 }
 
-/// What a conversation needs of the service besides speech. The futures may take their time; dropping one gives
-/// it up.
+/// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
-    /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
-    /// same number.
+    /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the same
+    /// number.
     fn call_tool(
         &self,
         request: u64,
@@ -54,16 +53,15 @@ pub trait CallServices: Send + Sync {
         arguments: Map<String, Value>,
     ) -> Answer<'_, Result<Value, String>>;
 
-    /// How these tools are offered to the model; those that are gone are left out.
+    /// The definitions of these tools for the model; deleted ones are left out.
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>>;
 
-    /// The customer has said this so far, and may go on: what it takes to answer can be looked up meanwhile. Must
-    /// not block.
+    /// Prefetch hook: the customer has said this so far, and may go on. Must not block.
     fn said_so_far(&self, text: &str) {
         let _ = text;
     }
 
-    /// Passages of the knowledge base that fit a question; none where there is no knowledge base.
+    /// Passages of the knowledge base for a question; none where there is no knowledge base.
     fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>>;
 
     /// Sends a message on the chat-app channel. Nothing waits for it.
@@ -72,7 +70,7 @@ pub trait CallServices: Send + Sync {
     /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
 
-    /// Stores what has become known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
+    /// Stores a fact: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
     fn fact(&self, fact: Fact);
 
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.
@@ -81,12 +79,12 @@ pub trait CallServices: Send + Sync {
     }
 }
 
-/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second. No method may block.
+/// The audio output of a conversation. Sound is 16-bit mono at 8000 samples a second. No method may block.
 pub trait Mouth: Send + Sync {
     /// Queues samples to be said.
     fn play(&self, samples: &[i16]);
 
-    /// Drops what is queued and returns how many samples that were.
+    /// Clears the queue and returns how many samples that were.
     fn clear(&self) -> usize;
 
     /// Sound that is queued and not yet sent, milliseconds.

@@ -1,8 +1,8 @@
-//! Marks become lines: gaps between them are spaces, or stand between cells.
+//! Marks become lines: gaps between them are spaces, or separate cells.
 
 use super::glyphs::{Mark, Strip};
 
-/// A gap this wide, in sizes of the font, is a space; one this wide stands between columns.
+/// A gap this wide, in sizes of the font, is a space; one this wide separates columns.
 const SPACE: f64 = 0.18;
 const COLUMN: f64 = 1.6;
 /// Letters that are set apart stand this far from each other, in sizes of the font.

@@ -1,5 +1,5 @@
-//! What most pages begin or end with: the name of the document, the number of the page. Lines that differ in more
-//! than the number of the page are text, and so are lines of a table.
+//! Page headers and footers: the name of the document, the number of the page. Lines that differ in more than the
+//! number of the page are text, and so are lines of a table.
 
 use std::collections::HashMap;
 
@@ -61,7 +61,7 @@ struct Edge {
     in_table: bool,
 }
 
-/// Leaves out such lines.
+/// Removes such lines.
 pub fn leave_out(pages: &mut [Vec<Line>], sizes: &[(f64, f64)]) {
     if pages.len() < PAGES {
         return;

@@ -1,5 +1,5 @@
-//! Lines that are rows of one table: their cells stand under each other, though some may be empty, and the table may
-//! go on on the next page.
+//! Lines that are rows of one table: their cells are aligned, though some may be empty, and the table may continue on
+//! the next page.
 
 use super::lines::{Cell, Line};
 use crate::MAX_COLUMNS;
