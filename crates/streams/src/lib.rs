@@ -1,5 +1,5 @@
-//! Data streams (docs/contract/streams.md), above campaigns: what arrives from elsewhere becomes records, and
-//! people on the calling lists of the campaigns that a stream feeds.
+//! Data streams (docs/contract/streams.md), above campaigns: incoming data becomes records, and people on the calling
+//! lists of the campaigns that a stream feeds.
 
 pub mod attachments;
 pub mod backfill;
@@ -26,7 +26,7 @@ fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow
     store::streams::get(tx, tenant, id)?.ok_or_else(missing)
 }
 
-/// A stream, held against other writers until the transaction ends.
+/// A stream, locked until the transaction ends.
 fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
     store::streams::get_for_update(tx, tenant, id)?.ok_or_else(missing)
 }
