@@ -117,7 +117,7 @@ pub async fn update(
             if !boards::hold(tx, tenant, id)? {
                 return Err(Failure::not_found("board"));
             }
-            // Read after it is locked: nobody else changes its columns now.
+            // Read after it is held: nobody else changes its columns now.
             let board = find(tx, tenant, id)?;
             if change.version.is_some_and(|version| version != board.board.version) {
                 return Err(Failure::conflict("the board was changed meanwhile; read it again")

@@ -166,8 +166,8 @@ fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entr
     }
 }
 
-/// Called when a conversation on the messaging channel is over and analysed. A person who answered a campaign is added
-/// to its board, everybody else to that of the agent, and sorted as after a call.
+/// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
+/// everybody else onto that of the agent, and is sorted as after a call.
 pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &ChatRow) -> Result<(), Failure> {
     if chat.customer_messages == 0 {
         return Ok(());

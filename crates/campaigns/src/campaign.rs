@@ -191,7 +191,7 @@ pub(crate) fn need_voice(row: &CampaignRow) -> Result<(), Failure> {
     if sends_messages(row) { Err(Failure::plain(codes::CHATAPP_CAMPAIGN)) } else { Ok(()) }
 }
 
-/// An agent that can be used in a campaign on a channel, locked until the transaction ends.
+/// An agent that can talk in a campaign on a channel, held until the transaction ends.
 fn usable(tx: &mut Tx<'_>, tenant: Tenant, text: &str, channel: &str) -> Result<Id<Agent>, Failure> {
     let none = || {
         Failure::new(
@@ -290,7 +290,7 @@ fn look_again(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow) -> Result<(
     Ok(())
 }
 
-/// Validates and applies the given settings; absent ones are unchanged.
+/// Writes the given settings, after checking each; those that are absent stay.
 fn apply(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -371,7 +371,7 @@ fn caller_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[CallerIdView]) -> Result
     Ok(own)
 }
 
-/// An active number of the workspace in its stored form, locked against its release until the transaction ends.
+/// An active number of the workspace as it is stored, held against its release until the transaction ends.
 fn owned(tx: &mut Tx<'_>, tenant: Tenant, text: &str, field: &str) -> Result<String, Failure> {
     let not_owned = || {
         Failure::new(

@@ -61,7 +61,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     Ok(())
 }
 
-/// How often a campaign retries. Nobody of a deleted one is called again.
+/// How often a campaign repeats an attempt. Of a deleted one nobody is called again.
 fn retries_now(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Retries, Failure> {
     Ok(campaigns::get(tx, tenant, campaign)?.as_ref().map_or(Retries::NONE, retries_of))
 }
@@ -91,7 +91,7 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
     }
 }
 
-/// Called in the transaction of every charge of a call of a campaign: adds it to the campaign's cost.
+/// Called in the transaction of every charge of a call of a campaign: adds it to what the campaign has cost.
 pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, amount: i64) -> Result<(), Failure> {
     Ok(due::charge(tx, tenant, campaign, amount)?)
 }

@@ -50,7 +50,7 @@ impl Filling {
                 let list = row.newest_list + 1;
                 campaigns::set_list(tx, tenant, campaign, row.list, list, now)?;
                 lists::begin_filling(tx, tenant, campaign, list, now)?;
-                // One that a crash leaves behind expires.
+                // One that a crash leaves behind is given up in time.
                 tx.wake(topics::LISTS);
                 Ok::<_, Failure>((list, needed(tx, tenant, &row)?))
             })

@@ -63,8 +63,8 @@ pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow)
     tell(tx, context, campaign, "requested", Map::new())
 }
 
-/// Completes a campaign of another channel, which the caller has locked: it is saved, and its mails are queued. `more`
-/// are additional fields of its event; the reason is `None` on request.
+/// Completes a campaign of another channel, which the caller holds: it is saved, and its mails are owed. What its event
+/// tells besides is `more`; `None` as the reason: its owner ends it.
 pub fn over(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -124,7 +124,7 @@ pub fn add(
     if rows.is_empty() || !takes_more(&row, context.now) {
         return Ok(added);
     }
-    // Locked: the position of the last row.
+    // Held: the place of the last row, and with it whose turn is next.
     let known = counters::get_for_update(tx, tenant, campaign)?
         .ok_or_else(|| Failure::internal(format!("{campaign} has no progress")))?;
     let list = match row.list {
@@ -198,7 +198,7 @@ pub(crate) struct Needed {
     pub anywhere: bool,
 }
 
-/// The variables that every row of a campaign's list needs.
+/// What every row of the list of a campaign needs.
 pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<Needed, Failure> {
     let agent = match row.agent {
         Some(agent) => store::agents::get(tx, tenant, agent)?,

@@ -50,7 +50,7 @@ pub(crate) fn changed(tx: &mut Tx<'_>, env: &Env, campaign: &CampaignRow) -> Res
     Ok(())
 }
 
-/// Notifies the rooms above of a person who is given up although the last call did not decide so.
+/// Tells the rooms above of somebody who is called no more although the last call did not say so.
 pub(crate) fn tell(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
     env.given_up.iter().try_for_each(|hook| hook(tx, env, tenant, call))
 }

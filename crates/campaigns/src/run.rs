@@ -147,7 +147,7 @@ pub(crate) fn after_turn(
             if campaign.settings.email_notifications.is_empty()
                 && let Some(run) = current
             {
-                // No mail is about this.
+                // No mail has anything to say in it.
                 runs::fold(tx, tenant, campaign.id, run)?;
             }
             let tried_are_left = *stop == Stop::EndDate && campaign.list > 0;
@@ -260,8 +260,8 @@ fn cut(text: &str) -> String {
     text.chars().take(MAX_ERROR).collect()
 }
 
-/// Ends the runs of a campaign that stops dialling: it was paused, completed, archived or deleted. One that was
-/// requested and has not begun is skipped.
+/// Ends what runs of a campaign that does not dial any more: it was paused, completed, archived or deleted. One
+/// that was asked for and has not begun is skipped.
 pub fn end_all(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -101,7 +101,7 @@ pub async fn write(
         .store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            // Before the chat: a message of the customer locks them in this order.
+            // Before the chat: a message of the customer holds them in this order.
             channel_conversations::hold_thread(tx, tenant, id)?;
             let mut row = find(tx, tenant, id)?;
             match row.state {

@@ -29,7 +29,7 @@ use crate::{hours, reply};
 pub async fn open(app: &Arc<App>, tenant: Tenant, agent: &str) -> Result<OpenedChatSession, Failure> {
     let agent: Id<Agent> = agent.parse().map_err(|_| Failure::plain(codes::AGENT_UNAVAILABLE))?;
     let room = reply::take_room(app, tenant)?;
-    // A large graph is parsed before the transaction, which then finds it cached.
+    // A large graph is read before the transaction, which then finds it read.
     app.store
         .read(move |tx| match agents::get(tx, tenant, agent)? {
             Some(row) => published_flows::published_flow(tx, tenant, &row).map(drop),
@@ -55,7 +55,7 @@ fn begin(
     if !access::feature_on(&workspace, "chat") {
         return Err(Failure::new(codes::FEATURE_DISABLED, "chat is off for this workspace"));
     }
-    // Locked, so that the flow is still there when the chat is stored.
+    // Kept from changing, so that the flow is still there when the chat is stored.
     let agent = agents::get_shared(tx, tenant, agent)?
         .filter(|row| row.status == Status::Active)
         .ok_or_else(|| Failure::plain(codes::AGENT_UNAVAILABLE))?;
@@ -79,7 +79,7 @@ fn begin(
     chats::insert(tx, &row)?;
     tx.wake(app::topics::CHATS);
     emit(tx, env, &row, "chat.started", Value::Null)?;
-    // The head of the decision log is locked from here on.
+    // The newest rows of the log are held from here on.
     prove(tx, env, &row)?;
     Ok(claim)
 }

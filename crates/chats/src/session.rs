@@ -374,7 +374,7 @@ pub fn end_with(
     chats::drop_state(tx, row.workspace, row.id)?;
     chats::drop_flow(tx, row.workspace, &row.flow)?;
     emit(tx, env, row, "chat.completed", Value::Null)?;
-    // It waits for pending transcripts; an opt-out does not.
+    // What is still to be read is waited for; an opt-out is not.
     if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
         is_over(tx, env, row)?;
     }

@@ -65,7 +65,7 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
     Ok(Some(Scene {
         carried,
         flow: published_flows::flow_of_id(tx, tenant, &row.flow)?,
-        // A deleted agent finishes its open chats.
+        // An agent that is gone finishes the chats that it has.
         base: agents::get(tx, tenant, row.agent)?.and_then(|agent| agent.knowledge_base),
         unheard,
         unsaid: unsaid(tx, &row, &failed)?,
@@ -81,10 +81,10 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
 const LOOKED_AT: i64 = 100;
 const MAX_SILENT: i64 = 30;
 
-/// Whether too many sessions of a workspace have no message of the customer.
+/// Whether a workspace opens sessions in which nobody writes.
 fn is_left_silent(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<bool, DbError> {
     let (silent, spoken) = chats::silent_and_spoken(tx, tenant, now.plus(-HOUR), LOOKED_AT)?;
-    // The session that is opened counts as silent.
+    // The session that is opened is one of the silent.
     Ok(silent - spoken > MAX_SILENT + 1)
 }
 

@@ -48,7 +48,7 @@ pub struct Telephony {
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,
-    /// Concurrent calls that the sandbox plays over SIP and RTP.
+    /// Calls at once that the sandbox plays over SIP and RTP.
     pub sandbox_lines: usize,
     /// The SIP side; its trunks are empty unless the carrier is `sip`.
     pub sip: Settings,

@@ -215,7 +215,7 @@ impl Desk {
             Ok(_) | Err(_) => None,
         };
         let stored = self.app.store.tx(move |tx| {
-            // If the credentials were changed, the token of the old ones is void.
+            // With other credentials by now, what was got with the old ones is void.
             let Some(mut row) =
                 integrations::get_for_update(tx, tenant, id)?.filter(|row| row.version == version)
             else {

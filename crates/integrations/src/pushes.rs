@@ -207,7 +207,7 @@ impl Desk {
             }
         }
         let settled = self.app.store.tx(move |tx| {
-            // The call first: the lock order.
+            // The call first, as everywhere.
             let call = calls::get_for_update(tx, row.workspace, row.call)?;
             if !pushes::settle(tx, &row, held)? {
                 return Ok::<_, Failure>(());

@@ -24,7 +24,7 @@ pub(crate) async fn check(app: &App, tenant: Tenant, id: Id<KnowledgeBase>) -> R
     app.store.read(move |tx| knowledge::get(tx, tenant, id)?.map(drop).ok_or_else(missing)).await
 }
 
-/// The base with this id, locked against other writers until the transaction ends.
+/// The base of this id, held against other writers until the transaction ends.
 pub(crate) fn find_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -101,7 +101,7 @@ pub async fn create(app: &App, tenant: Tenant, body: NewKnowledgeBase) -> Result
     };
     app.store
         .tx(move |tx| {
-            // Locking the workspace makes the count exact.
+            // Holding the workspace makes the count exact.
             access::workspace_for_update(tx, tenant)?;
             if knowledge::count(tx, tenant)? >= MAX_BASES {
                 return Err(Failure::plain(KNOWLEDGE_BASE_LIMIT));

@@ -114,7 +114,7 @@ pub(crate) async fn add(
             row.documents += i64::from(before.is_none());
             row.passages += count - before.as_ref().map_or(0, |before| before.passages);
             check_room(&row)?;
-            // Concurrent changes of two bases do not see each other: each may add one document beyond the ceiling.
+            // Bases that grow at the same moment do not see each other: each may add one document beyond the ceiling.
             let others = knowledge::passages_of_others(tx, tenant, base)?;
             check_room_of_workspace(others + row.passages)?;
             let replaced = before.is_some();
@@ -167,11 +167,11 @@ pub(crate) async fn add(
 /// Raises the version of a base that the caller has locked. Versions grow by random steps, so a restored older store
 /// never gives a version that an index has from the lost state.
 fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Result<(), DbError> {
-    // The previous version may be from an earlier program, which listed none.
+    // The one before may be of an earlier program, which listed none.
     knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
     row.version += 1 + i64::from(context.ids.random_number() / 2);
     knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
-    // An index that is further behind is rebuilt, so that the lists do not grow for ever.
+    // An index that is further behind is made anew, so that the lists do not grow for ever.
     if knowledge::version_before(tx, row.workspace, row.id, 2 * KEPT_REMOVALS)?.is_some()
         && let Some(forgotten) = knowledge::version_before(tx, row.workspace, row.id, KEPT_REMOVALS)?
     {

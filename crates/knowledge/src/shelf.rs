@@ -317,7 +317,7 @@ async fn catch_up(
     }
 }
 
-/// The changes that the index lacks, unless it must be rebuilt.
+/// What the index lacks, unless it has to be made anew.
 fn changes(
     tx: &mut store::Tx<'_>,
     tenant: Tenant,
@@ -325,7 +325,7 @@ fn changes(
     from: i64,
 ) -> Result<Option<Changes>, Failure> {
     let row = knowledge::get(tx, tenant, base)?.ok_or_else(crate::bases::missing)?;
-    // A version that the base never had is of a lost state: the store is a restored older copy.
+    // One that the base never had is of a state that is lost: the store is an older copy that was put back.
     if from > 0 && from != row.version && !knowledge::had_version(tx, tenant, base, from)? {
         return Ok(None);
     }

@@ -26,7 +26,7 @@ fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow
     store::streams::get(tx, tenant, id)?.ok_or_else(missing)
 }
 
-/// A stream, locked until the transaction ends.
+/// A stream, held against other writers until the transaction ends.
 fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
     store::streams::get_for_update(tx, tenant, id)?.ok_or_else(missing)
 }

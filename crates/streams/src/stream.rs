@@ -157,7 +157,7 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
                 updated_at: context.now,
                 version: 0,
             };
-            // Locking the workspace makes the count exact.
+            // Holding the workspace makes the count exact.
             access::workspace_for_update(tx, tenant)?;
             if streams::count(tx, tenant)? >= MAX_STREAMS {
                 return Err(Failure::plain(STREAM_LIMIT));

@@ -1,5 +1,5 @@
-//! The conversation on a line: from the sound of a line to inputs of the interpreter, and from its outputs to sound.
-//! `docs/voice.md` describes its behaviour and the reasons.
+//! The conversation on a line: from the sound of a line to what the interpreter hears, and from what it says
+//! to sound. `docs/voice.md` tells how it behaves and why.
 //!
 //! | file | holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The order of a conversation, and its results.
+//! What is asked of a conversation, and what it leaves behind.
 
 use std::sync::Arc;
 use std::time::Duration;

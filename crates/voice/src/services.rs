@@ -1,4 +1,4 @@
-//! The services that a conversation needs, and its audio output.
+//! What a conversation needs of the service, and what it speaks into.
 
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
@@ -44,8 +44,8 @@ impl TransferFailure {
 
 /// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
-    /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the same
-    /// number.
+    /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
+    /// same number.
     fn call_tool(
         &self,
         request: u64,
@@ -79,12 +79,12 @@ pub trait CallServices: Send + Sync {
     }
 }
 
-/// The audio output of a conversation. Sound is 16-bit mono at 8000 samples a second. No method may block.
+/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second. No method may block.
 pub trait Mouth: Send + Sync {
     /// Queues samples to be said.
     fn play(&self, samples: &[i16]);
 
-    /// Clears the queue and returns how many samples that were.
+    /// Drops what is queued and returns how many samples that were.
     fn clear(&self) -> usize;
 
     /// Sound that is queued and not yet sent, milliseconds.

@@ -1,5 +1,5 @@
-//! Concurrent tasks of a conversation: synthesis, the model, tools, transfers, the recogniser. Each is a task that
-//! reports over one bounded channel and stops when its [`Guard`] is dropped.
+//! What a conversation has under way: synthesis, the model, tools, transfers, the recogniser. Each is a task
+//! that reports over one bounded channel and stops when its [`Guard`] is dropped.
 
 use std::sync::Arc;
 

@@ -166,14 +166,14 @@ impl Engine {
         }
         let generation = self.endpoints.generation.load(Ordering::Acquire);
         let known = self.read(tx, tenant)?;
-        // Only committed data is cached.
+        // Only what is committed is remembered.
         let (cache, read) = (self.endpoints.clone(), known.clone());
         tx.after_commit(move || cache.put(tenant, read, generation));
         Ok(known.endpoints)
     }
 
     fn read(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Known, DbError> {
-        // Read the generation first: the cached data may be newer than its generation, and never older.
+        // The number first: what is remembered may be newer than its number, and never older.
         let number = if tx.shared() { generations::endpoints(tx, tenant)? } else { 0 };
         let rows = webhooks::list(tx, tenant)?;
         Ok(Known { endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()), number })

@@ -201,7 +201,7 @@ impl Engine {
         }
     }
 
-    /// Invalidates the caches of a workspace's endpoints on all nodes once the transaction is committed.
+    /// Makes what nodes remember of a workspace's endpoints void once the transaction is committed.
     pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
         let cache = self.endpoints.clone();
         tx.after_commit(move || cache.forget(tenant));

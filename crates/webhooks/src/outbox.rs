@@ -24,7 +24,7 @@ use super::record::note;
 pub struct NewEvent<'a> {
     /// Its type, such as `call.started`.
     pub kind: &'static str,
-    /// The mode in which it happened and is visible.
+    /// The mode in which it happened and is seen.
     pub mode: Mode,
     /// The agent it is about, for the endpoints' filter.
     pub agent: Option<&'a str>,

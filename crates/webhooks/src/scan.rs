@@ -115,7 +115,7 @@ async fn stop_endpoint(
         let (from, now) = (before.clone(), engine.clock.now());
         let next = engine.store.tx(move |tx| {
             let why = match store::webhooks::get_for_update(tx, tenant, endpoint)? {
-                // Active again: pending deliveries may go on.
+                // Active again: what is pending may go on.
                 Some(row) if row.active => return Ok(None),
                 Some(_) => DISABLED,
                 None => DELETED,

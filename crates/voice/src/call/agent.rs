@@ -1,5 +1,5 @@
-//! The agent's side: executing the interpreter's outputs, speaking, requesting turns of the model, calling tools,
-//! bringing people in.
+//! The agent's side: doing what the interpreter says, speaking, asking the model, calling tools, bringing
+//! people in.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{

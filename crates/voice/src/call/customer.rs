@@ -1,4 +1,4 @@
-//! The customer's side: speech, words, interruptions, keys, opt-outs, machines.
+//! The customer's side: speech, words, interruptions, keys, wishes, machines.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases, Role};

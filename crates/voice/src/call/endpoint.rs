@@ -1,5 +1,5 @@
-//! End-pointing: when a turn of the customer is over. After a short pause the ear requests the words; they decide how
-//! much longer to wait.
+//! When a turn of the customer is over. After a short pause the ear asks for the words; they decide how much
+//! longer to wait.
 
 use domain::conversation::{Expected, Field, FieldKind, capture};
 use domain::speech;

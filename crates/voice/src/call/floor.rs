@@ -1,4 +1,5 @@
-//! The floor: whether it is the customer's turn to speak, which answer is awaited, and how long the silence lasts.
+//! The floor: whether it is the customer's turn to speak, what answer is awaited, and for how long nobody has
+//! spoken.
 
 use std::time::Duration;
 

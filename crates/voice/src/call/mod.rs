@@ -1,4 +1,4 @@
-//! Holding a conversation: one task takes the reports of the ear, the providers and the service, drives the
+//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the
 //! interpreter, and speaks.
 //!
 //! | file | holds |

@@ -1,4 +1,4 @@
-//! A turn of the language model, while it is streamed.
+//! A turn of the language model, while it is being written.
 
 use domain::conversation::Input;
 use domain::ports::{ModelReply, Said};

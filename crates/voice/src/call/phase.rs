@@ -1,4 +1,4 @@
-//! The phase of a call: the greeting, the talk, the wait for a machine's beep, the end. Times are of the line.
+//! What a call is doing: the greeting, the talk, the wait for a machine's beep, the end. Times are of the line.
 
 use domain::call::Fact;
 

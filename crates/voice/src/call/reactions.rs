@@ -1,4 +1,4 @@
-//! Latencies: from the end of the customer's turn to the first sound of the answer.
+//! How fast the agent reacts: from the end of the customer's turn to the first sound of the answer.
 
 use domain::call::TurnLatency;
 

@@ -1,4 +1,4 @@
-//! The recogniser of the customer's speech, and its failover.
+//! The recogniser that listens to the customer, and its replacement when it fails.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Deadlines. All of them in milliseconds of the line.
+//! What is due, and when to look again. All of it in milliseconds of the line.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases};

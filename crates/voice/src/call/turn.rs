@@ -1,4 +1,4 @@
-//! The customer's current turn: speech, pending words, and whether the turn is over.
+//! What the customer is saying: speech, the words that are owed for it, and whether the turn is over.
 
 use domain::conversation::Expected;
 

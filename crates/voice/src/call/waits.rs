@@ -1,5 +1,5 @@
-//! What the conversation waits for besides the customer: the model, tools, a person who is brought in. Each has a
-//! time-out.
+//! What the conversation waits for beside the customer: the model, tools, a person who is brought in. Each has
+//! a time after which it has failed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,7 @@
-//! The ear of a conversation: it runs on the sound thread, detects speech, and feeds the recogniser. The conversation's
-//! task gets its events, and the time of the line: it sets a wake-up time. So every wait of a conversation is counted
-//! in ticks of its line, and a test can run a call faster than real time.
+//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
+//! the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
+//! at a time. So every wait of a conversation is counted in ticks of its line, and a test can hold a call
+//! faster than real time.
 
 mod activity;
 mod recorder;

@@ -1,5 +1,4 @@
-//! Distinguishing a tone (a beep, a ringing tone, hum) from speech: voice activity detection takes many tones for
-//! voice.
+//! Telling a tone (a beep, a ringing tone, hum) from speech: the voice detector takes many tones for voice.
 //!
 //! A sinusoid of angle `w` a sample satisfies `x[n] + x[n-2] = 2 cos(w) x[n-1]`. The best such `w` is fitted
 //! to 30 ms of sound; a tone leaves less than a hundredth of its power unexplained, speech (decaying, with

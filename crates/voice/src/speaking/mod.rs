@@ -1,5 +1,5 @@
-//! The agent's voice: texts become sentences, sentences sound, and sound goes to the line. Sound counts as heard when
-//! it was sent.
+//! The agent's voice: texts become sentences, sentences sound, and sound goes to the line. What was sent of it
+//! is what was heard.
 
 mod playout;
 mod ringing;

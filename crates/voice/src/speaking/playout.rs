@@ -1,4 +1,5 @@
-//! The playout buffer: pieces of text with their sound, and how much of it was sent, which counts as heard.
+//! What the agent says, on its way to the line: pieces of text with their sound, and how much of it was sent,
+//! which is what was heard.
 //!
 //! Positions are samples since the conversation began. At most [`AHEAD_MS`] are queued on the line: so little has to be
 //! taken back when the agent pauses.

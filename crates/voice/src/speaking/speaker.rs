@@ -1,4 +1,4 @@
-//! Synthesis of sentences: one at a time, the next while the last still sounds.
+//! Sentences on their way to sound: one is made at a time, the next while the last still sounds.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
