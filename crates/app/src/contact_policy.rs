@@ -139,7 +139,7 @@ pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Co
     Some((Timestamp::parse(word("capturedAt")?)?, word("id").and_then(|id| id.parse().ok())))
 }
 
-/// How a person stands, by the contact, or by where a message is to go when there is none yet.
+/// The contact policy's state of a person, by the contact, or by the message's destination if there is no contact yet.
 pub fn standing(
     tx: &mut Tx<'_>,
     context: &Context,

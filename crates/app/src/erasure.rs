@@ -298,7 +298,7 @@ fn outbox(
     Ok(())
 }
 
-/// A repeat of a request about the person is told that it was erased; it does not run again.
+/// A retry of a request about the person gets the response that it was erased; the request does not run again.
 fn kept_answers(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 /// A row of the table of settings.
 #[derive(Debug)]
 pub struct Setting {
-    /// Dotted name, as in the file; `*` stands for a name that the operator chooses.
+    /// Dotted name, as in the file; `*` is a placeholder of a name that the operator chooses.
     pub name: &'static str,
     pub(crate) kind: Kind,
     /// Default, as text; empty for none.

@@ -36,7 +36,7 @@ enum Sound {
 }
 use Sound::{Consonant, Inherent, Vowel};
 
-/// The keys of a word; none of one that is too short to be told from others.
+/// The keys of a word; none of a word that is too short to be distinctive.
 pub fn keys(word: &Word) -> Vec<Key> {
     let mut found = Vec::new();
     match word.script {

@@ -61,7 +61,7 @@ fn length(code: &[i8]) -> f32 {
     (dot(code, code) as f32).sqrt()
 }
 
-/// A set of vectors of one length, each with the key of what it stands for.
+/// A set of vectors of one length, each with the key of its text.
 #[derive(Debug, Clone)]
 pub struct Vectors<K> {
     dimensions: usize,

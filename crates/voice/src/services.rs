@@ -14,7 +14,7 @@ pub struct TransferOrder {
     /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
     /// the number.
     pub mode: TransferMode,
-    /// What the person is told before they join: in the agent's language, with the customer's own words.
+    /// What the person hears before they join: in the agent's language, with the customer's own words.
     pub briefing: String,
 }
 

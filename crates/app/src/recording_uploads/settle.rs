@@ -119,7 +119,7 @@ async fn settled(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     }
 }
 
-/// What is to be done. `here`: the file lies on this node.
+/// Decides what to do. `here`: the file is on this node.
 async fn judge(app: &App, row: UploadRow, here: bool) -> Result<Verdict, Failure> {
     let node = app.ports.node.clone();
     app.store

@@ -28,7 +28,7 @@ pub struct CallFact {
     pub answered: bool,
     /// Whether it was inbound.
     pub inbound: bool,
-    /// A number that stands for the contact's id.
+    /// A number in place of the contact's id.
     pub person: Option<u64>,
     pub agent: Option<String>,
     pub campaign: Option<String>,

@@ -149,7 +149,7 @@ impl Schedule {
         let ambiguous = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
         let left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
         let moment = if left_out {
-            // By the offset after the change it lies before it.
+            // With the offset after the change it is before the change.
             self.zone.following(ambiguous.earlier().ok()?).next()?.timestamp()
         } else {
             ambiguous.compatible().ok()?

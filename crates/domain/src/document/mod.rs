@@ -60,7 +60,7 @@ impl FileType {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::Webp),
             // Readers accept a PDF whose mark is preceded by a few other bytes; so does a browser that shows it.
-            // Here it stands at the beginning, so that nothing else can be a PDF, too.
+            // Here it is at the beginning, so that nothing else can be a PDF, too.
             [b'%', b'P', b'D', b'F', b'-', ..] => Some(Self::Pdf),
             _ => None,
         }
@@ -162,7 +162,7 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(most).collect::<String>().trim().to_owned()
 }
 
-/// Where a document stands after a teammate's review, and `None` when that cannot be reviewed.
+/// The state of a document after a teammate's review; `None` when it cannot be reviewed.
 pub fn reviewed(status: Status, wanted: Status) -> Option<Status> {
     match (status, wanted) {
         (Status::Verified | Status::Unverified | Status::Rejected, Status::Verified | Status::Rejected) => {

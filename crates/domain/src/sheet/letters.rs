@@ -120,7 +120,7 @@ impl<R: Read> Letters<R> {
         if self.bytes.len() < 3 && !self.ended {
             return None;
         }
-        // A letter of a heading, as half of a unit of UTF-16, stands beside a nought.
+        // A letter of a heading, as half of a UTF-16 unit, is beside a zero byte.
         let (mark, encoding) = match *self.bytes.as_slice() {
             [0xEF, 0xBB, 0xBF, ..] => (3, Encoding::Utf8),
             [0xFF, 0xFE, ..] => (2, Encoding::Utf16Le),

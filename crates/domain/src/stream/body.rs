@@ -229,7 +229,7 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 }
 
-/// One field of an object that stands at a level of the record.
+/// One field of an object at a level of the record.
 struct Field<'a> {
     out: &'a mut Collector,
     path: String,

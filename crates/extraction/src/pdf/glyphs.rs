@@ -210,7 +210,7 @@ impl Glyphs {
         }
     }
 
-    /// Whether a run was drawn just before at nearly the same place, and stands for letters once.
+    /// Whether a run was drawn just before at nearly the same place, and counts as text once.
     fn drawn_before(&mut self, run: &GlyphRun<'_, '_>, turned: Affine) -> bool {
         let Some(first) = run.glyphs().first() else { return false };
         let transform: Affine = turned * first.transform();

@@ -50,7 +50,7 @@ fn line(strip: Strip) -> Line {
     let mut cells: Vec<Cell> = Vec::new();
     let mut blanks = 0;
     let mut before: Option<&Mark> = None;
-    // Signs are drawn over the letter before them: what follows stands behind both.
+    // Signs are drawn over the letter before them: what follows is after both.
     let mut end = f64::NEG_INFINITY;
     for mark in &marks {
         if mark.is_blank() {

@@ -237,7 +237,7 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
     ProviderError::new(name, fault, format!("answered {}{code}", status.as_u16()))
 }
 
-/// For [`crate::fuzzing`]: the failure that an answer without success stands for.
+/// For [`crate::fuzzing`]: the failure of a response with an error status.
 pub fn fuzzed_failure(status: u16, body: &[u8]) -> Option<ProviderError> {
     StatusCode::from_u16(status).ok().map(|status| status_error("fuzz", status, body))
 }

@@ -59,7 +59,7 @@ struct Scribe {
 }
 
 impl Scribe {
-    /// The failure that a kind of message stands for.
+    /// The failure of a kind of message.
     fn fault(kind: &str) -> Option<ProviderFault> {
         Some(match kind {
             "auth_error" | "unaccepted_terms" | "unaccepted_terms_error" => ProviderFault::Forbidden,

@@ -156,7 +156,7 @@ impl Listening for Turnwise {
 
     fn turn_ended(&self) {
         let sound = std::mem::take(&mut *self.sound.lock().unwrap_or_else(PoisonError::into_inner));
-        // The worker is gone only after a failure that `next` has told.
+        // The worker is gone only after a failure that `next` has returned.
         let _ = self.turns.send(sound);
     }
 

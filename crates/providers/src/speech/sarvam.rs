@@ -124,7 +124,7 @@ fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// What an error message stands for; its words are not repeated.
+/// The failure of an error message; its text is not repeated.
 fn refused(peer: &Peer, error: &Value) -> ProviderError {
     let code = error_code(error).unwrap_or_else(|| "no code".to_owned());
     let fault = match code.as_str() {

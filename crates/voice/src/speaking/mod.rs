@@ -96,7 +96,7 @@ impl AgentVoice {
         self.playout.finish(utterance);
     }
 
-    /// The model has written the utterance: it stands in the interpreter's history from now on.
+    /// The model has written the utterance: it is in the interpreter's history from now on.
     pub fn written(&mut self, utterance: u64) {
         self.playout.written(utterance);
     }

@@ -324,7 +324,7 @@ impl Filling<'_> {
                 }
             }
             "OTP" => {
-                // The code stands in the body and in the button.
+                // The code is in the body and in the button.
                 let given = given.and_then(|given| given.code.as_deref().or(given.text.as_deref()));
                 // That of the body is looked at there.
                 if given.is_some_and(|given| !self.fits(&format!("{field}.code"), given, MAX_BODY)) {
