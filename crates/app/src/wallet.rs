@@ -72,7 +72,7 @@ pub fn post(
         return Ok(None);
     };
     if amount > 0 {
-        // Topped up: `wallet.low` may be sent again for every level.
+        // Topped up: every level may be told again.
         if state.low_level != 0 {
             wallet::set_low_level(tx, tenant, 0)?;
         }
@@ -118,7 +118,7 @@ pub(crate) fn floor(state: &WalletState) -> i64 {
     threshold.max(state.cost_per_minute).max(0)
 }
 
-/// Sends `wallet.low`, once per level until topped up. Returns the level that was sent last.
+/// Sends `wallet.low`, once per level until topped up. Returns the level that was told last.
 fn warn_when_low(
     tx: &mut Tx<'_>,
     context: &Context,

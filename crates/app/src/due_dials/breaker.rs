@@ -17,7 +17,7 @@ const FAILURES: u32 = 5;
 const PAUSE: i64 = MINUTE;
 /// How long a node that may ask again has for it, milliseconds; then another one may.
 const PROBE: i64 = MINUTE;
-/// The name of the live carrier in the store.
+/// The carrier of live calls, as it stands in the store.
 const CARRIER: &str = "live";
 
 /// What a carrier may be asked.

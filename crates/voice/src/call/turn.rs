@@ -1,4 +1,4 @@
-//! What the customer is saying: speech, the transcript that is pending for it, and whether the turn is over.
+//! What the customer is saying: speech, the words that are owed for it, and whether the turn is over.
 
 use domain::conversation::Expected;
 
