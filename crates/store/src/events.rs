@@ -158,7 +158,7 @@ pub fn page(
         let sql = formatcp!(
             "select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4"
         );
-        let rows: Vec<EventRow> = tx.all(sql, &values[..4])?;
+        let rows: Vec<EventRow> = tx.all(sql, &values[..3])?;
         let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
         return Ok((rows, next));
     }
