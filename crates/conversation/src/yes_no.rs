@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::language::folders::{files, parsed};
 use crate::speech::{Patterns, fold};
+use crate::words::words;
 
 /// Most words beside a plain word of yes: more of them tell a story, and the question is asked again.
 const MOST_BESIDE_YES: usize = 4;
@@ -22,6 +24,10 @@ struct Written {
     fill: String,
     deny: String,
     either: String,
+    morning: String,
+    noon: String,
+    evening: String,
+    night: String,
     one: String,
     two: String,
     three: String,
@@ -45,6 +51,10 @@ pub(crate) struct Answers {
     fill: Words,
     deny: Words,
     either: Words,
+    /// The words of `either` as they are written: `ಎರಡೂ` (both) folds to the word for two.
+    either_exactly: Words,
+    /// Morning, noon, evening and night.
+    day: [Words; 4],
     positions: [Words; 5],
     counts: Vec<String>,
     suffixes: Vec<String>,
@@ -56,8 +66,7 @@ fn set(written: &str) -> Words {
 
 impl Answers {
     fn read(code: &'static str, text: &str) -> Self {
-        let written: Written =
-            toml::from_str(text).unwrap_or_else(|error| panic!("languages/{code}/answers.toml: {error}"));
+        let written: Written = parsed(code, "answers.toml", text);
         Self {
             code,
             yes: set(&written.yes),
@@ -69,6 +78,8 @@ impl Answers {
             fill: set(&written.fill),
             deny: set(&written.deny),
             either: set(&written.either),
+            either_exactly: written.either.split(['|', '\n']).flat_map(words).collect(),
+            day: [&written.morning, &written.noon, &written.evening, &written.night].map(|words| set(words)),
             positions: [&written.one, &written.two, &written.three, &written.four, &written.five]
                 .map(|words| set(words)),
             counts: written.count.split(['|', '\n']).flat_map(fold).collect(),
@@ -77,14 +88,8 @@ impl Answers {
     }
 }
 
-macro_rules! tables {
-    ($($code:literal),*) => {
-        vec![$(Answers::read($code, include_str!(concat!("../languages/", $code, "/answers.toml")))),*]
-    };
-}
-
 static TABLES: LazyLock<Vec<Answers>> =
-    LazyLock::new(|| tables!("en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"));
+    LazyLock::new(|| files!("answers.toml").iter().map(|(code, text)| Answers::read(code, text)).collect());
 
 /// The tables that hear an answer: the agent's language first, then English and Hindi; every language when
 /// `language` is none of the eleven.
@@ -173,6 +178,11 @@ impl<'a> Said<'a> {
         known.is_some_and(refuses)
     }
 
+    /// Whether a word as it was heard names more than one choice, or none.
+    pub(crate) fn is_any(&self, word: &String) -> bool {
+        self.0.iter().any(|table| table.either_exactly.contains(word) && !table.counts.contains(word))
+    }
+
     /// Whether a folded word may stand beside a choice and tells nothing.
     pub(crate) fn is_beside(&self, word: &String) -> bool {
         self.0
@@ -201,7 +211,11 @@ impl<'a> Said<'a> {
                         end == suffix || bare == suffix || bare == suffix.trim_start_matches(is_sign)
                     })
             });
-        inflected || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
+        let part_of_day = |word: &str| {
+            self.0.iter().find_map(|table| table.day.iter().position(|part| part.contains(word)))
+        };
+        let same_part = || part_of_day(of).is_some_and(|part| part_of_day(word) == Some(part));
+        inflected || same_part() || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
     }
 }
 

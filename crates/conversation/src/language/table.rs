@@ -6,22 +6,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::fold;
+use super::folders::{files, parsed};
 use super::numbers::Token;
 
 /// The languages of agents, each with its table.
-pub const SOURCES: [(&str, &str); 11] = [
-    ("en", include_str!("../../languages/en/numbers.toml")),
-    ("hi", include_str!("../../languages/hi/numbers.toml")),
-    ("bn", include_str!("../../languages/bn/numbers.toml")),
-    ("gu", include_str!("../../languages/gu/numbers.toml")),
-    ("kn", include_str!("../../languages/kn/numbers.toml")),
-    ("ml", include_str!("../../languages/ml/numbers.toml")),
-    ("mr", include_str!("../../languages/mr/numbers.toml")),
-    ("or", include_str!("../../languages/or/numbers.toml")),
-    ("pa", include_str!("../../languages/pa/numbers.toml")),
-    ("ta", include_str!("../../languages/ta/numbers.toml")),
-    ("te", include_str!("../../languages/te/numbers.toml")),
-];
+pub const SOURCES: [(&str, &str); 11] = files!("numbers.toml");
 
 /// A table as it is written.
 #[derive(Deserialize)]
@@ -82,9 +71,7 @@ static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
     SOURCES
         .iter()
         .map(|(code, source)| {
-            let file = toml::from_str(source)
-                .unwrap_or_else(|error| panic!("languages/{code}/numbers.toml: {error}"));
-            (*code, Table::of(code, &file))
+            (*code, Table::of(code, &parsed(code, "numbers.toml", source)))
         })
         .collect()
 });
