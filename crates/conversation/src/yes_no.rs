@@ -131,9 +131,6 @@ fn meaning(tables: &[&Answers], word: &String) -> Meaning {
 pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
     let words = fold(heard);
     let tables = tables(language);
-    if tables.iter().any(|table| table.unsure.find(&words).is_some()) {
-        return None;
-    }
     let overlap = |one: &(usize, usize), other: &(usize, usize)| one.0 < other.1 && other.0 < one.1;
     let first = |one: &(usize, usize), other: &(usize, usize)| {
         one.0 < other.0 || one.0 == other.0 && one.1 >= other.1
@@ -142,6 +139,17 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
         tables.iter().flat_map(|table| table.yes_phrases.find_all(&words)).collect();
     let mut no: Vec<(usize, usize)> =
         tables.iter().flat_map(|table| table.no_phrases.find_all(&words)).collect();
+    // `I don't think so` is a no, though `think` alone is neither.
+    let clearer = |unsure: &(usize, usize)| {
+        let clears = |sure: &(usize, usize)| {
+            sure.0 <= unsure.0 && unsure.1 <= sure.1 && sure.1 - sure.0 > unsure.1 - unsure.0
+        };
+        yes.iter().chain(&no).any(clears)
+    };
+    let doubts = |table: &&Answers| table.unsure.find_all(&words).any(|found| !clearer(&found));
+    if tables.iter().any(|table| doubts(table)) {
+        return None;
+    }
     no.retain(|found| !yes.iter().any(|other| overlap(found, other) && first(other, found)));
     let yes: Vec<(usize, usize)> =
         yes.into_iter().filter(|found| !no.iter().any(|other| overlap(found, other))).collect();
@@ -158,6 +166,13 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
     if denied {
         let sure = !no.is_empty() || unknown == 0 || rest.first() == Some(&Meaning::No);
         return (sure && !agreed && (yes.is_empty() || !no.is_empty())).then_some(false);
+    }
+    // `Of course I would not` has a word that denies, though it is none of no.
+    let denies = |at: usize, word: &String| {
+        !within(at) && tables.iter().any(|table| table.deny.contains(word) && !table.no.contains(word))
+    };
+    if !agreed && words.iter().enumerate().any(|(at, word)| denies(at, word)) {
+        return None;
     }
     let yes = agreed && unknown <= MOST_BESIDE_YES || (!yes.is_empty() || has(Meaning::Soft)) && unknown <= 1;
     yes.then_some(true)

@@ -37,6 +37,30 @@ pub struct Written {
     /// Endings that make further words of the numbers.
     #[serde(default)]
     pub endings: Vec<Ending>,
+    /// Beginnings that make further words of the numbers.
+    #[serde(default)]
+    pub joins: Vec<Join>,
+}
+
+/// Before every word for 1 to 99, `first` makes one word of the two: `ನೂರ` and `ಐವತ್ತು` are `ನೂರೈವತ್ತು`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    pub first: String,
+    pub means: String,
+}
+
+impl Join {
+    /// The word of both, as it is written and, before a vowel, with the vowel's sign.
+    fn words(&self, word: &str) -> Vec<String> {
+        let mut out = vec![format!("{}{word}", self.first)];
+        let mut letters = word.chars();
+        if let Some(sign) = letters.next().and_then(fold::vowel_sign) {
+            let sign = sign.map(String::from).unwrap_or_default();
+            out.push(format!("{}{sign}{}", self.first, letters.as_str()));
+        }
+        out
+    }
 }
 
 /// Every word for `from` to `to` that ends in `drop` is, with `add` in its place, the number and then `then`.
@@ -145,6 +169,16 @@ impl Table {
                     let first = Token::Number { value, open: false };
                     made.push((format!("{stem}{}", ending.add), [vec![first], then.clone()].concat()));
                 }
+            }
+        }
+        for join in &written.joins {
+            let Some(first) = tokens(&join.means, composes) else { continue };
+            for value in 1..=99_u8 {
+                let Some(words) = written.words.get(&value.to_string()) else { continue };
+                let Some(number) = tokens(&value.to_string(), composes) else { continue };
+                let tokens = [first.clone(), number].concat();
+                let words = words.split_whitespace().filter(|word| fold::native(word));
+                made.extend(words.flat_map(|word| join.words(word)).map(|word| (word, tokens.clone())));
             }
         }
         for (value, words) in &written.forms {
