@@ -193,9 +193,13 @@ impl<'a> Said<'a> {
         known.is_some_and(refuses)
     }
 
-    /// Whether a word as it was heard names more than one choice, or none.
+    /// Whether a word as it was heard, before numbers are digits, names more than one choice or denies one: `নয়` is
+    /// both nine and not.
     pub(crate) fn is_any(&self, word: &String) -> bool {
-        self.0.iter().any(|table| table.either_exactly.contains(word) && !table.counts.contains(word))
+        let exactly =
+            |table: &&'static Answers| table.either_exactly.contains(word) && !table.counts.contains(word);
+        let denies = |table: &&'static Answers| fold(word).iter().any(|word| table.deny.contains(word));
+        self.0.iter().any(exactly) || self.0.first().is_some_and(denies)
     }
 
     /// Whether a folded word may stand beside a choice and tells nothing.
@@ -230,7 +234,9 @@ impl<'a> Said<'a> {
             self.0.iter().find_map(|table| table.day.iter().position(|part| part.contains(word)))
         };
         let same_part = || part_of_day(of).is_some_and(|part| part_of_day(word) == Some(part));
-        inflected || same_part() || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
+        inflected
+            || same_part()
+            || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
     }
 }
 

@@ -94,9 +94,7 @@ pub struct Table {
 static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
     SOURCES
         .iter()
-        .map(|(code, source)| {
-            (*code, Table::of(code, &parsed(code, "numbers.toml", source)))
-        })
+        .map(|(code, source)| (*code, Table::of(code, &parsed(code, "numbers.toml", source))))
         .collect()
 });
 
