@@ -147,7 +147,7 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
         yes.iter().chain(&no).any(clears)
     };
     let doubts = |table: &&Answers| table.unsure.find_all(&words).any(|found| !clearer(&found));
-    if tables.iter().any(|table| doubts(table)) {
+    if tables.iter().any(doubts) {
         return None;
     }
     no.retain(|found| !yes.iter().any(|other| overlap(found, other) && first(other, found)));
