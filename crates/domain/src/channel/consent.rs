@@ -34,6 +34,9 @@ const LONGEST_SENTENCE: usize = 400;
 /// Polite words around a stop word.
 const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
 
+/// `No more` as one word: it stops what it names.
+const NO_MORE: &str = "nomore";
+
 /// Whether a character is invisible: invisible by definition, a control, a mark, or an emoji selector.
 fn is_unseen(sign: char) -> bool {
     is_invisible(sign)
@@ -91,7 +94,7 @@ pub fn is_ambiguous(text: &str) -> bool {
 
 /// The meaning of words that are nothing but forms of these: stop, its object, and polite words.
 fn composed(words: &str) -> Option<StopWord> {
-    let words = words.replace("do not", "dont").replace("opt out", "optout");
+    let words = words.replace("do not", "dont").replace("opt out", "optout").replace("no more", NO_MORE);
     let unsent = DO_NOT_SEND.iter().find_map(|phrase| words.strip_suffix(phrase)?.strip_suffix(' '));
     if let Some(what) = unsent {
         let about = what.split(' ').any(|word| OBJECTS.contains(&word));
@@ -107,6 +110,7 @@ fn composed(words: &str) -> Option<StopWord> {
     }
     let stops = has(VERBS) && known(&[VERBS, OBJECTS, MARKETING, FILLERS, &["all"]])
         || has(CLOSE) && has(DO) && known(&[CLOSE, DO, OBJECTS, MARKETING, FILLERS])
+        || has(&[NO_MORE]) && about && known(&[&[NO_MORE], SEND, OBJECTS, MARKETING, FILLERS])
         || has(DONT) && has(SEND) && about && known(&[DONT, SEND, OBJECTS, MARKETING, FILLERS]);
     let all = words.contains(&"all");
     match (stops, has(MARKETING)) {
