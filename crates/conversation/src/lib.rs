@@ -50,6 +50,8 @@ mod words;
 mod yes_no;
 
 #[cfg(test)]
+mod collect_tests;
+#[cfg(test)]
 mod held_tests;
 #[cfg(test)]
 mod interpreter_tests;

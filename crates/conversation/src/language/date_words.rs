@@ -323,12 +323,12 @@ impl Table {
         stems.filter(|stem| stem.chars().count() > 2).find_map(|stem| self.words.get(&fold::letters(stem)))
     }
 
-    /// A number with the ending that says what it counts: `পাঁচটায়`.
-    fn ended(&self, word: &str, language: &str) -> Option<[Token; 2]> {
+    /// The word of a number without the ending that says what it counts: `পাঁচটায়`.
+    fn ended(&self, word: &str, language: &str) -> Option<(String, Token)> {
         self.endings.iter().find_map(|(drop, add, is)| {
             let stem = word.strip_suffix(drop.as_str()).filter(|stem| !stem.is_empty())?;
-            let text = numbers::read(&format!("{stem}{add}"), language, "")?;
-            Some([Token::Number { text, raw: false }, is.clone()])
+            let number = format!("{stem}{add}");
+            is_number(&number, language).then(|| (number, is.clone()))
         })
     }
 
@@ -486,14 +486,38 @@ fn tokens(words: &[String], language: &str, label: &[String]) -> Vec<Token> {
                 })
                 .count()
                 .max(1);
-            out.extend(read_run(&words[at..at + run], language));
-            at += run;
+            let mut number = words[at..at + run].to_vec();
+            let last =
+                words.get(at + run).filter(|word| phrase(std::slice::from_ref(*word), &tables).is_none());
+            let last = last.and_then(|word| ended(word, language, &tables));
+            let counted = last.map(|(last, is)| {
+                number.push(last);
+                is
+            });
+            out.extend(read_run(&number, language));
+            at += number.len();
+            out.extend(counted);
         } else {
             out.extend(single(&words[at], language, &tables, label));
             at += 1;
         }
     }
-    weak(out)
+    later(weak(out))
+}
+
+/// Behind a count, `last` means `after`: in Malayalam one word is both.
+fn later(mut tokens: Vec<Token>) -> Vec<Token> {
+    for at in 1..tokens.len() {
+        let counted = match (&tokens[at - 1], at.checked_sub(2).and_then(|before| tokens.get(before))) {
+            (Token::HalfHour, _) => true,
+            (Token::Unit(_), before) => matches!(before, Some(Token::Number { .. })),
+            _ => false,
+        };
+        if tokens[at] == Token::Last && counted {
+            tokens[at] = Token::After;
+        }
+    }
+    tokens
 }
 
 /// The longest phrase of the tables that begins here.
@@ -536,8 +560,8 @@ fn single(word: &str, language: &str, tables: &[&Table], label: &[String]) -> Ve
     if let Some(token) = tables.iter().find_map(|table| table.stem(&composed)) {
         return vec![token.clone()];
     }
-    if let Some(pair) = tables.iter().find_map(|table| table.ended(&composed, language)) {
-        return pair.to_vec();
+    if let Some((number, is)) = ended(word, language, tables) {
+        return read_run(&[number], language).into_iter().chain([is]).collect();
     }
     match numbers::known(word, language) {
         Some(Meaning::Refuses) => return vec![Token::Refuses],
@@ -556,6 +580,14 @@ fn single(word: &str, language: &str, tables: &[&Table], label: &[String]) -> Ve
         None
     };
     vec![sounding.cloned().unwrap_or(Token::Unknown)]
+}
+
+fn ended(word: &str, language: &str, tables: &[&Table]) -> Option<(String, Token)> {
+    if is_number(word, language) {
+        return None;
+    }
+    let composed: String = word.nfc().collect();
+    tables.iter().find_map(|table| table.ended(&composed, language))
 }
 
 fn is_number(word: &str, language: &str) -> bool {
