@@ -28,7 +28,7 @@ fn without_times(tokens: Vec<Token>) -> Vec<Token> {
             let dated =
                 matches!(tokens.get(at + 1), Some(Token::Month(_) | Token::DateWord | Token::Unit(_)));
             let of_part = matches!(at.checked_sub(1).and_then(|at| tokens.get(at)), Some(Token::Part(_)));
-            !timed(tokens.get(at + 1)) && !(of_part && !dated)
+            !timed(tokens.get(at + 1)) && (!of_part || dated)
         }
         Token::Oclock | Token::Part(_) | Token::Noon | Token::Midnight => false,
         Token::Clock { .. } | Token::Past | Token::Future => false,
