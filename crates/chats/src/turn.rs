@@ -154,6 +154,7 @@ impl<'a> ReplyTurn<'a> {
                 // Messages stored later are for the next reply.
                 let mut heard = progress.heard.unwrap_or(row.messages);
                 let mut conversation = Conversation::resume(flow, progress.conversation);
+                conversation.set_now(app.clock.now().0);
                 let mut queue = progress.queue;
                 forget(&mut conversation, &unsaid, heard);
                 if left_over {
@@ -182,6 +183,7 @@ impl<'a> ReplyTurn<'a> {
                         ConversationSettings::of(Channel::Chat, &row.language),
                     ),
                 };
+                conversation.set_now(app.clock.now().0);
                 let queue = if on_channel && claim.kind == TurnKind::Opening {
                     answer_first(&mut conversation, &unheard, row.given_back)
                 } else {

@@ -3,6 +3,7 @@
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
 use domain::ports::{Answer, ToolOffer};
+use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use telephony::media::Line;
 
@@ -44,6 +45,9 @@ impl TransferFailure {
 
 /// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
+    /// What it is now, for the days and times that the customer says.
+    fn now(&self) -> Timestamp;
+
     /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
     /// same number.
     fn call_tool(

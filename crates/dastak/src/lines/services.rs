@@ -132,6 +132,10 @@ async fn hung_up(orders: &mut Receiver<Command>) {
 }
 
 impl voice::CallServices for LineServices {
+    fn now(&self) -> domain::time::Timestamp {
+        self.app.clock.now()
+    }
+
     fn call_tool(
         &self,
         request: u64,

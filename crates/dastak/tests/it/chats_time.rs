@@ -28,6 +28,24 @@ async fn silence_ends_a_session() {
 }
 
 #[tokio::test]
+async fn a_day_counts_from_the_day_of_its_message() {
+    let kit = Kit::open().await;
+    let field = json!({"key": "day", "label": "Day", "type": "date"});
+    kit.publish(json!([
+        {"id": "a", "type": "collect", "text": "Which day?", "field": field, "next": "z"},
+        {"id": "z", "type": "end", "text": "Bye."},
+    ]))
+    .await;
+    let id = kit.session().await;
+    // India is 5 hours 30 minutes ahead.
+    let now = domain::time::Timestamp::parse(&kit.app.now().await).expect("a time");
+    let tomorrow = now.plus(330 * 60_000 + 24 * domain::time::HOUR).to_string()[..10].to_owned();
+    assert_eq!(kit.says(&id, "tomorrow").await["ended"], json!(true));
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    assert_eq!(detail["extracted"], json!({"day": tomorrow}));
+}
+
+#[tokio::test]
 async fn no_session_lasts_for_ever() {
     let kit = Kit::open_with(|config| {
         config.chats.limits.longest = 2 * domain::time::HOUR;

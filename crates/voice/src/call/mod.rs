@@ -237,6 +237,7 @@ impl Call {
     /// Passes an input to the interpreter and executes its outputs; nothing unless agent and customer talk.
     fn step(&mut self, input: Input) {
         if self.over.is_none() && matches!(self.phase, Phase::Talking) {
+            self.conversation.set_now(self.services.now().0);
             let outputs = self.conversation.step(input);
             self.perform(outputs);
         }

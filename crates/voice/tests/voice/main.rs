@@ -5,6 +5,7 @@ mod fakes;
 mod sounds;
 mod test_call;
 
+mod answers;
 mod barge_in;
 mod ends;
 mod hang_up;
