@@ -2,7 +2,7 @@
 
 pub mod fold;
 pub mod numbers;
-mod table;
+pub mod table;
 
 #[cfg(test)]
 mod number_tests;
