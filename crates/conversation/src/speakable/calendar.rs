@@ -115,7 +115,7 @@ fn moment(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     end = INDIA.iter().find_map(|zone| text.one_of(end, [*zone])).unwrap_or(end);
     let time = Time::of(hour, minute, Some(hour))?;
     let ends = !text.at(end).is_some_and(|next| in_word(next) || "+-:".contains(next));
-    ends.then(|| (end - at, format!("{} {}", date.said(speech), time.said(speech))))
+    ends.then(|| (end - at, format!("{}, {}", date.said(speech), time.said(speech))))
 }
 
 /// The month that is named here in English, as a word or its abbreviation; where it ends.
@@ -196,6 +196,11 @@ impl Time {
     }
 
     fn said(&self, speech: &Speech) -> String {
+        self.said_after(speech, "")
+    }
+
+    /// After this word of the text, which may already be the part of the day.
+    fn said_after(&self, speech: &Speech, word: &str) -> String {
         let time = &speech.written.time;
         let hour = match self.hour % 12 {
             0 => 12,
@@ -208,7 +213,7 @@ impl Time {
             (0, Some(_)) => &time.hour,
             _ => &time.minutes,
         };
-        let part = part.map_or("", |part| part.1.as_str());
+        let part = part.map(|part| part.1.as_str()).filter(|part| *part != word).unwrap_or_default();
         let said = form.replace("{part}", part).replace("{h}", &hour);
         said.replace("{m}", &self.minutes(speech)).trim().to_owned()
     }
@@ -265,14 +270,15 @@ fn times(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
             if second.hour > 12 {
                 first.of_day = Some(first.hour);
             }
-            return Some((end - at, speech.range(&first.said(speech), &second.said(speech))));
+            let first = first.said_after(speech, &text.word_before(at));
+            return Some((end - at, speech.range(&first, &second.said(speech))));
         }
         if goes_on(text, end) {
             return None;
         }
         let next = text.past_spaces(end, 1);
         let named = speech.clock.contains(&text.word(next)) && text.at(next).is_some_and(in_word);
-        let said = if named && first.hour > 0 { first.in_figures(speech) } else { first.said(speech) };
+        let said = if named && first.hour > 0 { first.in_figures(speech) } else { first.said_after(speech, &text.word_before(at)) };
         return Some((end - at, said));
     }
     // `10-11 am`: the first hour has no sign of its own.

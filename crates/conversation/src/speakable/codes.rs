@@ -113,13 +113,15 @@ pub fn id(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     let figures = parts.iter().filter(|part| part.starts_with(|letter: char| letter.is_ascii_digit()));
     let small = figures.clone().all(|part| part.len() <= 2 && !part.starts_with('0'));
     let times = parts.iter().any(|part| matches!(part.as_str(), "x" | "X"));
-    // `4G`, `2BHK`, `24x7`, `iPhone15`: the number is one.
+    // `4G`, `2BHK`, `24x7`, `iPhone15`, `COVID-19`: the number is one.
     let one = small && (figures.count() == 1 || times) && parts.iter().all(|part| !letters_of(part) || part.len() != 2);
     let said = parts.iter().filter_map(|part| {
-        let word = part.len() > 2 && part.chars().any(|letter| letter.is_ascii_lowercase());
+        let word = (part.len() > 2 && part.contains(|letter: char| letter.is_ascii_lowercase()))
+            || (one && part.len() > 3 && part.contains(['A', 'E', 'I', 'O', 'U']));
         Some(match part.chars().next()? {
             '/' => speech.written.slash.clone(),
             '_' => speech.written.underscore.clone(),
+            '-' if one => return None,
             '-' => ",".to_owned(),
             first if first.is_ascii_digit() && one => speech.cardinal(whole_number(part)?, Before::Nothing),
             first if first.is_ascii_digit() => by_digit(speech, part),

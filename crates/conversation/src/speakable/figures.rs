@@ -3,7 +3,7 @@
 use super::codes::by_digit;
 use super::spell::{Before, whole_number};
 use super::table::Speech;
-use super::text::{Text, in_word};
+use super::text::{Text, in_word, is_native};
 use crate::language::fold;
 use crate::language::numbers::Token;
 use crate::language::table::{Meaning, table};
@@ -157,10 +157,10 @@ fn plain(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     if let Some((end, scale)) = scale(text, number.end, speech)
         && let Some(scaled) = number.times(scale)
     {
-        let (end, before) = match rupee_after(text, end, speech) {
+        let before = match rupee_after(text, end, speech) {
             Some(Rupee::Sign(end)) => return said(end, rupees(speech, &scaled)),
-            Some(Rupee::Word(_)) => (end, Before::Noun),
-            None => (end, Before::Nothing),
+            Some(Rupee::Word(_)) => Before::Noun,
+            None => before(text, end, speech),
         };
         return said(end, scaled.said(speech, before));
     }
@@ -181,7 +181,8 @@ fn plain(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     if alone {
         return said(number.end, integer(text, at, &number, speech));
     }
-    said(number.end, number.said(speech, Before::Nothing))
+    let before = before(text, number.end, speech);
+    said(number.end, number.said(speech, before))
 }
 
 /// A whole number without commas: digit by digit if it is a name of something, else in words.
@@ -197,8 +198,16 @@ fn integer(text: &Text, at: usize, number: &Number, speech: &Speech) -> String {
         Some(year @ 1900..=2099) if digits.len() == 4 && speech.written.year_in_pairs && dated(text, at) => {
             speech.year(year)
         }
-        _ => number.said(speech, Before::Nothing),
+        _ => number.said(speech, before(text, number.end, speech)),
     }
+}
+
+/// Whether the number that ends here counts the word after it.
+fn before(text: &Text, end: usize, speech: &Speech) -> Before {
+    let next = text.past_spaces(end, 1);
+    let Some(joining) = speech.joining.as_ref().filter(|_| next > end) else { return Before::Nothing };
+    let counts = text.at(next).is_some_and(is_native) && !joining.contains(&text.word(next));
+    if counts { Before::Noun } else { Before::Nothing }
 }
 
 /// Whether an English word before the number shows that it is a year.
@@ -259,7 +268,9 @@ pub fn dash(text: &Text, at: usize) -> Option<usize> {
 impl Speech {
     /// From one to the other.
     pub fn range(&self, a: &str, b: &str) -> String {
-        self.written.range.replace("{a}", a).replace("{b}", b)
+        let written = &self.written;
+        let joined = written.range.replace("{a}", a).replace("{b}", b);
+        written.range_joins.iter().fold(joined, |text, (from, to)| text.replacen(from, to, 1))
     }
 }
 

@@ -58,15 +58,14 @@ impl Speakable {
         let mut spoken = Spoken::begin(text);
         let mut at = 0;
         while at < letters.len() {
-            if letters.begins(at)
-                && let Some((length, said)) = self.read(&letters, at, speech)
-            {
-                spoken.replace(length, &said);
-                at += length;
+            let found = if letters.begins(at) { self.read(&letters, at, speech) } else { None };
+            let (length, said) = found.unwrap_or((1, String::new()));
+            if said.is_empty() || said == letters.slice(at, at + length) {
+                (0..length).for_each(|_| _ = spoken.copy());
             } else {
-                spoken.copy();
-                at += 1;
+                spoken.replace(length, &said);
             }
+            at += length;
         }
         let spoken = spoken.end();
         let most = LONGEST.max(letters.len());

@@ -75,6 +75,11 @@ pub struct Written {
     pub date: String,
     /// With `{a}` and `{b}`.
     pub range: String,
+    /// Pairs that are put right where a range is joined.
+    #[serde(default)]
+    pub range_joins: Vec<(String, String)>,
+    /// Words after a number that it does not count; every other word is counted by it.
+    pub joining: Option<String>,
     /// First, second, … as far as they are not made by `ordinal_endings`.
     pub ordinals: String,
     /// The first pair whose first part ends a number makes it an ordinal.
@@ -142,6 +147,8 @@ pub struct Speech {
     pub ids: Vec<String>,
     pub currency: Vec<String>,
     pub clock: Vec<String>,
+    /// None where a number is the same before what it counts.
+    pub joining: Option<Vec<String>>,
 }
 
 static TABLES: LazyLock<HashMap<&'static str, Speech>> = LazyLock::new(|| {
@@ -168,7 +175,7 @@ impl Speech {
     fn of(code: &'static str, written: Written) -> Self {
         let hundreds = list(&written.hundreds);
         let other = |words: &Option<String>| words.as_deref().map_or_else(|| hundreds.clone(), list);
-        let folded = |words: &str| words.split_whitespace().map(fold::letters).collect();
+        let folded = |words: &str| -> Vec<String> { words.split_whitespace().map(fold::letters).collect() };
         Self {
             code,
             numbers: list(&written.numbers),
@@ -179,6 +186,7 @@ impl Speech {
             ids: folded(&written.ids),
             currency: folded(&written.currency),
             clock: folded(&written.time.clock),
+            joining: written.joining.as_deref().map(folded),
             written,
         }
     }

@@ -106,6 +106,13 @@ impl Text {
         fold::letters(&self.slice(at, self.word_end(at).min(at + BEFORE)))
     }
 
+    /// The word before a space before `at`, as it is written.
+    pub fn word_before(&self, at: usize) -> String {
+        let before = self.slice(at.saturating_sub(BEFORE), at);
+        let word = before.strip_suffix(' ').and_then(|before| before.rsplit(|letter| !in_word(letter)).next());
+        word.unwrap_or_default().to_owned()
+    }
+
     /// Whether one of these (lower case, Latin) stands here as a whole word; its end.
     pub fn one_of<'a>(&self, at: usize, words: impl IntoIterator<Item = &'a str>) -> Option<usize> {
         words
