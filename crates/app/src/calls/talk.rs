@@ -67,7 +67,8 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .into_iter()
                 .flatten()
                 .filter_map(|number| number.as_str().map(str::to_owned));
-            let speakable = Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
+            let speakable =
+                Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
             Ok::<_, Failure>(Some(Talk {
                 agent: agent.id,
                 flow: agent::flow(tx, tenant, Some(&agent))?,
@@ -89,6 +90,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
 /// The pronunciations of an agent, from its row.
 fn pronunciations(list: &Value) -> Pronunciations {
     let part = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
-    let read = |one: &Value| Some(Pronunciation { written: part(one, "written")?, spoken: part(one, "spoken")? });
+    let read =
+        |one: &Value| Some(Pronunciation { written: part(one, "written")?, spoken: part(one, "spoken")? });
     Pronunciations::new(list.as_array().into_iter().flatten().filter_map(read))
 }

@@ -45,13 +45,18 @@ struct Date {
 impl Date {
     fn of(year: Option<u32>, month: u32, day: u32) -> Option<Self> {
         let days = match month {
-            2 => 28 + u32::from(year.is_none_or(|year| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0))),
+            2 => {
+                28 + u32::from(year.is_none_or(|year| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)))
+            }
             4 | 6 | 9 | 11 => 30,
             1..=12 => 31,
             _ => return None,
         };
-        ((1..=days).contains(&day) && year.is_none_or(|year| (1000..=2999).contains(&year)))
-            .then_some(Self { year, month, day })
+        ((1..=days).contains(&day) && year.is_none_or(|year| (1000..=2999).contains(&year))).then_some(Self {
+            year,
+            month,
+            day,
+        })
     }
 
     fn said(&self, speech: &Speech) -> String {
@@ -103,7 +108,9 @@ fn moment(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
         return None;
     }
     let (hour, 2, end) = figure(text, end + 1, 2)? else { return None };
-    let (minute, 2, mut end) = figure(text, (text.at(end)? == ':').then_some(end + 1)?, 2)? else { return None };
+    let (minute, 2, mut end) = figure(text, (text.at(end)? == ':').then_some(end + 1)?, 2)? else {
+        return None;
+    };
     if text.at(end) == Some(':')
         && let Some((_, 2, seconds)) = figure(text, end + 1, 2)
     {
@@ -125,7 +132,9 @@ fn month(text: &Text, at: usize) -> Option<(u32, usize)> {
     }
     let end = text.end(at, |letter| letter.is_ascii_alphabetic());
     let word = text.slice(at, end.min(at + 10)).to_lowercase();
-    let found = MONTHS.iter().position(|month| *month == word || month[..3] == word || (word == "sept" && *month == "september"))?;
+    let found = MONTHS.iter().position(|month| {
+        *month == word || month[..3] == word || (word == "sept" && *month == "september")
+    })?;
     let short = word.len() < 5 && MONTHS[found] != word;
     // A full stop at the end of the text ends its sentence.
     let stop = short && text.at(end) == Some('.') && text.at(end + 1).is_some();
@@ -278,7 +287,11 @@ fn times(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
         }
         let next = text.past_spaces(end, 1);
         let named = speech.clock.contains(&text.word(next)) && text.at(next).is_some_and(in_word);
-        let said = if named && first.hour > 0 { first.in_figures(speech) } else { first.said_after(speech, &text.word_before(at)) };
+        let said = if named && first.hour > 0 {
+            first.in_figures(speech)
+        } else {
+            first.said_after(speech, &text.word_before(at))
+        };
         return Some((end - at, said));
     }
     // `10-11 am`: the first hour has no sign of its own.

@@ -93,7 +93,8 @@ pub fn id(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     let mut end = at;
     loop {
         end = text.end(end, plain);
-        let joined = text.at(end).is_some_and(|sign| "-/_".contains(sign)) && text.at(end + 1).is_some_and(plain);
+        let joined =
+            text.at(end).is_some_and(|sign| "-/_".contains(sign)) && text.at(end + 1).is_some_and(plain);
         if !joined || end - at > LONGEST_ID {
             break;
         }
@@ -114,7 +115,9 @@ pub fn id(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> {
     let small = figures.clone().all(|part| part.len() <= 2 && !part.starts_with('0'));
     let times = parts.iter().any(|part| matches!(part.as_str(), "x" | "X"));
     // `4G`, `2BHK`, `24x7`, `iPhone15`, `COVID-19`: the number is one.
-    let one = small && (figures.count() == 1 || times) && parts.iter().all(|part| !letters_of(part) || part.len() != 2);
+    let one = small
+        && (figures.count() == 1 || times)
+        && parts.iter().all(|part| !letters_of(part) || part.len() != 2);
     let said = parts.iter().filter_map(|part| {
         let word = (part.len() > 2 && part.contains(|letter: char| letter.is_ascii_lowercase()))
             || (one && part.len() > 3 && part.contains(['A', 'E', 'I', 'O', 'U']));
@@ -162,9 +165,9 @@ pub fn address(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String
     if !text.at(at)?.is_ascii_alphanumeric() {
         return None;
     }
-    email(text, at).or_else(|| web(text, at)).map(|(from, end)| {
-        (end - at, in_pieces(speech, &text.slice(from, end)))
-    })
+    email(text, at)
+        .or_else(|| web(text, at))
+        .map(|(from, end)| (end - at, in_pieces(speech, &text.slice(from, end))))
 }
 
 fn email(text: &Text, at: usize) -> Option<(usize, usize)> {

@@ -128,8 +128,7 @@ pub fn read(text: &Text, at: usize, speech: &Speech) -> Option<(usize, String)> 
         let end = text.digits_end(at + 1);
         let free = end > at + 1 && !text.at(end).is_some_and(in_word);
         let named = &words.abbreviations["no"];
-        return free
-            .then(|| (end - at, format!("{named} {}", by_digit(speech, &text.slice(at + 1, end)))));
+        return free.then(|| (end - at, format!("{named} {}", by_digit(speech, &text.slice(at + 1, end)))));
     }
     plain(text, at, speech)
 }
@@ -246,7 +245,8 @@ fn measure(text: &Text, at: usize, speech: &Speech, number: &Number) -> Option<(
     let single = number.whole == "1" && number.fraction.is_none() && unit.is_ascii();
     let unit = if single { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
     // A full stop of the abbreviation, in the middle of the sentence.
-    let stop = text.at(end) == Some('.') && text.at(text.past_spaces(end + 1, 1)).is_some_and(char::is_lowercase);
+    let stop =
+        text.at(end) == Some('.') && text.at(text.past_spaces(end + 1, 1)).is_some_and(char::is_lowercase);
     Some((end + usize::from(stop), unit.to_owned()))
 }
 
@@ -316,11 +316,14 @@ fn rupee_after(text: &Text, at: usize, speech: &Speech) -> Option<Rupee> {
         return None;
     }
     let word = text.word(next);
-    if matches!(word.as_str(), "rs" | "inr") || (text.at(end) == Some('.') && RUPEE.iter().any(|sign| fold::letters(sign) == word)) {
+    if matches!(word.as_str(), "rs" | "inr")
+        || (text.at(end) == Some('.') && RUPEE.iter().any(|sign| fold::letters(sign) == word))
+    {
         let more = text.at(end) == Some('.') && text.at(end + 1).is_some();
         return Some(Rupee::Sign(end + usize::from(more)));
     }
-    let known = |word: &String| speech.currency.contains(word) || ["rupees", "rupee"].contains(&word.as_str());
+    let known =
+        |word: &String| speech.currency.contains(word) || ["rupees", "rupee"].contains(&word.as_str());
     known(&word).then_some(Rupee::Word(end))
 }
 

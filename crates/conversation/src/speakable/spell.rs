@@ -23,8 +23,11 @@ impl Speech {
             return self.written.one_noun.clone().unwrap_or_else(|| self.small(1));
         }
         let (mut rest, mut words) = (number, Vec::new());
-        let scales =
-            [(10_000_000, &self.written.crore), (100_000, &self.written.lakh), (1000, &self.written.thousand)];
+        let scales = [
+            (10_000_000, &self.written.crore),
+            (100_000, &self.written.lakh),
+            (1000, &self.written.thousand),
+        ];
         for (size, scale) in scales {
             let count = rest / size;
             rest %= size;
@@ -89,7 +92,9 @@ impl Speech {
             };
         }
         match &self.written.nineteen_hundred {
-            Some(hundreds) if (1901..2000).contains(&year) => format!("{hundreds} {}", self.small(year % 100)),
+            Some(hundreds) if (1901..2000).contains(&year) => {
+                format!("{hundreds} {}", self.small(year % 100))
+            }
             _ => self.cardinal(year, Before::Nothing),
         }
     }

@@ -42,7 +42,8 @@ impl Spoken {
     /// heard when all of its words were.
     pub fn heard(&self, played: u64, length: u64) -> String {
         let share = u128::from(played.min(length)) * self.length as u128 / u128::from(length.max(1));
-        let end = self.words.iter().take_while(|word| word.1 as u128 <= share).last().map_or(0, |word| word.0);
+        let end =
+            self.words.iter().take_while(|word| word.1 as u128 <= share).last().map_or(0, |word| word.0);
         let heard = self.written.get(..end).unwrap_or_default();
         heard.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -97,7 +98,9 @@ impl<'a> Making<'a> {
 
     /// The next `length` written characters are said like this.
     pub(super) fn replace(&mut self, length: usize, said: &str) {
-        if !self.said.is_empty() && !self.said.ends_with(|last: char| last.is_whitespace() || "(\"'“‘[-/".contains(last)) {
+        if !self.said.is_empty()
+            && !self.said.ends_with(|last: char| last.is_whitespace() || "(\"'“‘[-/".contains(last))
+        {
             self.said.push(' ');
             self.length += 1;
         }

@@ -42,11 +42,20 @@ fn every_language_has_every_row() {
     for (code, source) in SOURCES {
         let (table, row) = (speech(code), written(source));
         assert_eq!(table.code, code);
-        let lengths = [&table.numbers, &table.hundreds[0], &table.hundreds[1], &table.hundreds[2], &table.months, &table.letters];
+        let lengths = [
+            &table.numbers,
+            &table.hundreds[0],
+            &table.hundreds[1],
+            &table.hundreds[2],
+            &table.months,
+            &table.letters,
+        ];
         assert_eq!(lengths.map(Vec::len), [100, 9, 9, 9, 12, 26], "{code}");
         assert!(row.units.keys().eq(english.units.keys()), "{code}");
         assert!(row.acronyms.keys().eq(english.acronyms.keys()), "{code}");
-        for short in ["dr", "mr", "mrs", "ms", "prof", "no", "st", "saint", "govt", "pvt", "ltd", "a/c", "smt"] {
+        for short in
+            ["dr", "mr", "mrs", "ms", "prof", "no", "st", "saint", "govt", "pvt", "ltd", "a/c", "smt"]
+        {
             assert!(row.abbreviations.contains_key(short), "{code} lacks {short}");
         }
         for (form, parts) in [
@@ -66,7 +75,9 @@ fn every_language_has_every_row() {
 fn every_small_number_is_read_back() {
     let mut wrong = Vec::new();
     for (code, _) in SOURCES {
-        for number in (0..=1100).chain([2000, 9000, 19_000, 21_000, 25_000, 29_000, 1_01_000, 1_00_100, 1_00_00_100]) {
+        for number in
+            (0..=1100).chain([2000, 9000, 19_000, 21_000, 25_000, 29_000, 1_01_000, 1_00_100, 1_00_00_100])
+        {
             let words = speech(code).cardinal(number, Before::Nothing);
             if read(&words, code, "").as_deref() != Some(number.to_string().as_str()) {
                 wrong.push(format!("{code} {number}: {words}: {:?}", read(&words, code, "")));
@@ -78,7 +89,14 @@ fn every_small_number_is_read_back() {
 
 #[test]
 fn pronunciations_are_whole_words_and_come_first() {
-    let list = [("Dastak", "the stuck"), ("SBI Life", "S B I life"), ("sbi", "state bank"), ("₹5", "a fiver"), ("24x7", "all day"), ("दस्तक", "दस तक")];
+    let list = [
+        ("Dastak", "the stuck"),
+        ("SBI Life", "S B I life"),
+        ("sbi", "state bank"),
+        ("₹5", "a fiver"),
+        ("24x7", "all day"),
+        ("दस्तक", "दस तक"),
+    ];
     let list = list.map(|(written, spoken)| Pronunciation { written: written.into(), spoken: spoken.into() });
     for (on, text, expected) in [
         (true, "dastak, DASTAK and Dastaks", "the stuck, the stuck and Dastaks"),
@@ -105,8 +123,14 @@ fn what_was_heard_is_told_in_written_words() {
         ("Please", "Please"),
         ("Please pay  one lakh twenty five thousand rupees and fifty pais", "Please pay"),
         ("Please pay  one lakh twenty five thousand rupees and fifty paise", "Please pay ₹1,25,000.50"),
-        ("Please pay  one lakh twenty five thousand rupees and fifty paise today, docto", "Please pay ₹1,25,000.50 today,"),
-        ("Please pay  one lakh twenty five thousand rupees and fifty paise today, doctor Rao.", "Please pay ₹1,25,000.50 today, Dr. Rao."),
+        (
+            "Please pay  one lakh twenty five thousand rupees and fifty paise today, docto",
+            "Please pay ₹1,25,000.50 today,",
+        ),
+        (
+            "Please pay  one lakh twenty five thousand rupees and fifty paise today, doctor Rao.",
+            "Please pay ₹1,25,000.50 today, Dr. Rao.",
+        ),
     ] {
         assert_eq!(spoken.heard(said.chars().count() as u64, length), heard, "{said}");
         assert_eq!(spoken.heard(100 * said.chars().count() as u64, 100 * length), heard, "{said}");
@@ -124,7 +148,10 @@ fn a_text_that_would_be_too_long_is_said_as_it_is_written() {
 fn digits_of(language: &str, said: &str) -> String {
     let numbers = &speech(language).numbers;
     let words = said.split(|letter: char| letter.is_whitespace() || letter == ',');
-    words.filter_map(|word| numbers[..10].iter().position(|digit| digit == word)).map(|digit| digit.to_string()).collect()
+    words
+        .filter_map(|word| numbers[..10].iter().position(|digit| digit == word))
+        .map(|digit| digit.to_string())
+        .collect()
 }
 
 proptest! {
@@ -143,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sum_is_said_as_that_sum(rupees in 2..=1_000_000_000_u64, paise in 0..100_u32) {
+    fn a_sum_is_said_as_that_sum(rupees in 2..=1_000_000_000_u64, paise in prop_oneof![Just(0), 2..100_u32]) {
         for (code, _) in SOURCES {
             let said = said(code, &format!("₹{rupees}.{paise:02}"));
             let expected = if paise == 0 { rupees.to_string() } else { format!("{rupees}.{paise:02}") };

@@ -109,7 +109,8 @@ impl Text {
     /// The word before a space before `at`, as it is written.
     pub fn word_before(&self, at: usize) -> String {
         let before = self.slice(at.saturating_sub(BEFORE), at);
-        let word = before.strip_suffix(' ').and_then(|before| before.rsplit(|letter| !in_word(letter)).next());
+        let word =
+            before.strip_suffix(' ').and_then(|before| before.rsplit(|letter| !in_word(letter)).next());
         word.unwrap_or_default().to_owned()
     }
 
@@ -119,8 +120,7 @@ impl Text {
             .into_iter()
             .filter_map(|word| {
                 let end = at + word.chars().count();
-                let same =
-                    self.letters.get(at..end)?.iter().map(char::to_ascii_lowercase).eq(word.chars());
+                let same = self.letters.get(at..end)?.iter().map(char::to_ascii_lowercase).eq(word.chars());
                 let whole = !self.at(end).is_some_and(in_word) || !word.ends_with(|last: char| in_word(last));
                 (same && whole).then_some(end)
             })
@@ -143,7 +143,8 @@ impl Text {
         }
         let after = self.slice(end, end + 20).to_lowercase();
         let mut words = after.split(|letter: char| !in_word(letter)).filter(|word| !word.is_empty());
-        words.next() == Some("is") && words.take(3).any(|word| matches!(word, "otp" | "pin" | "code" | "password"))
+        words.next() == Some("is")
+            && words.take(3).any(|word| matches!(word, "otp" | "pin" | "code" | "password"))
     }
 
     /// The language in which numbers are said: that of the letters, if they tell, or the agent's.

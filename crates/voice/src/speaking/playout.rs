@@ -309,9 +309,8 @@ impl Utterance {
                 (Some(start), Some(end)) if start == end => {}
                 (Some(_), Some(end)) if end <= played => heard.push(piece.text.written().trim().to_owned()),
                 (Some(start), end) if start < played => {
-                    let length = end
-                        .map_or(PER_CHARACTER * piece.text.length() as u64, |end| end - start)
-                        .max(1);
+                    let length =
+                        end.map_or(PER_CHARACTER * piece.text.length() as u64, |end| end - start).max(1);
                     heard.push(piece.text.heard(played - start, length));
                 }
                 _ => {}
