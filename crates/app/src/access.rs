@@ -12,7 +12,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::keys::{self, KeyRow};
 use store::workspaces::{self, WorkspaceRow};
-use store::{DbError, Store, Tx, generations};
+use store::{DbError, Store, TenantTx, Tx, generations};
 
 use super::{App, Failure, topics};
 
@@ -36,16 +36,16 @@ pub fn network_of(address: IpAddr) -> IpAddr {
 ///
 /// # Errors
 /// 404 when there is none.
-pub fn workspace(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failure> {
-    workspaces::get(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
+pub fn workspace(tx: &mut TenantTx) -> Result<WorkspaceRow, Failure> {
+    workspaces::get(tx)?.ok_or_else(|| Failure::not_found("workspace"))
 }
 
 /// The same, locked until the transaction ends.
 ///
 /// # Errors
 /// 404 when there is none.
-pub fn workspace_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failure> {
-    workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
+pub fn workspace_for_update(tx: &mut TenantTx) -> Result<WorkspaceRow, Failure> {
+    workspaces::get_for_update(tx)?.ok_or_else(|| Failure::not_found("workspace"))
 }
 
 /// A valid key and its workspace.

@@ -25,7 +25,7 @@ pub async fn calls(app: &App, tenant: Tenant, mode: Mode, query: Query) -> Resul
     let first = from.map_or(i64::MIN, hour_of);
     let last = to.map_or(i64::MAX, |to| hour_of(to.plus(-1)));
     let hours = match mode {
-        Mode::Live => app.store.read(move |tx| analytics::hours(tx, tenant, first, last)).await?,
+        Mode::Live => app.of(tenant).read(move |tx| analytics::hours(tx, first, last)).await?,
         Mode::Test => Vec::new(),
     };
     let mut report = Report::new(query, now);
@@ -57,7 +57,7 @@ async fn read_stretch(
 ) -> Result<Vec<(HourRow, Option<Vec<u8>>)>, Failure> {
     let read = move |tx: &mut Tx<'_>| {
         let mut rows = Vec::new();
-        analytics::packed(tx, tenant, first, last, |row, body| {
+        analytics::packed(&mut tx.of(tenant), first, last, |row, body| {
             rows.push((row, body));
             Ok(())
         })?;
@@ -68,7 +68,7 @@ async fn read_stretch(
 
 /// Packs a stale hour, for this report and the next ones. What is kept comes from the primary, never from a replica.
 async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
-    let facts = app.store.read_long(move |tx| analytics::facts(tx, row.workspace, row.hour)).await?;
+    let facts = app.of(row.workspace).read_long(move |tx| analytics::facts(tx, row.hour)).await?;
     let body = pack(start_of(row.hour), &facts)
         .ok_or_else(|| Failure::internal("an hour has more words than it can hold"))?;
     let kept = body.clone();
@@ -97,8 +97,8 @@ pub async fn next_pack(app: &App) -> Result<Option<Timestamp>, Failure> {
 async fn name_agents(app: &App, tenant: Tenant, figures: &Figures) -> Result<Vec<Option<String>>, Failure> {
     let ids: Vec<_> =
         figures.agents.iter().map(|row| row.agent.as_ref().and_then(|id| id.parse().ok())).collect();
-    let named = app.store.read(move |tx| {
-        let name = |id: &Option<_>| id.map_or(Ok(None), |id| agents::name_of(tx, tenant, id));
+    let named = app.of(tenant).read(move |tx| {
+        let name = |id: &Option<_>| id.map_or(Ok(None), |id| agents::name_of(tx, id));
         ids.iter().map(name).collect::<Result<Vec<_>, DbError>>()
     });
     Ok(named.await?)

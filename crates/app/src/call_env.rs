@@ -6,11 +6,11 @@ use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network, Progress};
 use domain::ids::{Call, Campaign, Id};
 use domain::ports::{Carrier, Scripted};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
-use store::Tx;
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
+use store::{TenantTx, Tx};
 
 use super::events::{self, NewEvent};
 use super::undialled::Undialled;
@@ -78,11 +78,11 @@ pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
 
 /// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for
 /// its first or a second leg, with the amount in minor units.
-pub type ChargeHook = fn(&mut Tx<'_>, Tenant, Id<Campaign>, i64) -> Result<(), Failure>;
+pub type ChargeHook = fn(&mut TenantTx, Id<Campaign>, i64) -> Result<(), Failure>;
 
 /// What hears that a person on a calling list is called no more although no call said so: fewer attempts are asked for, or
 /// the campaign is over. It is called with the last call to the person, in the transaction that settles the row.
-pub type GivenUpHook = fn(&mut Tx<'_>, &Env, Tenant, Id<Call>) -> Result<(), Failure>;
+pub type GivenUpHook = fn(&mut TenantTx, &Env, Id<Call>) -> Result<(), Failure>;
 
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
@@ -158,7 +158,7 @@ pub fn emit_with(
     }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
-    tx.traced(row.trace, |tx| events::emit(tx, &env.context, row.workspace, event))?;
+    tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), &env.context, event))?;
     Ok(())
 }
 

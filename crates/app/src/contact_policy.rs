@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use domain::channel::Recipient;
 use domain::ids::{Consent, Id};
 use domain::phone::{E164, Phone};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use runtime::crypto::Keyring;
 use serde_json::Value;
 use store::channel_consents::{self, ConsentRow};
 use store::contacts::ContactRow;
-use store::{Tx, do_not_call};
+use store::{TenantTx, Tx, do_not_call};
 
 use super::{Context, Failure, do_not_call as opting_out};
 
@@ -98,9 +98,8 @@ pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recip
 /// Reads how these contacts, and those behind these addresses, stand, with a statement for each kind of fact: [`standing`]
 /// knows it until the transaction ends. `also` may look at more that travels along.
 pub fn read_ahead(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     people: &[ContactRow],
     to: &[Recipient],
     also: impl FnOnce(&mut Tx<'_>),
@@ -120,12 +119,12 @@ pub fn read_ahead(
     let (said, listed): (Vec<_>, Vec<_>) = (said.into_iter().collect(), listed.into_iter().collect());
     tx.ahead(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
-        let _ = channel_consents::read_ahead(tx, tenant, &said);
-        let _ = do_not_call::read_ahead(tx, tenant, &listed);
+        let _ = channel_consents::read_ahead(tx, &said);
+        let _ = do_not_call::read_ahead(tx, &listed);
         also(tx);
     });
-    channel_consents::read_ahead(tx, tenant, &said)?;
-    Ok(do_not_call::read_ahead(tx, tenant, &listed)?)
+    channel_consents::read_ahead(tx, &said)?;
+    Ok(do_not_call::read_ahead(tx, &listed)?)
 }
 
 /// When marketing was allowed, and the proof of it, by the consent on a contact: one that was given on the channel
@@ -141,15 +140,14 @@ pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Co
 
 /// The contact policy's state of a person, by the contact, or by the message's destination if there is no contact yet.
 pub fn standing(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: Option<&ContactRow>,
     to: Option<&Recipient>,
 ) -> Result<Standing, Failure> {
     let mut standing = Standing {
         erased: contact.is_some_and(|contact| contact.erased_at.is_some()),
-        consent: channel_consents::of(tx, tenant, &hashes(&context.keyring, contact, to))?,
+        consent: channel_consents::of(tx, &hashes(&context.keyring, contact, to))?,
         ..Standing::default()
     };
     if let (None, Some((at, proof))) = (standing.consent.opted_in_at, contact.and_then(given_on_channel)) {
@@ -158,10 +156,10 @@ pub fn standing(
         standing.consent.opt_in_consent = proof;
     }
     if let Some(contact) = contact {
-        standing.do_not_call = opting_out::is_blocked(tx, context, tenant, contact)?;
+        standing.do_not_call = opting_out::is_blocked(tx, context, contact)?;
     }
     if let Some(phone) = to.and_then(subscriber).filter(|_| !standing.do_not_call) {
-        standing.do_not_call = do_not_call::contains(tx, tenant, &context.keyring.hash_phone(&phone))?;
+        standing.do_not_call = do_not_call::contains(tx, &context.keyring.hash_phone(&phone))?;
     }
     Ok(standing)
 }

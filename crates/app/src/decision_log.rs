@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use domain::decision_log::{Chain, Entry, Head, Strand};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
-use store::Tx;
 use store::decision_log::{self, HeadRow, NewRow};
+use store::{TenantTx, Tx};
 
 use super::{Context, Failure};
 use runtime::crypto::Keyring;
@@ -15,13 +15,8 @@ use runtime::crypto::Keyring;
 /// Appends a decision to a chain and gives its number. Its moment is never before that of the row before it,
 /// so that a time range is a range of numbers. The chain is held until the transaction ends: call it late in
 /// the transaction.
-pub fn record(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    chain: Chain,
-    entry: Entry,
-) -> Result<u64, Failure> {
+pub fn record(tx: &mut TenantTx, context: &Context, chain: Chain, entry: Entry) -> Result<u64, Failure> {
+    let tenant = tx.tenant();
     let mut chains = Chains::default();
     chains.record(tenant, chain, entry);
     chains.write(tx)?;
@@ -70,12 +65,12 @@ impl Chains {
         if open.len() > 1 {
             tx.foresee(|tx| {
                 for (tenant, strand) in open.keys() {
-                    let _ = decision_log::head_for_update(tx, *tenant, *strand);
+                    let _ = decision_log::head_for_update(&mut tx.of(*tenant), *strand);
                 }
             })?;
         }
         for ((tenant, strand), first) in open {
-            let newest = decision_log::head_for_update(tx, tenant, strand)?;
+            let newest = decision_log::head_for_update(&mut tx.of(tenant), strand)?;
             let (head, at) = newest.map_or_else(|| (Head::default(), first), |row| (row.head, row.at));
             self.tips.insert((tenant, strand), Tip { head, at });
         }
@@ -105,7 +100,7 @@ impl Chains {
         for ((tenant, strand), Tip { head, at }) in self.tips {
             let seal = seal(&context.keyring, tenant, strand, &head, at);
             let row = HeadRow { head, at, seal };
-            decision_log::move_head(tx, tenant, strand, &row)?;
+            decision_log::move_head(&mut tx.of(tenant), strand, &row)?;
             grown.push((tenant, strand, row.head));
         }
         if !grown.is_empty() {

@@ -44,10 +44,8 @@ pub async fn trigger(
     kind: &str,
 ) -> Result<(Id<Event>, usize), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
-    app.store
-        .tx_adding(move |tx| {
-            emit_sample(tx, &context, tenant, mode, kind, (kind.sample)(), &Audience::Subscribed)
-        })
+    app.of(tenant)
+        .tx_adding(move |tx| emit_sample(tx, &context, mode, kind, (kind.sample)(), &Audience::Subscribed))
         .await
 }
 
@@ -77,10 +75,11 @@ async fn read(
             limit,
             Some(from.clone()),
             |tx, limit, after| {
-                events::page(tx, tenant, mode, (after.unwrap_or_default(), &before), limit, EXAMINED)
+                events::page(&mut tx.of(tenant), mode, (after.unwrap_or_default(), &before), limit, EXAMINED)
             },
             |tx, row| {
-                let envelope = row.envelope.map(|text| complete(tx, tenant, text, row.transcript.as_ref()));
+                let envelope =
+                    row.envelope.map(|text| complete(&mut tx.of(tenant), text, row.transcript.as_ref()));
                 let (id, envelope) = (row.id.to_string(), envelope.transpose()?);
                 Ok::<_, DbError>((id.clone(), envelope.as_ref().map_or(0, String::len), (id, envelope)))
             },
@@ -120,8 +119,8 @@ pub async fn listen(
         After::Event(id) => id,
         After::Latest => {
             let before = horizon(app);
-            app.store
-                .read(move |tx| events::newest(tx, tenant, mode, &before))
+            app.of(tenant)
+                .read(move |tx| events::newest(tx, mode, &before))
                 .await?
                 .map(|id| id.to_string())
                 .unwrap_or_default()

@@ -75,10 +75,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
     };
     let hash = app.keyring.hash(&key);
     let stored = row.clone();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            keys::insert(tx, tenant, &stored, &hash)?;
+            access::workspace(tx)?;
+            keys::insert(tx, &stored, &hash)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &stored.id.to_string())?;
             Ok::<_, Failure>(())
         })
@@ -88,10 +88,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
 
 /// The keys of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
+            access::workspace(tx)?;
+            Ok(keys::list(tx)?.into_iter().map(|row| view(row, None)).collect())
         })
         .await
 }
@@ -110,7 +110,7 @@ pub async fn rotate(
 ) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
-    let found = app.store.read(move |tx| keys::list(tx, tenant)).await?;
+    let found = app.of(tenant).read(move |tx| keys::list(tx)).await?;
     let mode = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?.mode;
     let (value, prefix) = new_value(app, mode);
     let grace = body.grace_hours.unwrap_or(GRACE_HOURS);
@@ -119,10 +119,10 @@ pub async fn rotate(
         prefix,
         old_until: (grace > 0).then(|| context.now.plus(grace * HOUR)),
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let Some(row) = keys::rotate(tx, tenant, key, &new, context.now)? else {
+            access::workspace(tx)?;
+            let Some(row) = keys::rotate(tx, key, &new, context.now)? else {
                 return Err(Failure::new(CONFLICT, "the key is revoked or has expired; make a new one"));
             };
             access_changes(tx)?;
@@ -138,14 +138,14 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
     let context = app.context();
     let access_changes = app.access_changes();
     let (mut revoked, waiting) = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
+            access::workspace(tx)?;
+            let row = keys::revoke(tx, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
-            let waiting = store::nudges::count_of_key(tx, tenant, key)?;
-            nudges::revoke_key(tx, &context, tenant, key)?;
+            let waiting = store::nudges::count_of_key(tx, key)?;
+            nudges::revoke_key(tx, &context, key)?;
             Ok::<_, Failure>((view(row, None), waiting))
         })
         .await?;

@@ -67,8 +67,9 @@ pub mod workspaces;
 
 use std::sync::Arc;
 
+use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use store::{Store, WakeSet};
+use store::{OfTenant, Store, WakeSet};
 
 use config::Config;
 use runtime::clock::{Clock, Signal};
@@ -227,6 +228,11 @@ pub struct Context {
 }
 
 impl App {
+    /// The ways into the store for what works for one workspace.
+    pub fn of(&self, tenant: Tenant) -> OfTenant<'_> {
+        self.store.of(tenant)
+    }
+
     /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
         Context {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use domain::decision_log::mark::{Acceptance, Mark};
 use domain::decision_log::{Broken, Head, Strand};
 use domain::tenant::Tenant;
-use store::{DbError, Tx, decision_log};
+use store::{DbError, TenantTx, Tx, decision_log};
 
 use super::App;
 use runtime::clock::Signal;
@@ -67,12 +67,12 @@ impl Seen {
 
 /// The newest acceptance of an older state that the operator gave.
 pub(super) fn accepted(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     keyring: &Keyring,
-    tenant: Tenant,
     strand: Strand,
 ) -> Result<Option<Acceptance>, DbError> {
-    let found = decision_log::accepted(tx, tenant, strand)?;
+    let tenant = tx.tenant();
+    let found = decision_log::accepted(tx, strand)?;
     Ok(found
         .filter(|(accepted, seal)| keyring.verify(&accepted.sealed_text(tenant, strand), seal))
         .map(|(accepted, _)| accepted))
@@ -305,14 +305,14 @@ impl Marks {
 }
 
 fn see(tx: &mut Tx<'_>, keyring: &Keyring, (tenant, strand): Key, numbers: &[u64]) -> Result<Seen, DbError> {
-    let accepted = accepted(tx, keyring, tenant, strand)?;
+    let accepted = accepted(&mut tx.of(tenant), keyring, strand)?;
     let mut hashes = HashMap::new();
     for seq in numbers.iter().copied().chain(accepted.as_ref().map(|accepted| accepted.head.seq)) {
         if let std::collections::hash_map::Entry::Vacant(empty) = hashes.entry(seq) {
-            empty.insert(decision_log::hash_at(tx, tenant, strand, seq)?);
+            empty.insert(decision_log::hash_at(&mut tx.of(tenant), strand, seq)?);
         }
     }
-    Ok(Seen { accepted, last: decision_log::last_seq(tx, tenant, strand)?, hashes })
+    Ok(Seen { accepted, last: decision_log::last_seq(&mut tx.of(tenant), strand)?, hashes })
 }
 
 /// What a chain must hold.

@@ -377,17 +377,16 @@ fn seal_heads(tx: &mut Tx<'_>, from: &Keyring, to: &Keyring) -> Result<u64, DbEr
             };
             if row.seal == super::decision_log::seal(from, tenant, strand, &row.head, row.at) {
                 decision_log::seal_head(
-                    tx,
-                    tenant,
+                    &mut tx.of(tenant),
                     strand,
                     &super::decision_log::seal(to, tenant, strand, &row.head, row.at),
                 )?;
                 count += 1;
             }
-            if let Some((accepted, seal)) = decision_log::accepted(tx, tenant, strand)? {
+            if let Some((accepted, seal)) = decision_log::accepted(&mut tx.of(tenant), strand)? {
                 let text = accepted.sealed_text(tenant, strand);
                 if from.verify(&text, &seal) {
-                    decision_log::accept_seal(tx, tenant, strand, &to.sign(&text))?;
+                    decision_log::accept_seal(&mut tx.of(tenant), strand, &to.sign(&text))?;
                 }
             }
         }

@@ -62,6 +62,6 @@ pub(super) fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, 
         return Ok(true);
     }
     let Some(id) = call.contact else { return Ok(false) };
-    let contact = contacts::get_for_update(tx, call.workspace, id)?;
+    let contact = contacts::get_for_update(&mut tx.of(call.workspace), id)?;
     Ok(contact.is_some_and(|contact| contact.erased_at.is_some()))
 }

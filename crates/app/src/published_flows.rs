@@ -8,11 +8,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use api::error_codes::FLOW_NOT_READY;
 use domain::conversation::{self, Flow, Issue, Level, blocks_publishing, one_step};
 use domain::ids::{Agent, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::Tx;
+use store::TenantTx;
 use store::agents::{self, AgentRow};
 
 use super::{App, Context, Failure, tools};
@@ -63,11 +63,11 @@ impl Needs {
     }
 
     /// What keeps the flow from running now: tools that are gone.
-    pub(crate) fn issues(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<Issue>, Failure> {
+    pub(crate) fn issues(&self, tx: &mut TenantTx) -> Result<Vec<Issue>, Failure> {
         if self.tools.is_empty() {
             return Ok(Vec::new());
         }
-        let there = tools::ids(tx, tenant)?;
+        let there = tools::ids(tx)?;
         let issue = |used: &ToolUse| Issue {
             level: Level::Error,
             code: "unknown_tool",
@@ -126,27 +126,27 @@ pub(crate) fn read_stored(id: &str, text: &str) -> Result<(Value, Flow), Failure
     Ok((graph, flow))
 }
 
-pub(crate) fn stored_graph(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<String, Failure> {
-    agents::graph(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
+pub(crate) fn stored_graph(tx: &mut TenantTx, id: &str) -> Result<String, Failure> {
+    agents::graph(tx, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
 }
 
 /// The flow of this agent's conversations. Code that holds the writer loads it beforehand ([`of_due`]).
 ///
 /// # Errors
 /// Internal only: what was published can be read.
-pub fn published_flow(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Flow>, Failure> {
-    flow_of_id(tx, tenant, &row.published_flow)
+pub fn published_flow(tx: &mut TenantTx, row: &AgentRow) -> Result<Arc<Flow>, Failure> {
+    flow_of_id(tx, &row.published_flow)
 }
 
 /// The flow of this id, which may not be the published one any more.
 ///
 /// # Errors
 /// Internal only: what runs a flow keeps it.
-pub fn flow_of_id(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Arc<Flow>, Failure> {
+pub fn flow_of_id(tx: &mut TenantTx, id: &str) -> Result<Arc<Flow>, Failure> {
     if let Some(flow) = FlowCache::get(&FLOWS, id) {
         return Ok(flow);
     }
-    let text = stored_graph(tx, tenant, id)?;
+    let text = stored_graph(tx, id)?;
     let (_, flow) = read_stored(id, &text)?;
     Ok(FlowCache::put(&FLOWS, id, flow, text.len()))
 }
@@ -155,11 +155,11 @@ pub fn flow_of_id(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Arc<Flow>
 ///
 /// # Errors
 /// Internal only.
-pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Needs>, Failure> {
+pub fn needs(tx: &mut TenantTx, row: &AgentRow) -> Result<Arc<Needs>, Failure> {
     if let Some(needs) = FlowCache::get(&NEEDS, &row.published_flow) {
         return Ok(needs);
     }
-    let (needs, bytes) = match agents::needs(tx, tenant, &row.published_flow)? {
+    let (needs, bytes) = match agents::needs(tx, &row.published_flow)? {
         Some(text) => {
             let needs = serde_json::from_str(&text)
                 .map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?;
@@ -167,7 +167,7 @@ pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Need
         }
         // Published before needs were written down; a node reads it once.
         None => {
-            let needs = Needs::of(&*published_flow(tx, tenant, row)?);
+            let needs = Needs::of(&*published_flow(tx, row)?);
             let bytes = needs.to_text()?.len();
             (needs, bytes)
         }
@@ -179,16 +179,16 @@ pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Need
 ///
 /// # Errors
 /// Internal only.
-pub fn required_variables(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Vec<String>, Failure> {
-    Ok(needs(tx, tenant, row)?.required.clone())
+pub fn required_variables(tx: &mut TenantTx, row: &AgentRow) -> Result<Vec<String>, Failure> {
+    Ok(needs(tx, row)?.required.clone())
 }
 
 /// Whether everything that the published flow of an agent uses is still there.
 ///
 /// # Errors
 /// 422 `flow_not_ready` with `meta.issues`.
-pub fn flow_readiness(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
-    let issues = needs(tx, tenant, row)?.issues(tx, tenant)?;
+pub fn flow_readiness(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> {
+    let issues = needs(tx, row)?.issues(tx)?;
     if blocks_publishing(&issues) {
         return Err(not_ready("the agent's flow cannot run: something it uses is missing", &issues));
     }
@@ -208,7 +208,7 @@ pub async fn of_due(app: &App, now: Timestamp, most: i64) -> Result<i64, Failure
                 return Ok(together);
             }
             let wanted = id.clone();
-            if let Some(text) = app.store.read(move |tx| agents::graph(tx, tenant, &wanted)).await? {
+            if let Some(text) = app.of(tenant).read(move |tx| agents::graph(tx, &wanted)).await? {
                 let (_, flow) = read_stored(&id, &text)?;
                 FlowCache::put(&FLOWS, &id, flow, text.len());
             }
@@ -264,15 +264,9 @@ impl OwnFlow {
     }
 
     /// Stores it; its id.
-    pub fn store(
-        &self,
-        tx: &mut Tx<'_>,
-        context: &Context,
-        tenant: Tenant,
-        agent: Id<Agent>,
-    ) -> Result<String, Failure> {
+    pub fn store(&self, tx: &mut TenantTx, context: &Context, agent: Id<Agent>) -> Result<String, Failure> {
         let id = new_id(context);
-        agents::add_flow(tx, tenant, agent, &id, &self.graph, Some(&self.needs))?;
+        agents::add_flow(tx, agent, &id, &self.graph, Some(&self.needs))?;
         Ok(id)
     }
 }

@@ -20,7 +20,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
@@ -80,19 +80,19 @@ pub async fn create(
     let now = env.context.now;
     let scheduled_at = body.scheduled_at;
     let order = Order::of(body.call);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             if let Claim::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
-            let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
+            let prepared = calls::prepare(tx, &env, &mut Known::default(), mode, order.clone())?;
             if let Some(refused) = refused_at_creation(&prepared) {
                 return Err(refused.into());
             }
             let state = schedule(scheduled_at, now).map_err(refuse_time)?;
             let row = ScheduledCallRow { trace: tx.trace(), ..new_row(&env, key, &prepared, state)? };
             scheduled_calls::insert(tx, &row)?;
-            scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
+            scheduled_calls::record(tx, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
             let made = ScheduledCallMade { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
@@ -145,7 +145,7 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
             let offset = after.and_then(|after| after.parse().ok()).unwrap_or(offset);
-            let rows = scheduled_calls::list(tx, tenant, mode, status, limit, offset)?;
+            let rows = scheduled_calls::list(&mut tx.of(tenant), mode, status, limit, offset)?;
             let next = pages::last(&rows, limit, |_| (offset + limit).to_string());
             Ok::<_, DbError>((rows.into_iter().map(view).collect(), next))
         };
@@ -168,11 +168,7 @@ pub async fn get(
     mode: Mode,
     id: ScheduledCallId,
 ) -> Result<ScheduledCallView, Failure> {
-    app.store
-        .read(move |tx| scheduled_calls::get(tx, tenant, mode, id))
-        .await?
-        .map(view)
-        .ok_or_else(not_found)
+    app.of(tenant).read(move |tx| scheduled_calls::get(tx, mode, id)).await?.map(view).ok_or_else(not_found)
 }
 
 /// `GET /v1/scheduled-calls/{id}/timeline`: every decision, then what became of the call.
@@ -182,14 +178,14 @@ pub async fn timeline(
     mode: Mode,
     id: ScheduledCallId,
 ) -> Result<Vec<Value>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = scheduled_calls::get(tx, tenant, mode, id)?.ok_or_else(not_found)?;
-            let decided = scheduled_calls::decisions(tx, tenant, id)?;
+            let row = scheduled_calls::get(tx, mode, id)?.ok_or_else(not_found)?;
+            let decided = scheduled_calls::decisions(tx, id)?;
             let mut entries: Vec<Value> =
                 decided.into_iter().map(|decision| timelines::entry(decision.at, decision.body)).collect();
             if let Some(call) = row.call {
-                entries.extend(timelines::after_placement(tx, tenant, mode, call)?);
+                entries.extend(timelines::after_placement(tx, mode, call)?);
             }
             Ok(entries)
         })
@@ -204,10 +200,10 @@ pub async fn cancel(
     id: ScheduledCallId,
 ) -> Result<ScheduledCallView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let now = context.now;
-            let row = scheduled_calls::get_for_update(tx, tenant, id)?
+            let row = scheduled_calls::get_for_update(tx, id)?
                 .filter(|row| row.mode == mode)
                 .ok_or_else(not_found)?;
             let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
@@ -218,7 +214,7 @@ pub async fn cancel(
                     .with_meta(json!({"status": row.state.status.as_str()})));
             }
             let row = save(tx, &context, row, &decided, None)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
+            scheduled_calls::record(tx, id, now, &told("cancel", &row, json!([])))?;
             Ok(view(row))
         })
         .await
@@ -262,7 +258,7 @@ fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) ->
         contact: subject.as_deref(),
         data,
     };
-    events::emit(tx, context, tenant, event)?;
+    events::emit(&mut tx.of(tenant), context, event)?;
     Ok(())
 }
 
@@ -299,7 +295,7 @@ impl DueRow for Due {
     }
 
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
-        scheduled_calls::claim(tx, self.tenant, self.id, until)
+        scheduled_calls::claim(&mut tx.of(self.tenant), self.id, until)
     }
 
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
@@ -311,10 +307,10 @@ impl DueRow for Due {
 /// it is not due any more or another node has it. Lines pace it, not the client's limit of calls a minute.
 pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let now = env.context.now;
-            let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
+            let Some(row) = scheduled_calls::take_due(tx, id, now)? else { return Ok(None) };
             let mut round = DialRound::new(env.clone(), Allowance::All);
             round.look(tx, DueScheduledCall(row))?;
             Ok(round.finish().pop().map(Arc::unwrap_or_clone))
@@ -381,7 +377,12 @@ impl DueDial for DueScheduledCall {
         let row = save(tx, &round.env.context, self.0, &look.decision, call)?;
         let checks =
             serde_json::from_str(&look.checks()).map_err(|why| Failure::internal(why.to_string()))?;
-        Ok(scheduled_calls::record(tx, row.workspace, row.id, round.now(), &told("due", &row, checks))?)
+        Ok(scheduled_calls::record(
+            &mut tx.of(row.workspace),
+            row.id,
+            round.now(),
+            &told("due", &row, checks),
+        )?)
     }
 
     /// It stays due; the job retries it.
@@ -394,7 +395,7 @@ impl DueDial for DueScheduledCall {
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some(id) = call.scheduled_call else { return Ok(()) };
     let now = env.context.now;
-    let Some(row) = scheduled_calls::get_for_update(tx, call.workspace, id)? else { return Ok(()) };
+    let Some(row) = scheduled_calls::get_for_update(&mut tx.of(call.workspace), id)? else { return Ok(()) };
     if row.call != Some(call.id) {
         return Ok(());
     }
@@ -408,7 +409,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let again = decided.next.status == Status::Scheduled;
     let row = save(tx, &env.context, row, &decided, (!again).then_some(call.id))?;
-    scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, json!([])))?;
+    scheduled_calls::record(&mut tx.of(row.workspace), id, now, &told(what, &row, json!([])))?;
     if again {
         tx.wake(topics::SCHEDULED_CALLS);
     }
@@ -417,20 +418,15 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
 
 /// Cancels a batch of the waiting calls of a revoked key. Returns how many it cancelled, and whether there may be
 /// more.
-fn end_of_key(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    key: Id<ApiKey>,
-) -> Result<(i64, bool), Failure> {
-    let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
+fn end_of_key(tx: &mut TenantTx, context: &Context, key: Id<ApiKey>) -> Result<(i64, bool), Failure> {
+    let rows = scheduled_calls::of_key(tx, key, OF_KEY)?;
     let (more, mut cancelled) = (rows.len() as i64 >= OF_KEY, 0);
     for row in rows {
         let decided = step(&row.state, Event::KeyRevoked, context.now);
         if decided.outcome == EventOutcome::Applied {
             let (id, call) = (row.id, row.call);
             let row = save(tx, context, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, context.now, &told("key_revoked", &row, json!([])))?;
+            scheduled_calls::record(tx, id, context.now, &told("key_revoked", &row, json!([])))?;
             cancelled += 1;
         }
     }
@@ -444,7 +440,7 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i6
     let mut all = 0;
     loop {
         let context = app.context();
-        let (cancelled, more) = app.store.tx(move |tx| end_of_key(tx, &context, tenant, key)).await?;
+        let (cancelled, more) = app.of(tenant).tx(move |tx| end_of_key(tx, &context, key)).await?;
         all += cancelled;
         if !more {
             return Ok(all);
@@ -456,23 +452,22 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i6
 /// of all of them. Returns their ids, by which kept answers are found. The caller's transaction is the
 /// erasure.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     to_number: Option<&str>,
     external_ref: Option<&str>,
 ) -> Result<Vec<ScheduledCallId>, Failure> {
     let now = context.now;
-    let rows = scheduled_calls::of_person(tx, tenant, to_number, external_ref)?;
+    let rows = scheduled_calls::of_person(tx, to_number, external_ref)?;
     let ids = rows.iter().map(|row| row.id).collect();
     for row in rows {
         let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
         if decided.outcome == EventOutcome::Applied {
             let row = save(tx, context, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
+            scheduled_calls::record(tx, id, now, &told("erased", &row, json!([])))?;
         }
-        scheduled_calls::redact(tx, tenant, id)?;
+        scheduled_calls::redact(tx, id)?;
     }
     Ok(ids)
 }

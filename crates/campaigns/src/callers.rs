@@ -3,11 +3,11 @@
 
 use domain::campaign::Schedule;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use store::campaigns::list::EntryRow;
 use store::campaigns::{CampaignRow, due};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 /// The number for one dial.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Callers {
         if pool.is_empty() {
             return Ok(Self { pool: false, numbers: Vec::new() });
         }
-        let dialled = due::dials_of_day(tx, campaign.workspace, campaign.id, schedule.day(now))?;
+        let dialled = due::dials_of_day(&mut tx.of(campaign.workspace), campaign.id, schedule.day(now))?;
         let dials_of =
             |number: &str| dialled.iter().find(|(known, _)| known == number).map_or(0, |(_, dials)| *dials);
         let numbers = pool
@@ -98,15 +98,9 @@ impl Callers {
     }
 
     /// Stores the dials of this round.
-    pub(crate) fn store(
-        &self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        campaign: Id<Campaign>,
-        day: i64,
-    ) -> Result<(), DbError> {
+    pub(crate) fn store(&self, tx: &mut TenantTx, campaign: Id<Campaign>, day: i64) -> Result<(), DbError> {
         for own in self.numbers.iter().filter(|own| own.new > 0) {
-            due::count_dials(tx, tenant, campaign, &own.number, day, own.new)?;
+            due::count_dials(tx, campaign, &own.number, day, own.new)?;
         }
         Ok(())
     }

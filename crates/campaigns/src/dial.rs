@@ -20,7 +20,6 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::json;
-use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
 use store::campaigns::blocks::{self, Moves};
@@ -28,6 +27,7 @@ use store::campaigns::due;
 use store::campaigns::list::EntryRow;
 use store::campaigns::progress::{self, Delta, ProgressRow};
 use store::campaigns::runs::Work;
+use store::{TenantTx, Tx};
 
 use crate::callers::{Callers, Choice};
 use crate::retries;
@@ -155,7 +155,7 @@ impl CampaignRound {
             due::progress_of(tx, &held)?.into_iter().map(|row| (row.campaign, row)).collect();
         // Every node takes its locks in the same order.
         for tenant in workspaces.into_iter().filter(|tenant| free.contains(tenant)) {
-            self.dials.known.workspace(tx, tenant, Mode::Live)?;
+            self.dials.known.workspace(&mut tx.of(tenant), Mode::Live)?;
         }
         Ok(held
             .into_iter()
@@ -202,7 +202,7 @@ impl CampaignRound {
         turn.lines_wanted = match self.wanted.get(&tenant) {
             Some(wanted) => *wanted,
             None => {
-                let wanted = due::lines_wanted(tx, tenant, now)?;
+                let wanted = due::lines_wanted(&mut tx.of(tenant), now)?;
                 self.wanted.insert(tenant, wanted);
                 wanted
             }
@@ -210,16 +210,16 @@ impl CampaignRound {
         let free = turn.free_lines(tx, &mut self.dials)?;
         let (campaign, list) = (turn.campaign.id, turn.progress.list);
         if free <= 0 {
-            if due::any_due(tx, tenant, campaign, list, now)? {
+            if due::any_due(&mut tx.of(tenant), campaign, list, now)? {
                 turn.stop = Some(Stop::Lines);
             }
             return Ok(());
         }
         let limit = share.min(free);
-        let rows = due::to_look_at(tx, tenant, campaign, list, now, limit)?;
+        let rows = due::to_look_at(&mut tx.of(tenant), campaign, list, now, limit)?;
         turn.more_due = rows.len() as i64 >= limit;
         let numbers = rows.iter().filter(|row| rules(row).waits()).filter_map(|row| number(row)).collect();
-        self.dials.prefetch_people(tx, tenant, numbers)?;
+        self.dials.prefetch_people(&mut tx.of(tenant), numbers)?;
         turn.rows = rows.into();
         Ok(())
     }
@@ -242,14 +242,14 @@ impl CampaignRound {
         if turn.is_exhausted() {
             return Ok(Some(Stop::ListComplete));
         }
-        let workspace = self.dials.known.workspace(tx, campaign.workspace, Mode::Live)?;
+        let workspace = self.dials.known.workspace(&mut tx.of(campaign.workspace), Mode::Live)?;
         if workspace.suspended {
             return Ok(Some(Stop::Suspended));
         }
         if !workspace.kyb_verified {
             return Ok(Some(Stop::KybUnverified));
         }
-        let owned = self.dials.known.numbers(tx, campaign.workspace)?;
+        let owned = self.dials.known.numbers(&mut tx.of(campaign.workspace))?;
         let callers = Callers::of(tx, campaign, schedule, owned, now)?;
         if callers.none_owned() {
             return Ok(Some(Stop::Error("from_number_unavailable".into())));
@@ -315,7 +315,7 @@ impl DueDial for DueRow<'_> {
         let (now, turn) = (round.now(), &*self.turn);
         facts.unfit = unfit(prepared).map(|(why, _)| why);
         if facts.block == Some(Gate::FrequencyCap) {
-            facts.cap_ends = cap_ends(tx, turn.campaign.workspace, &self.row, prepared, now)?;
+            facts.cap_ends = cap_ends(&mut tx.of(turn.campaign.workspace), &self.row, prepared, now)?;
         }
         if let (Choice::Full, Some(schedule)) = (&self.choice, &turn.schedule) {
             let day = schedule.next_day(now);
@@ -350,7 +350,7 @@ impl DueDial for DueRow<'_> {
                 turn.work.rejected += unfit;
                 turn.store(tx, row, next)?;
                 if let Some(call) = given_up {
-                    retries::tell(tx, &round.env, turn.campaign.workspace, call)?;
+                    retries::tell(&mut tx.of(turn.campaign.workspace), &round.env, call)?;
                 }
             }
             Some((call, None)) => {
@@ -442,7 +442,7 @@ impl Turn {
         }
         if let Some(until) = until {
             let (tenant, reason) = (self.campaign.workspace, HeldReason::CallingWindow);
-            due::hold_each(tx, tenant, &held, reason, until)?;
+            due::hold_each(&mut tx.of(tenant), &held, reason, until)?;
         }
         Ok(())
     }
@@ -451,7 +451,7 @@ impl Turn {
     /// has a ceiling of its own.
     fn free_lines(&self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<i64, Failure> {
         let Some(wanted) = self.lines_wanted else { return Ok(0) };
-        Ok((round.free_lines(tx, self.campaign.workspace)? - wanted).min(self.free_calls()))
+        Ok((round.free_lines(&mut tx.of(self.campaign.workspace))? - wanted).min(self.free_calls()))
     }
 
     /// Calls that its own ceiling still allows.
@@ -547,8 +547,7 @@ pub(crate) fn count_held(held: &mut HashMap<HeldReason, i64>, before: &Row, next
 
 /// Stores the counters of rows and calls.
 pub(crate) fn store_counts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     delta: &Delta,
     (held, moves): (&HashMap<HeldReason, i64>, &Moves),
@@ -556,13 +555,13 @@ pub(crate) fn store_counts(
     // Every transaction takes its locks in the same order.
     for reason in HeldReason::ALL {
         if let Some(by) = held.get(reason).filter(|by| **by != 0) {
-            progress::count_held(tx, tenant, campaign, delta.list, *reason, *by)?;
+            progress::count_held(tx, campaign, delta.list, *reason, *by)?;
         }
     }
     if *delta != (Delta { list: delta.list, ..Delta::default() }) {
-        progress::count(tx, tenant, campaign, delta)?;
+        progress::count(tx, campaign, delta)?;
     }
-    Ok(blocks::count(tx, tenant, campaign, delta.list, moves)?)
+    Ok(blocks::count(tx, campaign, delta.list, moves)?)
 }
 
 /// Ends a campaign's part of a round: its counters, its run, its end, and its next check. Returns whether another round
@@ -570,9 +569,9 @@ pub(crate) fn store_counts(
 fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool, Failure> {
     let now = env.context.now;
     let (tenant, campaign) = (turn.campaign.workspace, turn.campaign.id);
-    store_counts(tx, tenant, campaign, &turn.delta, (&turn.held, &turn.moves))?;
+    store_counts(&mut tx.of(tenant), campaign, &turn.delta, (&turn.held, &turn.moves))?;
     if let (Some(callers), Some(schedule)) = (&turn.callers, &turn.schedule) {
-        callers.store(tx, tenant, campaign, schedule.day(now))?;
+        callers.store(&mut tx.of(tenant), campaign, schedule.day(now))?;
     }
     if turn.retuning {
         due::serve(tx, &turn.progress, turn.progress.run, false, due::NextLook::At(Some(now)))?;
@@ -656,8 +655,7 @@ fn stop_of(obstacle: Obstacle) -> Stop {
 
 /// When the caps of the pack allow a dial to the number again: when enough of its dials are a day or a week old.
 fn cap_ends(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     row: &EntryRow,
     prepared: &Prepared,
     now: Timestamp,
@@ -666,8 +664,7 @@ fn cap_ends(
     let caps = [(pack.caps.per_day, DAY), (pack.caps.per_week, 7 * DAY)];
     let most = caps.iter().filter_map(|(cap, _)| *cap).max().unwrap_or(0);
     let hash = row.phone_hash.as_deref().unwrap_or_default();
-    let dials =
-        call_store::dial_times(tx, tenant, &to.to_string(), hash, now.plus(-7 * DAY), i64::from(most))?;
+    let dials = call_store::dial_times(tx, &to.to_string(), hash, now.plus(-7 * DAY), i64::from(most))?;
     let ends = caps.into_iter().filter_map(|(cap, span)| {
         let oldest = dials.get(usize::try_from(cap?).ok()?.checked_sub(1)?)?;
         Some(oldest.plus(span)).filter(|at| *at > now)

@@ -7,8 +7,8 @@ use app::erasure::ErasedPerson;
 use app::{Context, Failure};
 use domain::campaign::{HeldReason, RowState, Standing, Tally};
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
@@ -36,15 +36,14 @@ fn standing(row: &EntryRow) -> Standing {
 
 /// Erases the rows of a person in every list: current, staged or old.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let hashes = person.hashes(&context.keyring);
     let mut changes: BTreeMap<(Id<Campaign>, i64), Change> = BTreeMap::new();
-    for row in lists::of_person(tx, tenant, &hashes)? {
+    for row in lists::of_person(tx, &hashes)? {
         let next = standing(&row);
         let change = changes.entry((row.campaign, row.list)).or_default();
         change.rows.add(&Tally::moved(row.standing, next));
@@ -53,14 +52,14 @@ pub fn erase(
         if let Some(reason) = row.held_reason.filter(|_| row.standing.state == RowState::Held) {
             change.held.entry(reason.as_str()).or_insert((reason, 0)).1 += 1;
         }
-        lists::erase(tx, tenant, &row, next)?;
+        lists::erase(tx, &row, next)?;
     }
     for ((campaign, list), change) in changes {
-        progress::count(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
-        blocks::count(tx, tenant, campaign, list, &change.moves)?;
-        lists::lose_valid(tx, tenant, campaign, list, change.valid)?;
+        progress::count(tx, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
+        blocks::count(tx, campaign, list, &change.moves)?;
+        lists::lose_valid(tx, campaign, list, change.valid)?;
         for (reason, count) in change.held.into_values() {
-            progress::count_held(tx, tenant, campaign, list, reason, -count)?;
+            progress::count_held(tx, campaign, list, reason, -count)?;
         }
     }
     Ok(())

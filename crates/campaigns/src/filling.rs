@@ -42,17 +42,17 @@ impl Filling {
     pub async fn begin(app: &App, tenant: Tenant, campaign: Id<Campaign>) -> Result<Self, Failure> {
         let now = app.clock.now();
         let (list, needed) = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 check_quiet(tx, &row)?;
                 let list = row.newest_list + 1;
-                campaigns::set_list(tx, tenant, campaign, row.list, list, now)?;
-                lists::begin_filling(tx, tenant, campaign, list, now)?;
+                campaigns::set_list(tx, campaign, row.list, list, now)?;
+                lists::begin_filling(tx, campaign, list, now)?;
                 // One that a crash leaves behind is given up in time.
                 tx.wake(topics::LISTS);
-                Ok::<_, Failure>((list, needed(tx, tenant, &row)?))
+                Ok::<_, Failure>((list, needed(tx, &row)?))
             })
             .await?;
         let (seen, lacking) = (HashSet::new(), Lacking::default());
@@ -87,15 +87,15 @@ impl Filling {
 
     async fn store(&self, app: &App, position: i64, rows: Vec<FreshRow>, bytes: i64) -> Result<(), Failure> {
         let (tenant, campaign, list, now) = (self.tenant, self.campaign, self.list, app.clock.now());
-        app.store
+        app.of(tenant)
             .tx_long(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 let valid = rows.iter().filter(|row| row.valid).count() as i64;
-                if !lists::fill(tx, tenant, campaign, list, (rows.len() as i64, valid, bytes), now)? {
+                if !lists::fill(tx, campaign, list, (rows.len() as i64, valid, bytes), now)? {
                     return Err(given_up());
                 }
-                Ok(lists::insert_all(tx, tenant, campaign, list, position, &rows)?)
+                Ok(lists::insert_all(tx, campaign, list, position, &rows)?)
             })
             .await
     }
@@ -109,16 +109,16 @@ impl Filling {
         self.lacking.check()?;
         let (tenant, campaign, list, now) = (self.tenant, self.campaign, self.list, app.clock.now());
         let needed = self.needed.clone();
-        app.store
+        app.of(tenant)
             .tx(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 check_quiet(tx, &row)?;
                 check_needed(tx, &row, &needed)?;
                 // As stored: somebody may have been erased meanwhile.
-                let (total, queued) = lists::filled(tx, tenant, campaign, list)?.ok_or_else(given_up)?;
+                let (total, queued) = lists::filled(tx, campaign, list)?.ok_or_else(given_up)?;
                 let counts = Tally { total, queued, invalid: total - queued, ..Tally::default() };
-                lists::unstage(tx, tenant, campaign, list)?;
+                lists::unstage(tx, campaign, list)?;
                 put_in_force(tx, &row, list, row.newest_list, &counts, now)?;
                 Ok(totals(&counts))
             })
@@ -129,10 +129,10 @@ impl Filling {
     pub async fn give_up(self, app: &App) {
         let Self { tenant, campaign, list, .. } = self;
         let given_up = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
                 tx.wake(topics::LISTS);
-                lists::give_up_filling(tx, tenant, campaign, list)
+                lists::give_up_filling(tx, campaign, list)
             })
             .await;
         if let Err(why) = given_up {

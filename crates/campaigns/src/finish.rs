@@ -58,7 +58,7 @@ pub(crate) fn complete(
 pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow) -> Result<(), Failure> {
     let context = &env.context;
     campaign.completed_at = Some(context.now);
-    progress::rest(tx, campaign.workspace, campaign.id)?;
+    progress::rest(&mut tx.of(campaign.workspace), campaign.id)?;
     retries::changed(tx, env, campaign)?;
     tell(tx, context, campaign, "requested", Map::new())
 }
@@ -113,6 +113,6 @@ fn tell(
         contact: None,
         data,
     };
-    events::emit(tx, context, campaign.workspace, event)?;
+    events::emit(&mut tx.of(campaign.workspace), context, event)?;
     Ok(())
 }

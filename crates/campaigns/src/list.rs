@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use store::campaigns::list::{self as lists, EntryRow, FreshRow};
 use store::campaigns::progress::{self as counters, Delta};
 use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
-use store::{DbError, Tx, contacts, do_not_call};
+use store::{DbError, TenantTx, Tx, contacts, do_not_call};
 
 use super::campaign::{retire, sends_messages};
 use super::filling::Filling;
@@ -113,33 +113,32 @@ pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
 /// list once. A name that is too long is truncated, and values beyond the limits are dropped. The caller names an
 /// existing campaign, or a deleted one, which accepts nobody.
 pub fn add(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     campaign: Id<Campaign>,
     rows: Vec<NewRow>,
 ) -> Result<Added, Failure> {
     let mut added = Added { rows: vec![None; rows.len()] };
-    let Some(row) = campaigns::get_for_update(tx, tenant, campaign)? else { return Ok(added) };
+    let Some(row) = campaigns::get_for_update(tx, campaign)? else { return Ok(added) };
     if rows.is_empty() || !takes_more(&row, context.now) {
         return Ok(added);
     }
     // Held: the place of the last row, and with it whose turn is next.
-    let known = counters::get_for_update(tx, tenant, campaign)?
+    let known = counters::get_for_update(tx, campaign)?
         .ok_or_else(|| Failure::internal(format!("{campaign} has no progress")))?;
     let list = match row.list {
         0 => first_list(tx, &row, context.now)?,
         list => list,
     };
     let room = rules::MAX_LIST - known.rows.total;
-    let (fresh, places) = new_people(tx, context, tenant, (campaign, list), rows, room)?;
+    let (fresh, places) = new_people(tx, context, (campaign, list), rows, room)?;
     if fresh.is_empty() {
         return Ok(added);
     }
-    lists::insert_all(tx, tenant, campaign, list, known.rows.total + 1, &fresh)?;
-    counters::add(tx, tenant, campaign, &Delta { list, rows: tally(&fresh), ..Delta::default() })?;
+    lists::insert_all(tx, campaign, list, known.rows.total + 1, &fresh)?;
+    counters::add(tx, campaign, &Delta { list, rows: tally(&fresh), ..Delta::default() })?;
     if row.status == Status::Active {
-        counters::look_at(tx, tenant, campaign, context.now)?;
+        counters::look_at(tx, campaign, context.now)?;
         tx.wake(topics::DIALLER);
     }
     for (place, row) in places.into_iter().zip(&fresh) {
@@ -157,9 +156,8 @@ fn first_list(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<i64,
 
 /// Those of `rows` whose numbers can be dialled and are not on the list, and their indexes in `rows`.
 fn new_people(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     (campaign, list): (Id<Campaign>, i64),
     rows: Vec<NewRow>,
     room: i64,
@@ -174,7 +172,7 @@ fn new_people(
         }
     }
     let hashes: Vec<&str> = made.iter().filter_map(|(row, _)| row.phone_hash.as_deref()).collect();
-    let listed: HashSet<String> = lists::listed(tx, tenant, campaign, list, &hashes)?.into_iter().collect();
+    let listed: HashSet<String> = lists::listed(tx, campaign, list, &hashes)?.into_iter().collect();
     made.retain(|(row, _)| row.phone_hash.as_ref().is_none_or(|hash| !listed.contains(hash)));
     made.truncate(usize::try_from(room).unwrap_or(0));
     Ok(made.into_iter().unzip())
@@ -199,14 +197,14 @@ pub(crate) struct Needed {
 }
 
 /// What every row of the list of a campaign needs.
-pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<Needed, Failure> {
+pub(crate) fn needed(tx: &mut TenantTx, row: &CampaignRow) -> Result<Needed, Failure> {
     let agent = match row.agent {
-        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        Some(agent) => store::agents::get(tx, agent)?,
         None => None,
     };
     let anywhere = sends_messages(row);
     let Some(agent) = agent else { return Ok(Needed { anywhere, ..Needed::default() }) };
-    Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow), anywhere })
+    Ok(Needed { names: required_variables(tx, &agent)?, flow: Some(agent.published_flow), anywhere })
 }
 
 /// The variables that rows lack.
@@ -286,7 +284,10 @@ pub(crate) fn read_rows(
 /// # Errors
 /// 409 `conflict`.
 pub(crate) fn check_quiet(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
-    if sends_messages(row) || row.list == 0 || progress(tx, row.workspace, row.id)?.rows.in_progress <= 0 {
+    if sends_messages(row)
+        || row.list == 0
+        || progress(&mut tx.of(row.workspace), row.id)?.rows.in_progress <= 0
+    {
         return Ok(());
     }
     let message = "people on the list are being called: replace it when their calls are over";
@@ -318,7 +319,7 @@ pub(crate) fn check_replaceable(row: &CampaignRow) -> Result<(), Failure> {
 
 /// The flow of the agent changed between the check of a list and its transaction.
 pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed) -> Result<(), Failure> {
-    if needed(tx, row.workspace, row)? == *checked {
+    if needed(&mut tx.of(row.workspace), row)? == *checked {
         return Ok(());
     }
     Err(Failure::conflict("the agent's flow was published anew a moment ago; send the list again"))
@@ -367,11 +368,11 @@ pub(crate) fn put_in_force(
 ) -> Result<(), Failure> {
     retire(tx, row, now)?;
     tx.wake(topics::LISTS);
-    campaigns::set_list(tx, row.workspace, row.id, list, newest, now)?;
+    campaigns::set_list(&mut tx.of(row.workspace), row.id, list, newest, now)?;
     if sends_messages(row) {
-        store::channel_campaigns::list_set(tx, row.workspace, row.id, now)?;
+        store::channel_campaigns::list_set(&mut tx.of(row.workspace), row.id, now)?;
     }
-    counters::start_list(tx, row.workspace, row.id, list, counts)?;
+    counters::start_list(&mut tx.of(row.workspace), row.id, list, counts)?;
     Ok(())
 }
 
@@ -429,8 +430,8 @@ pub async fn read(
     let search = query.q.as_deref().and_then(|text| wanted_search(app, text));
     app.store
         .read_long(move |tx| {
-            find(tx, tenant, id)?;
-            let known = progress(tx, tenant, id)?;
+            find(&mut tx.of(tenant), id)?;
+            let known = progress(&mut tx.of(tenant), id)?;
             let list = known.list;
             if matches!(search, Some(Search::Text(_))) && !rules::is_searched(known.rows.total) {
                 let must = format!(
@@ -441,9 +442,9 @@ pub async fn read(
             }
             let found = match &search {
                 None => known.rows,
-                Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,
+                Some(text) => campaigns::count_found(&mut tx.of(tenant), id, list, text)?,
             };
-            let dnc = campaigns::count_listed(tx, tenant, id, list, search.as_ref())?;
+            let dnc = campaigns::count_listed(&mut tx.of(tenant), id, list, search.as_ref())?;
             let total = match wanted {
                 Wanted::All => found.total,
                 Wanted::In(state) => found.of(state),
@@ -452,9 +453,9 @@ pub async fn read(
             let piece = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
                 let offset = after.and_then(|after| after.parse().ok()).unwrap_or(query.offset);
                 let page = Page { list, wanted, search: search.clone(), limit, offset };
-                let rows = if offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
+                let rows = if offset < total { campaigns::page(&mut tx.of(tenant), id, &page)? } else { Vec::new() };
                 let next = (rows.len() as i64 >= limit).then(|| (offset + limit).to_string());
-                Ok::<_, Failure>((views(tx, tenant, id, rows)?, next))
+                Ok::<_, Failure>((views(&mut tx.of(tenant), id, rows)?, next))
             };
             let (data, _) = pages::views(tx, query.limit, None, piece, |_: &CallingListRow| String::new())?;
             // A page of large rows ends before its limit.
@@ -480,28 +481,27 @@ pub async fn read(
 
 /// Rows in the form of the API: do-not-call status and board columns are looked up now.
 fn views(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     rows: Vec<EntryRow>,
 ) -> Result<Vec<CallingListRow>, Failure> {
-    let blocked = must_not_call(tx, tenant, &rows)?;
+    let blocked = must_not_call(tx, &rows)?;
     let people: Vec<Id<Contact>> = rows.iter().filter_map(|row| row.contact).collect();
-    let columns = board::columns(tx, tenant, campaign, &people)?;
+    let columns = board::columns(tx, campaign, &people)?;
     Ok(rows.into_iter().map(|row| view(row, &blocked, &columns)).collect())
 }
 
 /// Keyed hashes of those numbers that are on the do-not-call list or belong to a contact that opted out.
-fn must_not_call(tx: &mut Tx<'_>, tenant: Tenant, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
+fn must_not_call(tx: &mut TenantTx, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
     let people: HashMap<&str, &str> =
         rows.iter().filter_map(|row| Some((row.phone.as_deref()?, row.phone_hash.as_deref()?))).collect();
     if people.is_empty() {
         return Ok(HashSet::new());
     }
     let hashes: Vec<&str> = people.values().copied().collect();
-    let mut blocked: HashSet<String> = do_not_call::among(tx, tenant, &hashes)?.into_iter().collect();
+    let mut blocked: HashSet<String> = do_not_call::among(tx, &hashes)?.into_iter().collect();
     let phones: Vec<String> = people.keys().map(|phone| (*phone).to_owned()).collect();
-    for contact in contacts::find_by_phones(tx, tenant, Mode::Live, &phones)? {
+    for contact in contacts::find_by_phones(tx, Mode::Live, &phones)? {
         let hash = contact.phone.as_deref().and_then(|phone| people.get(phone));
         if contact.opt_out {
             blocked.extend(hash.map(|hash| (*hash).to_owned()));

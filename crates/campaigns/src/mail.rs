@@ -75,14 +75,16 @@ pub(crate) fn owe(
     let tenant = campaign.workspace;
     let unsent = if !smtp {
         Some("e-mail notifications were not sent: smtp.url is not set")
-    } else if mails::written_since(tx, tenant, context.now.plus(-DAY))? + addresses.len() as i64 > PER_DAY {
+    } else if mails::written_since(&mut tx.of(tenant), context.now.plus(-DAY))? + addresses.len() as i64
+        > PER_DAY
+    {
         Some("e-mail notifications were not sent: the workspace has used up its mails of 24 hours")
     } else {
         None
     };
     if let Some(why) = unsent {
         return match run {
-            Some(run) => Ok(runs::note(tx, tenant, run, why)?),
+            Some(run) => Ok(runs::note(&mut tx.of(tenant), run, why)?),
             None => Ok(()),
         };
     }
@@ -143,13 +145,13 @@ async fn settle(app: &Arc<App>, row: MailRow, sent: Result<(), MailError>) -> Re
             let given_up = match (&sent, after) {
                 (Ok(()), _) => None,
                 (Err(MailError::NotNow(_)), Some(after)) => {
-                    return Ok(mails::again(tx, tenant, id, now.plus(*after))?);
+                    return Ok(mails::again(&mut tx.of(tenant), id, now.plus(*after))?);
                 }
                 (Err(MailError::NotNow(why) | MailError::Refused(why)), _) => Some(why),
             };
-            mails::done(tx, tenant, id)?;
+            mails::done(&mut tx.of(tenant), id)?;
             if let (Some(why), Some(run)) = (given_up, row.run) {
-                runs::note(tx, tenant, run, &format!("an e-mail notification was not sent: {why}"))?;
+                runs::note(&mut tx.of(tenant), run, &format!("an e-mail notification was not sent: {why}"))?;
             }
             Ok::<_, Failure>(())
         })

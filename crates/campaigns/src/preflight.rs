@@ -23,11 +23,11 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use domain::window::NudgeWindow;
-use store::Tx;
 use store::agents::AgentRow;
 use store::campaigns::CampaignRow;
 use store::campaigns::list as lists;
 use store::workspaces::WorkspaceRow;
+use store::{TenantTx, Tx};
 
 use super::{find, progress};
 
@@ -113,7 +113,7 @@ struct Seen {
 /// `POST /v1/campaigns/{id}/preflight`.
 pub async fn of_campaign(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Preflight, Failure> {
     let env = app.call_env();
-    let seen = app.store.read_long(move |tx| look_at_campaign(tx, &env, tenant, id)).await?;
+    let seen = app.of(tenant).read_long(move |tx| look_at_campaign(tx, &env, id)).await?;
     finish(app, tenant, seen).await
 }
 
@@ -122,29 +122,29 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
     let env = app.call_env();
     let (tenant, mode) = (caller.tenant(), caller.mode());
     let body = Arc::new(body);
-    let seen = app.store.read_long(move |tx| look_at_nudges(tx, &env, tenant, mode, &body)).await?;
+    let seen = app.of(tenant).read_long(move |tx| look_at_nudges(tx, &env, mode, &body)).await?;
     finish(app, tenant, seen).await
 }
 
-fn look_at_campaign(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Campaign>) -> Result<Seen, Failure> {
-    let row = find(tx, tenant, id)?;
+fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Seen, Failure> {
+    let row = find(tx, id)?;
     crate::campaign::need_voice(&row)?;
-    let known = progress(tx, tenant, id)?;
-    let workspace = access::workspace(tx, tenant)?;
+    let known = progress(tx, id)?;
+    let workspace = access::workspace(tx)?;
     let mut report = Report::default();
     of_status(&mut report, &row, env.context.now);
     of_workspace(tx, env, &mut report, &workspace, Mode::Live, row.settings.from_number.as_deref())?;
     let agent = match row.agent {
-        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        Some(agent) => store::agents::get(tx, agent)?,
         None => None,
     };
-    let (pack, required) = of_agent(tx, &mut report, tenant, agent.as_ref())?;
+    let (pack, required) = of_agent(tx, &mut report, agent.as_ref())?;
     if let Some(pack) = &pack {
         let list = List { campaign: &row, list: known.list, required: &required };
-        people_of_list(tx, env, &mut report, tenant, &list, pack)?;
+        people_of_list(tx, env, &mut report, &list, pack)?;
     }
-    for (reason, count) in lists::count_invalid(tx, tenant, id, known.list)? {
-        let first = lists::first_invalid(tx, tenant, id, known.list, reason, EXAMPLES as i64)?;
+    for (reason, count) in lists::count_invalid(tx, id, known.list)? {
+        let first = lists::first_invalid(tx, id, known.list, reason, EXAMPLES as i64)?;
         let examples = first.into_iter().map(|id| id.to_string()).collect();
         report.will_not_call += count;
         report.by_reason.insert(reason.to_string(), Reason { count, examples });
@@ -187,7 +187,7 @@ fn of_workspace(
     from: Option<&str>,
 ) -> Result<(), Failure> {
     if mode == Mode::Live {
-        match own_number(tx, workspace.id, from)? {
+        match own_number(&mut tx.of(workspace.id), from)? {
             OwnNumber::Owned(_) => {}
             OwnNumber::NotOwned => {
                 report
@@ -210,20 +210,19 @@ fn of_workspace(
 
 /// Problems of the agent and its pack, and the variables that its flow requires.
 fn of_agent(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     report: &mut Report,
-    tenant: Tenant,
     agent: Option<&AgentRow>,
 ) -> Result<(Option<Pack>, Vec<String>), Failure> {
     let Some(agent) = agent else {
         report.problem("agent_missing", "there is no agent that could call");
         return Ok((None, Vec::new()));
     };
-    match check_outbound(agent).and_then(|()| flow_readiness(tx, tenant, agent)) {
+    match check_outbound(agent).and_then(|()| flow_readiness(tx, agent)) {
         Err(failure) if failure.error.status < 500 => report.problem(failure.error.code, failure.message),
         checked => checked?,
     }
-    Ok((Some(pack(tx, tenant, agent)?), required_variables(tx, tenant, agent)?))
+    Ok((Some(pack(tx, agent)?), required_variables(tx, agent)?))
 }
 
 /// A calling list, up to the limit of rows.
@@ -234,18 +233,18 @@ struct List<'a> {
 }
 
 fn people_of_list(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
     report: &mut Report,
-    tenant: Tenant,
     list: &List<'_>,
     pack: &Pack,
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     for state in [RowState::Queued, RowState::Held, RowState::Unreached] {
         let mut position = 0;
         while report.examined < MOST {
             let limit = (MOST - report.examined).min(TOGETHER as i64);
-            let rows = lists::to_call(tx, tenant, list.campaign.id, list.list, state, position, limit)?;
+            let rows = lists::to_call(tx, list.campaign.id, list.list, state, position, limit)?;
             let Some(last) = rows.last() else { break };
             position = last.position;
             // A number that is not valid any more is not called either: it was parsed when the row came.
@@ -271,21 +270,21 @@ fn people_of_list(
 }
 
 fn look_at_nudges(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     mode: Mode,
     body: &NudgeBatchPreflight,
 ) -> Result<Seen, Failure> {
-    let workspace = access::workspace(tx, tenant)?;
+    let tenant = tx.tenant();
+    let workspace = access::workspace(tx)?;
     let found = match body.agent_id.parse::<Id<Agent>>() {
-        Ok(id) => store::agents::get(tx, tenant, id)?,
+        Ok(id) => store::agents::get(tx, id)?,
         Err(_) => None,
     };
     let agent = found.ok_or_else(|| Failure::not_found("agent"))?;
     let mut report = Report::default();
     of_workspace(tx, env, &mut report, &workspace, mode, None)?;
-    let (pack, required) = of_agent(tx, &mut report, tenant, Some(&agent))?;
+    let (pack, required) = of_agent(tx, &mut report, Some(&agent))?;
     let mut seen = std::collections::HashSet::new();
     let mut people = Vec::new();
     for (place, text) in body.to_numbers.iter().enumerate() {

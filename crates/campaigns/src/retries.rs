@@ -10,13 +10,13 @@ use app::{Failure, topics};
 use domain::campaign::row::{Ending, retuned};
 use domain::campaign::{HeldReason, Status, Tally};
 use domain::ids::{Call, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
-use store::Tx;
 use store::calls;
 use store::campaigns::blocks::Moves;
 use store::campaigns::progress::{self, Delta, ProgressRow};
 use store::campaigns::{CampaignRow, due};
+use store::{TenantTx, Tx};
 
 use crate::campaign;
 use crate::dial::{count_held, retries_of, rules, store_counts, with};
@@ -37,22 +37,24 @@ pub(crate) fn changed(tx: &mut Tx<'_>, env: &Env, campaign: &CampaignRow) -> Res
     if campaign.list == 0 || campaign::sends_messages(campaign) {
         return Ok(());
     }
-    let known =
-        ProgressRow { retune_after: Some(0), ..crate::progress(tx, campaign.workspace, campaign.id)? };
+    let known = ProgressRow {
+        retune_after: Some(0),
+        ..crate::progress(&mut tx.of(campaign.workspace), campaign.id)?
+    };
     let mut counted = Counted::default();
     let left = piece(tx, env, campaign, &known, &mut counted)?;
     let delta = Delta { list: known.list, rows: counted.rows, ..Delta::default() };
-    store_counts(tx, campaign.workspace, campaign.id, &delta, (&counted.held, &counted.moves))?;
+    store_counts(&mut tx.of(campaign.workspace), campaign.id, &delta, (&counted.held, &counted.moves))?;
     if left.is_some() || campaign.status == Status::Active {
-        progress::look_at(tx, campaign.workspace, campaign.id, env.context.now)?;
+        progress::look_at(&mut tx.of(campaign.workspace), campaign.id, env.context.now)?;
         tx.wake(topics::DIALLER);
     }
     Ok(())
 }
 
 /// Tells the rooms above of somebody who is called no more although the last call did not say so.
-pub(crate) fn tell(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
-    env.given_up.iter().try_for_each(|hook| hook(tx, env, tenant, call))
+pub(crate) fn tell(tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), Failure> {
+    env.given_up.iter().try_for_each(|hook| hook(tx, env, call))
 }
 
 /// Checks the next rows that were tried against the current retry settings, and stores the progress. Returns the
@@ -66,10 +68,10 @@ pub(crate) fn piece(
 ) -> Result<Option<i64>, Failure> {
     let (tenant, after) = (campaign.workspace, known.retune_after.unwrap_or(0));
     let last = after + PIECE;
-    let rows = due::tried(tx, tenant, (campaign.id, known.list), after, last)?;
+    let rows = due::tried(&mut tx.of(tenant), (campaign.id, known.list), after, last)?;
     let of_rows: Vec<Id<Call>> = rows.iter().filter_map(|row| row.call).collect();
     let mut ends: HashMap<Id<Call>, (Ending, Timestamp)> = HashMap::new();
-    for (call, ended) in calls::ends(tx, tenant, &of_rows)? {
+    for (call, ended) in calls::ends(&mut tx.of(tenant), &of_rows)? {
         ends.extend(Ending::of(&ended).zip(ended.ended_at).map(|end| (call, end)));
     }
     for row in rows {
@@ -81,10 +83,10 @@ pub(crate) fn piece(
         let given_up = next.look_at.is_none().then_some(row.call).flatten();
         due::save_row(tx, &with(*row, &next), before.standing.state, &mut counted.moves)?;
         if let Some(call) = given_up {
-            tell(tx, env, tenant, call)?;
+            tell(&mut tx.of(tenant), env, call)?;
         }
     }
     let left = Some(last).filter(|last| *last < known.rows.total);
-    progress::retune(tx, tenant, campaign.id, left)?;
+    progress::retune(&mut tx.of(tenant), campaign.id, left)?;
     Ok(left)
 }

@@ -11,9 +11,9 @@ use domain::campaign::{RunSource, RunStatus, Status};
 use domain::ids::{Campaign, CampaignRun, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, Timestamp};
-use store::Tx;
 use store::campaigns::runs::{RunRow, Work};
 use store::campaigns::{self, CampaignRow, progress, runs};
+use store::{TenantTx, Tx};
 
 use crate::finish::{self, Reason};
 use crate::mail::{self, About};
@@ -114,45 +114,45 @@ pub(crate) fn after_turn(
 ) -> Result<After, Failure> {
     let (context, tenant) = (&env.context, campaign.workspace);
     let mut current = current;
-    let asked = runs::queued(tx, tenant, campaign.id)?;
+    let asked = runs::queued(&mut tx.of(tenant), campaign.id)?;
     let dialled = outcome.work.attempted > 0;
     if dialled {
         let run = match (asked, current) {
             (Some(asked), old) => {
                 if let Some(old) = old {
-                    runs::end(tx, tenant, old, RunStatus::Completed, None, None, context.now)?;
+                    runs::end(&mut tx.of(tenant), old, RunStatus::Completed, None, None, context.now)?;
                 }
                 asked
             }
             (None, Some(run)) => run,
             (None, None) => begin(tx, context, campaign, RunSource::Schedule, RunStatus::Running)?,
         };
-        runs::work(tx, tenant, run, outcome.work)?;
+        runs::work(&mut tx.of(tenant), run, outcome.work)?;
         if !outcome.unfit.is_empty() {
             let errors: Vec<&str> = outcome.unfit.iter().map(String::as_str).collect();
-            runs::note(tx, tenant, run, &cut(&errors.join("; ")))?;
+            runs::note(&mut tx.of(tenant), run, &cut(&errors.join("; ")))?;
         }
         current = Some(run);
     }
     match outcome.stop {
         Some(Stop::Inactive) => {
-            end_all(tx, tenant, campaign.id, context.now)?;
+            end_all(&mut tx.of(tenant), campaign.id, context.now)?;
             return Ok(After { run: None, again: false });
         }
         Some(stop @ (Stop::EndDate | Stop::ListComplete)) => {
             let reason = if *stop == Stop::EndDate { Reason::EndDate } else { Reason::ListComplete };
             let told = asked.filter(|_| !dialled).or(current);
             finish::complete(tx, context, mails, campaign, told, reason)?;
-            end_all(tx, tenant, campaign.id, context.now)?;
+            end_all(&mut tx.of(tenant), campaign.id, context.now)?;
             if campaign.settings.email_notifications.is_empty()
                 && let Some(run) = current
             {
                 // No mail has anything to say in it.
-                runs::fold(tx, tenant, campaign.id, run)?;
+                runs::fold(&mut tx.of(tenant), campaign.id, run)?;
             }
             let tried_are_left = *stop == Stop::EndDate && campaign.list > 0;
             if tried_are_left {
-                progress::retune(tx, tenant, campaign.id, Some(0))?;
+                progress::retune(&mut tx.of(tenant), campaign.id, Some(0))?;
             }
             return Ok(After { run: None, again: tried_are_left });
         }
@@ -170,7 +170,7 @@ pub(crate) fn after_turn(
             Some(reason) => (RunStatus::Skipped, Some(reason)),
             None => (RunStatus::Completed, None),
         };
-        runs::end(tx, tenant, asked, status, reason, why.and_then(Stop::error), context.now)?;
+        runs::end(&mut tx.of(tenant), asked, status, reason, why.and_then(Stop::error), context.now)?;
         tell(tx, context, mails, campaign, Some(asked), why)?;
     }
     let session_over = match outcome.stop {
@@ -180,8 +180,8 @@ pub(crate) fn after_turn(
         None => outcome.idle && !outcome.on_call,
     };
     if session_over && let Some(run) = current.take() {
-        runs::end(tx, tenant, run, RunStatus::Completed, None, None, context.now)?;
-        runs::fold(tx, tenant, campaign.id, run)?;
+        runs::end(&mut tx.of(tenant), run, RunStatus::Completed, None, None, context.now)?;
+        runs::fold(&mut tx.of(tenant), campaign.id, run)?;
     }
     if dialled {
         let recorded_later = outcome.stop.is_some_and(|stop| *stop != Stop::Lines);
@@ -202,13 +202,13 @@ fn skipped(
     why: Option<&Stop>,
 ) -> Result<(), Failure> {
     let Some(reason) = why.and_then(Stop::skipped_reason) else { return Ok(()) };
-    let newest = runs::newest(tx, campaign.workspace, campaign.id)?;
+    let newest = runs::newest(&mut tx.of(campaign.workspace), campaign.id)?;
     if newest.is_some_and(|run| run.skipped_reason.as_deref() == Some(reason)) {
         return Ok(());
     }
     let run = begin(tx, context, campaign, RunSource::Schedule, RunStatus::Running)?;
     let error = why.and_then(Stop::error);
-    runs::end(tx, campaign.workspace, run, RunStatus::Skipped, Some(reason), error, context.now)?;
+    runs::end(&mut tx.of(campaign.workspace), run, RunStatus::Skipped, Some(reason), error, context.now)?;
     tell(tx, context, mails, campaign, Some(run), why)
 }
 
@@ -262,13 +262,8 @@ fn cut(text: &str) -> String {
 
 /// Ends what runs of a campaign that does not dial any more: it was paused, completed, archived or deleted. One
 /// that was asked for and has not begun is skipped.
-pub fn end_all(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    now: Timestamp,
-) -> Result<(), Failure> {
-    Ok(runs::end_all(tx, tenant, campaign, "not_active", now)?)
+pub fn end_all(tx: &mut TenantTx, campaign: Id<Campaign>, now: Timestamp) -> Result<(), Failure> {
+    Ok(runs::end_all(tx, campaign, "not_active", now)?)
 }
 
 /// `POST /v1/campaigns/{id}/run`: a session begins at once. A requested one that has not begun is returned again, and
@@ -282,11 +277,11 @@ pub async fn start(
     id: Id<Campaign>,
 ) -> Result<(Id<CampaignRun>, RunStatus), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let campaign =
-                campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))?;
-            if access::workspace(tx, tenant)?.suspended {
+                campaigns::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))?;
+            if access::workspace(tx)?.suspended {
                 return Err(Failure::plain(codes::WORKSPACE_SUSPENDED));
             }
             crate::campaign::need_voice(&campaign)?;
@@ -300,14 +295,14 @@ pub async fn start(
             if let Some(why) = not_active {
                 return Err(Failure::conflict(why));
             }
-            if let Some(run) = crate::progress(tx, tenant, id)?.run {
+            if let Some(run) = crate::progress(tx, id)?.run {
                 return Ok((run, RunStatus::Running));
             }
-            let run = match runs::queued(tx, tenant, id)? {
+            let run = match runs::queued(tx, id)? {
                 Some(run) => run,
                 None => begin(tx, &context, &campaign, RunSource::Api, RunStatus::Queued)?,
             };
-            progress::look_at(tx, tenant, id, context.now)?;
+            progress::look_at(tx, id, context.now)?;
             tx.wake(topics::DIALLER);
             Ok((run, RunStatus::Queued))
         })

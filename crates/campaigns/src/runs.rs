@@ -47,19 +47,15 @@ pub async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Vec<RunView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            find(tx, tenant, id)?;
-            Ok(runs::list(tx, tenant, id, limit, offset)?.into_iter().map(view).collect())
+            find(tx, id)?;
+            Ok(runs::list(tx, id, limit, offset)?.into_iter().map(view).collect())
         })
         .await
 }
 
 /// `GET /v1/campaign-runs/{id}`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<CampaignRun>) -> Result<RunView, Failure> {
-    app.store
-        .read(move |tx| runs::get(tx, tenant, id))
-        .await?
-        .map(view)
-        .ok_or_else(|| Failure::not_found("run"))
+    app.of(tenant).read(move |tx| runs::get(tx, id)).await?.map(view).ok_or_else(|| Failure::not_found("run"))
 }

@@ -13,13 +13,13 @@ use super::{board, find, progress};
 
 /// `GET /v1/campaigns/{id}/summary`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignSummary, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             need_voice(&row)?;
-            let known = progress(tx, tenant, id)?;
-            let held = counters::held(tx, tenant, id, known.list)?;
-            let (funnel, win_metric) = board::funnel(tx, tenant, id)?;
+            let known = progress(tx, id)?;
+            let held = counters::held(tx, id, known.list)?;
+            let (funnel, win_metric) = board::funnel(tx, id)?;
             let (rows, calls) = (known.rows, known.calls);
             Ok(CampaignSummary {
                 progress: CampaignProgress {

@@ -61,12 +61,12 @@ impl Progress {
 
 /// The stored progress of a chat's unfinished reply.
 fn stored(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<Progress>, Failure> {
-    let kept = chats::state(tx, row.workspace, row.id)?.progress;
+    let kept = chats::state(&mut tx.of(row.workspace), row.id)?.progress;
     kept.as_deref().map(Progress::read).transpose()
 }
 
 fn store(tx: &mut Tx<'_>, row: &ChatRow, progress: &Progress) -> Result<(), Failure> {
-    Ok(chats::save_progress(tx, row.workspace, row.id, Some(&progress.write()?))?)
+    Ok(chats::save_progress(&mut tx.of(row.workspace), row.id, Some(&progress.write()?))?)
 }
 
 /// A message is withdrawn that the unfinished reply may contain: it is recognised when it comes again. `row` does not

@@ -134,13 +134,13 @@ async fn gone(app: &App, claim: Claim) -> Result<ChatReply, Failure> {
 
 /// The result of a reply whose try lost the lease: another try was faster, or a person took the chat over.
 fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
-    let Some(row) = chats::get(tx, claim.tenant, claim.chat)? else {
+    let Some(row) = chats::get(&mut tx.of(claim.tenant), claim.chat)? else {
         return Ok(ChatReply { reply: None, ended: true, handed_off: false });
     };
     if row.turn == claim.turn && row.turn_kind.is_some() {
         return Err(Failure::plain(codes::REPLY_IN_PROGRESS));
     }
-    let messages = chats::messages(tx, claim.tenant, claim.chat, claim.messages - 1)?;
+    let messages = chats::messages(&mut tx.of(claim.tenant), claim.chat, claim.messages - 1)?;
     let find = |seq| messages.iter().find(|message| message.seq == seq);
     let stayed = find(claim.messages).is_some_and(|message| message.at == claim.at);
     if claim.kind == TurnKind::Message && !stayed {
@@ -157,9 +157,9 @@ fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
 /// Stores the reply, the new state of the conversation and its events, if the try still holds the lease.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
     if claim.carried {
-        channel_conversations::hold_thread(tx, claim.tenant, claim.chat)?;
+        channel_conversations::hold_thread(&mut tx.of(claim.tenant), claim.chat)?;
     }
-    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         return what_became(tx, claim);
     };
@@ -184,7 +184,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
         row.unanswered_at = None;
     }
     row.failures = 0;
-    chats::save_state(tx, claim.tenant, claim.chat, &written.state)?;
+    chats::save_state(&mut tx.of(claim.tenant), claim.chat, &written.state)?;
     match &written.then {
         Then::Wait => {
             let answer = ChatReply { reply, ended: false, handed_off: false };
@@ -222,7 +222,7 @@ fn end_cause(cause: TalkEnd) -> EndCause {
 }
 
 fn after_trouble(tx: &mut Tx<'_>, env: &Env, claim: &Claim, again: bool) -> Result<Next, Failure> {
-    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         return Ok(Next::Over(what_became(tx, claim)));
     };
@@ -283,9 +283,9 @@ fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure>
         let answer = unanswered(row.state);
         close_turn(tx, row, &answer)?;
     } else {
-        let newest = chats::messages(tx, row.workspace, row.id, row.messages - 1)?;
+        let newest = chats::messages(&mut tx.of(row.workspace), row.id, row.messages - 1)?;
         for message in newest.into_iter().filter(|message| message.role == Role::User) {
-            chats::remove_message(tx, row.workspace, row.id, message.seq)?;
+            chats::remove_message(&mut tx.of(row.workspace), row.id, message.seq)?;
             row.messages -= 1;
             row.customer_messages -= 1;
             row.characters -= message.text.chars().count() as i64;

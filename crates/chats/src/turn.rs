@@ -20,7 +20,7 @@ use domain::time::{HOUR, Timestamp};
 use serde_json::Value;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
-use store::{DbError, Tx, agents};
+use store::{DbError, TenantTx, Tx, agents};
 
 use crate::document_checks::outcome;
 use crate::feed::Feed;
@@ -49,13 +49,15 @@ struct Scene {
 
 fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
     let (tenant, id) = (claim.tenant, claim.chat);
-    let Some(row) = chats::get(tx, tenant, id)?.filter(|row| claim.holds(row)) else { return Ok(None) };
-    let kept = chats::state(tx, tenant, id)?;
+    let Some(row) = chats::get(&mut tx.of(tenant), id)?.filter(|row| claim.holds(row)) else {
+        return Ok(None);
+    };
+    let kept = chats::state(&mut tx.of(tenant), id)?;
     let carried = match row.channel {
-        ChatChannel::Chatapp => channel_conversations::get(tx, tenant, id)?,
+        ChatChannel::Chatapp => channel_conversations::get(&mut tx.of(tenant), id)?,
         ChatChannel::Api | ChatChannel::Web => None,
     };
-    let mut unheard = chats::messages(tx, tenant, id, row.heard)?;
+    let mut unheard = chats::messages(&mut tx.of(tenant), id, row.heard)?;
     if carried.is_some() && kept.conversation.is_some() {
         // Its own text is in the conversation; messages may have come between the two.
         unheard.retain(|message| message.role != ChatRole::Agent);
@@ -64,12 +66,12 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
     unheard.retain(|message| !failed.contains(&message.seq));
     Ok(Some(Scene {
         carried,
-        flow: published_flows::flow_of_id(tx, tenant, &row.flow)?,
+        flow: published_flows::flow_of_id(&mut tx.of(tenant), &row.flow)?,
         // An agent that is gone finishes the chats that it has.
-        base: agents::get(tx, tenant, row.agent)?.and_then(|agent| agent.knowledge_base),
+        base: agents::get(&mut tx.of(tenant), row.agent)?.and_then(|agent| agent.knowledge_base),
         unheard,
         unsaid: unsaid(tx, &row, &failed)?,
-        checked: if claim.kind == TurnKind::Document { outcome(tx, tenant, id)? } else { None },
+        checked: if claim.kind == TurnKind::Document { outcome(&mut tx.of(tenant), id)? } else { None },
         conversation: kept.conversation,
         progress: kept.progress,
         row,
@@ -82,8 +84,8 @@ const LOOKED_AT: i64 = 100;
 const MAX_SILENT: i64 = 30;
 
 /// Whether a workspace opens sessions in which nobody writes.
-fn is_left_silent(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<bool, DbError> {
-    let (silent, spoken) = chats::silent_and_spoken(tx, tenant, now.plus(-HOUR), LOOKED_AT)?;
+fn is_left_silent(tx: &mut TenantTx, now: Timestamp) -> Result<bool, DbError> {
+    let (silent, spoken) = chats::silent_and_spoken(tx, now.plus(-HOUR), LOOKED_AT)?;
     // The session that is opened is one of the silent.
     Ok(silent - spoken > MAX_SILENT + 1)
 }
@@ -100,7 +102,7 @@ pub(crate) async fn play(
     let found = app.store.read(move |tx| {
         let Some(scene) = scene(tx, &wanted)? else { return Ok::<_, Failure>(None) };
         let opens = wanted.kind == TurnKind::Opening && scene.row.channel == ChatChannel::Api;
-        let silent = opens && is_left_silent(tx, scene.row.workspace, now)?;
+        let silent = opens && is_left_silent(&mut tx.of(scene.row.workspace), now)?;
         Ok(Some((scene, silent)))
     });
     let (scene, silent) = found.await?.ok_or(Trouble::Gone)?;
@@ -456,9 +458,9 @@ impl<'a> ReplyTurn<'a> {
         };
         let (env, claim, text) = (Env::of(self.app), *self.claim, progress.write()?);
         self.app
-            .store
+            .of(claim.tenant)
             .tx(move |tx| {
-                let Some(mut row) = chats::get_for_update(tx, claim.tenant, claim.chat)? else {
+                let Some(mut row) = chats::get_for_update(tx, claim.chat)? else {
                     return Ok(false);
                 };
                 if !claim.holds(&row) {
@@ -467,7 +469,7 @@ impl<'a> ReplyTurn<'a> {
                     }
                     return Ok(false);
                 }
-                chats::save_progress(tx, claim.tenant, claim.chat, Some(&text))?;
+                chats::save_progress(tx, claim.chat, Some(&text))?;
                 row.turn_until = Some(env.context.now.plus(LEASE));
                 save(tx, &env, &mut row)?;
                 Ok::<_, Failure>(true)

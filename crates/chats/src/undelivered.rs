@@ -13,7 +13,7 @@ use store::{DbError, Tx, channel_conversations};
 pub fn undelivered(tx: &mut Tx<'_>, row: &ChatRow) -> Result<BTreeSet<i64>, DbError> {
     match row.channel {
         Channel::Chatapp => {
-            Ok(channel_conversations::failed_in(tx, row.workspace, row.id)?.into_iter().collect())
+            Ok(channel_conversations::failed_in(&mut tx.of(row.workspace), row.id)?.into_iter().collect())
         }
         Channel::Api | Channel::Web => Ok(BTreeSet::new()),
     }
@@ -32,7 +32,7 @@ pub(crate) fn unsaid(tx: &mut Tx<'_>, row: &ChatRow, failed: &BTreeSet<i64>) -> 
     if failed.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(among(chats::messages(tx, row.workspace, row.id, 0)?, failed))
+    Ok(among(chats::messages(&mut tx.of(row.workspace), row.id, 0)?, failed))
 }
 
 fn among(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<Unsaid> {

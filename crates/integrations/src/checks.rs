@@ -101,7 +101,7 @@ impl Desk {
             failure.warn_about(stream, "a check of a stream was not completed");
             // Its claim expires, and it is checked again; without one it would be due at once.
             let until = self.app.clock.now().plus(AGAIN);
-            let put_off = self.app.store.tx(move |tx| polls::put_off(tx, tenant, stream, until));
+            let put_off = self.app.of(tenant).tx(move |tx| polls::put_off(tx, stream, until));
             if let Err(why) = put_off.await {
                 tracing::warn!(%stream, %why, "a check of a stream was not put off");
             }
@@ -119,15 +119,15 @@ impl Desk {
         self.app
             .store
             .tx(move |tx| {
-                let found = streams::get_for_update(tx, tenant, id)?;
-                let Some(mut row) = polls::claim(tx, tenant, id, now, now.plus(LEASE))? else {
+                let found = streams::get_for_update(&mut tx.of(tenant), id)?;
+                let Some(mut row) = polls::claim(&mut tx.of(tenant), id, now, now.plus(LEASE))? else {
                     return Ok(None);
                 };
                 let Some(stream) = found else {
-                    polls::forget(tx, tenant, id)?;
+                    polls::forget(&mut tx.of(tenant), id)?;
                     return Ok(None);
                 };
-                let workspace = access::workspace(tx, tenant)?;
+                let workspace = access::workspace(&mut tx.of(tenant))?;
                 let provider = stream.kind.provider().filter(|_| stream.status == Status::Active);
                 let Some(provider) = provider else {
                     row.next_at = None;
@@ -146,7 +146,7 @@ impl Desk {
                     return Ok(None);
                 }
                 let mut fields = wanted(&stream);
-                for feed in streams::feeds(tx, tenant, id)? {
+                for feed in streams::feeds(&mut tx.of(tenant), id)? {
                     let mapped = feed.attachment.variable_mapping.values().filter_map(Value::as_str);
                     fields.extend(mapped.map(str::to_owned));
                 }
@@ -178,10 +178,10 @@ impl Desk {
         (row.failures, row.next_at) = (after.failures, after.next_at);
         let (tenant, id) = (row.workspace, row.stream);
         self.app
-            .store
+            .of(tenant)
             .tx(move |tx| {
                 let stopped = match row.next_at {
-                    None => streams::get_for_update(tx, tenant, id)?,
+                    None => streams::get_for_update(tx, id)?,
                     Some(_) => None,
                 };
                 if !polls::finish(tx, &row)? {
@@ -261,8 +261,7 @@ impl Desk {
         if task.row.digest.as_deref() == Some(&digest) && !task.row.baseline {
             return Ok(Check::Whole);
         }
-        let known =
-            self.app.store.read(move |tx| polls::rows(tx, tenant, id)).await.map_err(Failure::from)?;
+        let known = self.app.of(tenant).read(move |tx| polls::rows(tx, id)).await.map_err(Failure::from)?;
         let mut known: HashSet<String> = known.into_iter().collect();
         let gone = (known.len() + rows.len() > MOST_KNOWN_ROWS).then(|| {
             let here: HashSet<&str> = rows.iter().map(|(hash, _)| hash.as_str()).collect();
@@ -280,7 +279,7 @@ impl Desk {
             self.hand_on(task, arrivals, Vec::new(), hashes).await?;
         }
         if let Some(gone) = gone {
-            let removed = self.app.store.tx(move |tx| polls::remove_rows(tx, tenant, id, &gone));
+            let removed = self.app.of(tenant).tx(move |tx| polls::remove_rows(tx, id, &gone));
             removed.await.map_err(Failure::from)?;
         }
         (task.row.baseline, task.row.digest) = (false, Some(digest));
@@ -301,8 +300,8 @@ impl Desk {
         room(&self.app, tenant, id, arrivals.iter().map(|arrival| bytes_of(&arrival.fields)).sum()).await?;
         // Parsing takes time, so it is done before the transaction.
         let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
-        let taken = self.app.store.tx(move |tx| {
-            let stream = streams::get_for_records(tx, tenant, id)?;
+        let taken = self.app.of(tenant).tx(move |tx| {
+            let stream = streams::get_for_records(tx, id)?;
             let Some(stream) = stream.filter(|stream| stream.status == Status::Active) else {
                 return Ok::<_, Failure>(false);
             };
@@ -319,7 +318,7 @@ impl Desk {
             let all = arrivals.iter().zip(&people).enumerate();
             let accepted = all.filter(|(at, _)| new(*at)).map(|(_, person)| person);
             pushes::know(tx, &persons(&context.keyring, &row, &stream, accepted))?;
-            polls::add_rows(tx, tenant, id, &rows)?;
+            polls::add_rows(tx, id, &rows)?;
             Ok(true)
         });
         if taken.await? { Ok(()) } else { Err(Halt::Lost) }

@@ -175,7 +175,7 @@ impl Desk {
     }
 
     async fn account(&self, tenant: Tenant, id: Id<Integration>) -> Result<Account, Trouble> {
-        let row = self.app.store.read(move |tx| integrations::get(tx, tenant, id)).await;
+        let row = self.app.of(tenant).read(move |tx| integrations::get(tx, id)).await;
         let row = row.map_err(Failure::from)?.ok_or(Trouble::Gone)?;
         if row.status == Status::Broken {
             return Err(Trouble::Broken(row.last_error.unwrap_or_default()));
@@ -185,15 +185,15 @@ impl Desk {
 
     async fn renew(&self, tenant: Tenant, account: Account) -> Result<Opened, Trouble> {
         let (id, version, now) = (account.row.id, account.row.version, self.app.clock.now());
-        let begun = self.app.store.tx(move |tx| {
-            let Some(mut row) = integrations::get_for_update(tx, tenant, id)? else {
+        let begun = self.app.of(tenant).tx(move |tx| {
+            let Some(mut row) = integrations::get_for_update(tx, id)? else {
                 return Ok::<_, Failure>(Some(PATIENCE));
             };
             if row.version != version || row.renewing_until.is_some_and(|until| now < until) {
                 return Ok(Some(PATIENCE));
             }
             row.renewing_until = Some(now.plus(RENEWAL));
-            integrations::save(tx, tenant, &row)?;
+            integrations::save(tx, &row)?;
             Ok(None)
         });
         if let Some(wait) = begun.await? {
@@ -214,10 +214,9 @@ impl Desk {
             Err(Fault::Revoked(said)) => Some(said.clone()),
             Ok(_) | Err(_) => None,
         };
-        let stored = self.app.store.tx(move |tx| {
+        let stored = self.app.of(tenant).tx(move |tx| {
             // With other credentials by now, what was got with the old ones is void.
-            let Some(mut row) =
-                integrations::get_for_update(tx, tenant, id)?.filter(|row| row.version == version)
+            let Some(mut row) = integrations::get_for_update(tx, id)?.filter(|row| row.version == version)
             else {
                 return Ok::<_, Failure>(false);
             };
@@ -229,7 +228,7 @@ impl Desk {
             if let Some(said) = &broken {
                 (row.status, row.last_error) = (Status::Broken, Some(said.clone()));
             }
-            integrations::save(tx, tenant, &row)?;
+            integrations::save(tx, &row)?;
             Ok(true)
         });
         if !stored.await? {

@@ -44,7 +44,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let Ok(phone) = Phone::normalize(person(call)) else { return Ok(()) };
     let context = &env.context;
-    let known = pushes::wanted(tx, call.workspace, &context.keyring.hash_phone(&phone))?;
+    let known = pushes::wanted(&mut tx.of(call.workspace), &context.keyring.hash_phone(&phone))?;
     for (integration, which, object, record) in known {
         if which == PushedCalls::Answered && call.progress.answered_at.is_none() {
             continue;
@@ -75,7 +75,7 @@ pub fn foresee(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fac
         return;
     }
     if let Ok(phone) = Phone::normalize(person(call)) {
-        let _ = pushes::wanted(tx, call.workspace, &env.context.keyring.hash_phone(&phone));
+        let _ = pushes::wanted(&mut tx.of(call.workspace), &env.context.keyring.hash_phone(&phone));
     }
 }
 
@@ -135,10 +135,10 @@ impl Desk {
         let (tenant, call) = (row.workspace, row.call);
         let found = self
             .app
-            .store
+            .of(tenant)
             .read(move |tx| {
-                let Some(found) = calls::find(tx, tenant, call)? else { return Ok::<_, Failure>(None) };
-                let content = calls::content(tx, tenant, call)?;
+                let Some(found) = calls::find(tx, call)? else { return Ok::<_, Failure>(None) };
+                let content = calls::content(tx, call)?;
                 Ok(Some((found, content)))
             })
             .await?;
@@ -206,14 +206,14 @@ impl Desk {
                 told = Some(("failed", Some(said)));
             }
         }
-        let settled = self.app.store.tx(move |tx| {
+        let settled = self.app.of(row.workspace).tx(move |tx| {
             // The call first, as everywhere.
-            let call = calls::get_for_update(tx, row.workspace, row.call)?;
+            let call = calls::get_for_update(tx, row.call)?;
             if !pushes::settle(tx, &row, held)? {
                 return Ok::<_, Failure>(());
             }
             let (Some(call), Some((status, error))) = (call, &told) else { return Ok(()) };
-            let provider = integrations::provider_of(tx, row.workspace, row.integration)?;
+            let provider = integrations::provider_of(tx, row.integration)?;
             let provider = provider.map_or("", |provider| provider.as_str());
             record_push(tx, &call, provider, status, error.as_deref(), now)
         });

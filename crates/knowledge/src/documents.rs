@@ -104,10 +104,10 @@ pub(crate) async fn add(
     }
     let context = app.context();
     let id = context.ids.make();
-    app.store
+    app.of(tenant)
         .tx_long(move |tx| {
-            let mut row = find_for_update(tx, tenant, base)?;
-            let before = knowledge::document(tx, tenant, base, kind, &source)?;
+            let mut row = find_for_update(tx, base)?;
+            let before = knowledge::document(tx, base, kind, &source)?;
             let count = i64::try_from(passages.len()).unwrap_or(i64::MAX);
             change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;
@@ -115,7 +115,7 @@ pub(crate) async fn add(
             row.passages += count - before.as_ref().map_or(0, |before| before.passages);
             check_room(&row)?;
             // Bases that grow at the same moment do not see each other: each may add one document beyond the ceiling.
-            let others = knowledge::passages_of_others(tx, tenant, base)?;
+            let others = knowledge::passages_of_others(tx, base)?;
             check_room_of_workspace(others + row.passages)?;
             let replaced = before.is_some();
             let document = match before {
@@ -151,7 +151,7 @@ pub(crate) async fn add(
                 }
             };
             let rows = numbered(&mut row, &document, &passages);
-            knowledge::insert_passages(tx, tenant, &rows)?;
+            knowledge::insert_passages(tx, &rows)?;
             knowledge::save(tx, &row)?;
             tx.wake(topics::KNOWLEDGE);
             if let Some(trace) = &operator {
@@ -168,14 +168,14 @@ pub(crate) async fn add(
 /// never gives a version that an index has from the lost state.
 fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Result<(), DbError> {
     // The one before may be of an earlier program, which listed none.
-    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    knowledge::insert_version(&mut tx.of(row.workspace), row.id, row.version)?;
     row.version += 1 + i64::from(context.ids.random_number() / 2);
-    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    knowledge::insert_version(&mut tx.of(row.workspace), row.id, row.version)?;
     // An index that is further behind is made anew, so that the lists do not grow for ever.
-    if knowledge::version_before(tx, row.workspace, row.id, 2 * KEPT_REMOVALS)?.is_some()
-        && let Some(forgotten) = knowledge::version_before(tx, row.workspace, row.id, KEPT_REMOVALS)?
+    if knowledge::version_before(&mut tx.of(row.workspace), row.id, 2 * KEPT_REMOVALS)?.is_some()
+        && let Some(forgotten) = knowledge::version_before(&mut tx.of(row.workspace), row.id, KEPT_REMOVALS)?
     {
-        knowledge::forget_versions(tx, row.workspace, row.id, forgotten)?;
+        knowledge::forget_versions(&mut tx.of(row.workspace), row.id, forgotten)?;
         row.removals_from = forgotten;
     }
     Ok(())
@@ -234,10 +234,10 @@ pub async fn remove_document(
     kind: SourceKind,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx_long(move |tx| {
-            let mut row = find_for_update(tx, tenant, base)?;
-            let document = knowledge::document(tx, tenant, base, kind, &source)?
+            let mut row = find_for_update(tx, base)?;
+            let document = knowledge::document(tx, base, kind, &source)?
                 .ok_or_else(|| Failure::not_found("document"))?;
             change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;

@@ -176,12 +176,13 @@ async fn read(
     room: usize,
 ) -> Result<Option<(i64, Vectors<i64>)>, DbError> {
     let named = model.to_owned();
-    let version = store.read(move |tx| vectors::complete_to(tx, tenant, base, &named)).await?;
+    let version = store.of(tenant).read(move |tx| vectors::complete_to(tx, base, &named)).await?;
     let Some(version) = version.filter(|version| Some(*version) != known) else { return Ok(None) };
     let (mut set, mut after) = (Vectors::default(), 0);
     loop {
         let named = model.to_owned();
-        let rows = store.read_long(move |tx| vectors::of_base(tx, tenant, base, &named, after, READ)).await?;
+        let rows =
+            store.of(tenant).read_long(move |tx| vectors::of_base(tx, base, &named, after, READ)).await?;
         let Some((last, _)) = rows.last() else { return Ok(Some((version, set))) };
         after = *last;
         for (number, bytes) in rows {
@@ -221,17 +222,17 @@ async fn work_at(
 ) -> Result<Timestamp, Failure> {
     let (tenant, base) = (row.workspace, row.base);
     let now = app.clock.now();
-    let claimed = app.store.tx(move |tx| vectors::claim(tx, tenant, base, now, now.plus(LEASE))).await?;
+    let claimed = app.of(tenant).tx(move |tx| vectors::claim(tx, base, now, now.plus(LEASE))).await?;
     if !claimed {
         return Ok(now.plus(LEASE));
     }
     for _ in 0..REQUESTS {
         let (named, batch) = (model.to_owned(), service.batch() as i64);
-        let missing = app.store.read(move |tx| vectors::missing(tx, tenant, base, &named, 0, batch)).await?;
+        let missing = app.of(tenant).read(move |tx| vectors::missing(tx, base, &named, 0, batch)).await?;
         let now = app.clock.now();
         if missing.is_empty() {
             let (named, version) = (model.to_owned(), row.version);
-            app.store.tx(move |tx| vectors::complete(tx, tenant, base, &named, version, now)).await?;
+            app.of(tenant).tx(move |tx| vectors::complete(tx, base, &named, version, now)).await?;
             // It may have grown meanwhile.
             return Ok(now);
         }
@@ -254,9 +255,9 @@ async fn work_at(
         app.store
             .tx(move |tx| {
                 for (number, vector) in numbers.iter().zip(&made) {
-                    vectors::save(tx, tenant, base, *number, &named, vector)?;
+                    vectors::save(&mut tx.of(tenant), base, *number, &named, vector)?;
                 }
-                vectors::put_off(tx, tenant, base, now.plus(LEASE), false)
+                vectors::put_off(&mut tx.of(tenant), base, now.plus(LEASE), false)
             })
             .await?;
     }
@@ -272,7 +273,7 @@ async fn put_off(
     until: Timestamp,
     failed: bool,
 ) -> Result<Timestamp, Failure> {
-    app.store.tx(move |tx| vectors::put_off(tx, tenant, base, until, failed)).await?;
+    app.of(tenant).tx(move |tx| vectors::put_off(tx, base, until, failed)).await?;
     Ok(until)
 }
 

@@ -81,13 +81,13 @@ async fn search_once(
     question: &str,
     limit: usize,
 ) -> Result<(Vec<Hit>, bool), Failure> {
-    let row = app.store.read(move |tx| knowledge::get(tx, tenant, base)).await?.ok_or_else(missing)?;
+    let row = app.of(tenant).read(move |tx| knowledge::get(tx, base)).await?.ok_or_else(missing)?;
     if row.passages == 0 {
         return Ok((Vec::new(), true));
     }
     let Found { ranked, by_words } = find(app, &row, question, limit).await?;
     let numbers: Vec<i64> = ranked.iter().filter_map(|one| i64::try_from(one.passage).ok()).collect();
-    let rows = app.store.read(move |tx| knowledge::found(tx, tenant, base, &numbers)).await?;
+    let rows = app.of(tenant).read(move |tx| knowledge::found(tx, base, &numbers)).await?;
     let mut by_number: HashMap<i64, FoundRow> = rows.into_iter().map(|row| (row.number, row)).collect();
     let mut gone = 0;
     let mut hits: Vec<Hit> = ranked
@@ -150,7 +150,7 @@ pub async fn base_of_agent(
     tenant: Tenant,
     agent: Id<Agent>,
 ) -> Result<Option<Id<KnowledgeBase>>, Failure> {
-    Ok(app.store.read(move |tx| knowledge::base_of_agent(tx, tenant, agent)).await?)
+    Ok(app.of(tenant).read(move |tx| knowledge::base_of_agent(tx, agent)).await?)
 }
 
 /// Hits as context of a language model: each with its headings, in a line of its own in square brackets.

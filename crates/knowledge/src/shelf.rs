@@ -210,7 +210,7 @@ pub(crate) async fn search(
 
 /// Updates the index of a base before it is searched.
 pub(crate) async fn follow(app: &App, tenant: Tenant, base: Id<KnowledgeBase>) -> Result<(), Failure> {
-    if let Some(row) = app.store.read(move |tx| knowledge::get(tx, tenant, base)).await? {
+    if let Some(row) = app.of(tenant).read(move |tx| knowledge::get(tx, base)).await? {
         current(app, &of(app), &row).await?;
     }
     Ok(())
@@ -285,7 +285,7 @@ async fn catch_up(
     held: Held,
 ) -> Result<Arc<Index>, (Failure, Held)> {
     let (tenant, base, from) = (row.workspace, row.id, index.version());
-    let changes = app.store.read_long(move |tx| changes(tx, tenant, base, from)).await;
+    let changes = app.of(tenant).read_long(move |tx| changes(tx, base, from)).await;
     let changes = match changes {
         Ok(Some(changes)) => changes,
         // The index is of a lost state, or too far behind.
@@ -318,19 +318,14 @@ async fn catch_up(
 }
 
 /// What the index lacks, unless it has to be made anew.
-fn changes(
-    tx: &mut store::Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    from: i64,
-) -> Result<Option<Changes>, Failure> {
-    let row = knowledge::get(tx, tenant, base)?.ok_or_else(crate::bases::missing)?;
+fn changes(tx: &mut store::TenantTx, base: Id<KnowledgeBase>, from: i64) -> Result<Option<Changes>, Failure> {
+    let row = knowledge::get(tx, base)?.ok_or_else(crate::bases::missing)?;
     // One that the base never had is of a state that is lost: the store is an older copy that was put back.
-    if from > 0 && from != row.version && !knowledge::had_version(tx, tenant, base, from)? {
+    if from > 0 && from != row.version && !knowledge::had_version(tx, base, from)? {
         return Ok(None);
     }
-    let removed = if from == 0 { Vec::new() } else { knowledge::removals(tx, tenant, base, from)? };
-    let documents = knowledge::changed_documents(tx, tenant, base, from)?;
+    let removed = if from == 0 { Vec::new() } else { knowledge::removals(tx, base, from)? };
+    let documents = knowledge::changed_documents(tx, base, from)?;
     Ok(Some(Changes { version: row.version, documents, removed }))
 }
 
@@ -357,8 +352,8 @@ async fn write(app: &App, row: &BaseRow, index: &Arc<Index>, changes: Changes) -
         }
         let numbers = batch.clone();
         let rows = app
-            .store
-            .read_long(move |tx| knowledge::passages_of(tx, tenant, base, &numbers))
+            .of(tenant)
+            .read_long(move |tx| knowledge::passages_of(tx, base, &numbers))
             .await
             .map_err(Failure::from)?;
         writing = apart(move || {

@@ -63,9 +63,9 @@ async fn piece(app: &App, at: BackfillRow) -> Result<Piece, Failure> {
         Ok((feed, rows))
     })
     .await?;
-    app.store
+    app.of(from.workspace)
         .tx_alone(move |tx| {
-            let Some(stream) = streams::get_for_records(tx, from.workspace, from.stream)? else {
+            let Some(stream) = streams::get_for_records(tx, from.stream)? else {
                 return Ok(Piece::Last(0));
             };
             if stream.version != version {
@@ -82,12 +82,12 @@ async fn piece(app: &App, at: BackfillRow) -> Result<Piece, Failure> {
 
 /// The stream, its attachment, and the next records; `None` if it is detached.
 fn look(tx: &mut Tx<'_>, at: &BackfillRow) -> Result<Option<(StreamRow, Feed, Vec<RecordRow>)>, Failure> {
-    let Some(stream) = streams::get(tx, at.workspace, at.stream)? else { return Ok(None) };
-    let feeds = streams::feeds(tx, at.workspace, at.stream)?;
+    let Some(stream) = streams::get(&mut tx.of(at.workspace), at.stream)? else { return Ok(None) };
+    let feeds = streams::feeds(&mut tx.of(at.workspace), at.stream)?;
     let Some(feed) = feeds.into_iter().find(|feed| feed.attachment.campaign == at.campaign) else {
         return Ok(None);
     };
-    let page = streams::callable(tx, at.workspace, at.stream, (at.from, at.until), PIECE as i64 + 1)?;
+    let page = streams::callable(&mut tx.of(at.workspace), at.stream, (at.from, at.until), PIECE as i64 + 1)?;
     Ok(Some((stream, feed, page)))
 }
 
@@ -100,7 +100,8 @@ fn put(
 ) -> Result<i64, Failure> {
     let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else { return Ok(0) };
     let attachment = &feed.attachment;
-    let known = streams::still_callable(tx, attachment.workspace, attachment.stream, (*first, *last))?;
+    let known =
+        streams::still_callable(&mut tx.of(attachment.workspace), attachment.stream, (*first, *last))?;
     let people = rows.iter().filter(|(record, _)| known.contains(record)).map(|(_, row)| row.clone());
     let added = put_on_list(tx, context, attachment, people.collect())?;
     Ok(added.iter().flatten().count() as i64)
@@ -147,5 +148,5 @@ pub(crate) async fn range(
     stream: Id<DataStream>,
     since: Timestamp,
 ) -> Result<Option<(Id<StreamRecord>, Id<StreamRecord>)>, Failure> {
-    Ok(app.store.read_long(move |tx| streams::newest_callable(tx, tenant, stream, since, MAX)).await?)
+    Ok(app.of(tenant).read_long(move |tx| streams::newest_callable(tx, stream, since, MAX)).await?)
 }

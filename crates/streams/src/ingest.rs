@@ -111,15 +111,15 @@ pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested
         BodyError::Misfit(field, must) => Failure::field(&field, must),
     })?;
     let Entrance { tenant, stream } = entrance;
-    let row = app.store.read(move |tx| find(tx, tenant, stream)).await?;
+    let row = app.of(tenant).read(move |tx| find(tx, stream)).await?;
     room(app, tenant, stream, body.len()).await?;
     let received = arrivals.len();
     let ready = prepare(&app.keyring, &row, arrivals);
     let context = app.context();
     let taken = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            let held = streams::get_for_records(tx, tenant, stream)?.ok_or_else(missing)?;
+            let held = streams::get_for_records(tx, stream)?.ok_or_else(missing)?;
             open(held.status)?;
             if held.version == row.version {
                 return take(tx, &context, &held, &ready);
@@ -150,7 +150,7 @@ pub async fn push(
     stream: Id<DataStream>,
     body: &[u8],
 ) -> Result<Ingested, Failure> {
-    let row = app.store.read(move |tx| find(tx, tenant, stream)).await?;
+    let row = app.of(tenant).read(move |tx| find(tx, stream)).await?;
     if !row.kind.takes_pushes() {
         return Err(Failure::field("kind", format!("is {}: such a stream is read, not sent to", row.kind)));
     }
@@ -215,10 +215,10 @@ pub fn take(
         .map(|(at, (ready, stored_at))| (*stored_at == at).then(|| fresh(context, stream, ready)))
         .collect();
     let new: Vec<RecordRow> = rows.iter().flatten().cloned().collect();
-    streams::put(tx, tenant, &new)?;
+    streams::put(&mut tx.of(tenant), &new)?;
     let identities: Vec<&str> = new.iter().map(|row| row.identity.as_str()).collect();
     let stored: HashMap<String, Id<StreamRecord>> =
-        streams::of_identities(tx, tenant, stream.id, &identities)?.into_iter().collect();
+        streams::of_identities(&mut tx.of(tenant), stream.id, &identities)?.into_iter().collect();
     let mut results = Vec::with_capacity(records.len());
     let mut people = Vec::new();
     let mut came_first: HashSet<&str> = HashSet::new();
@@ -252,7 +252,7 @@ pub fn take(
         .sum();
     if stored_bytes > 0 {
         let bytes = i64::try_from(stored_bytes).unwrap_or(i64::MAX);
-        streams::add_bytes(tx, tenant, stream.id, day_of(context.now), bytes)?;
+        streams::add_bytes(&mut tx.of(tenant), stream.id, day_of(context.now), bytes)?;
     }
     let queued = queue(tx, context, stream, records, &people)?;
     Ok(Taken { results, queued })
@@ -325,7 +325,7 @@ fn reject(
         contact: ready.phone_hash.as_deref(),
         data,
     };
-    events::emit(tx, context, stream.workspace, event)?;
+    events::emit(&mut tx.of(stream.workspace), context, event)?;
     Ok(())
 }
 
@@ -341,7 +341,7 @@ fn queue(
         return Ok(0);
     }
     let mut queued = vec![false; people.len()];
-    for feed in streams::feeds(tx, stream.workspace, stream.id)? {
+    for feed in streams::feeds(&mut tx.of(stream.workspace), stream.id)? {
         let row = |at: &usize| {
             let ready = &records[*at];
             Some(people::row(

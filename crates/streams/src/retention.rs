@@ -4,8 +4,8 @@ use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure};
 use domain::stream::KEPT;
-use domain::tenant::Tenant;
-use store::{Tx, streams};
+
+use store::{TenantTx, streams};
 
 use crate::room::day_of;
 
@@ -14,14 +14,13 @@ const BATCH: i64 = 1_000;
 
 /// Empties the records of a person. Their identities are kept, so the person is not imported again with them.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     for hash in person.hashes(&context.keyring) {
-        streams::erase(tx, tenant, &hash)?;
+        streams::erase(tx, &hash)?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ pub async fn room(app: &App, tenant: Tenant, stream: Id<DataStream>, more: usize
     let limits = &app.config.limits;
     let (now, more) = (app.clock.now(), i64::try_from(more).unwrap_or(i64::MAX));
     let today = day_of(now);
-    let stored = app.store.read(move |tx| streams::bytes_of_day(tx, tenant, stream, today)).await?;
+    let stored = app.of(tenant).read(move |tx| streams::bytes_of_day(tx, stream, today)).await?;
     if stored.saturating_add(more) > limits.stream_bytes_per_day {
         let wait = ((today + 1) * DAY - now.0 + SECOND - 1) / SECOND;
         let most = limits.stream_bytes_per_day >> 20;
@@ -57,7 +57,7 @@ async fn in_all(app: &App, tenant: Tenant, now: Timestamp) -> Result<i64, Failur
     if let Some((_, bytes)) = known.filter(|(at, _)| (0..KNOWN).contains(&(now.0 - at.0))) {
         return Ok(bytes);
     }
-    let bytes = app.store.read(move |tx| streams::bytes_of_workspace(tx, tenant)).await?;
+    let bytes = app.of(tenant).read(move |tx| streams::bytes_of_workspace(tx)).await?;
     let mut fill = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
     if fill.len() >= REMEMBERED {
         fill.clear();

@@ -11,7 +11,7 @@ use domain::stream::{Config, FieldMap, Kind, Status};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 use store::streams::{self, StreamRow};
-use store::{Tx, integrations, polls};
+use store::{TenantTx, Tx, integrations, polls};
 
 use crate::{attachments, find, find_for_update, missing};
 
@@ -53,8 +53,8 @@ fn check_config(kind: Kind, given: &Map<String, Value>) -> Result<Config, Failur
 }
 
 /// Refuses a kind that the workspace's plan does not include.
-fn check_plan(tx: &mut Tx<'_>, tenant: Tenant, kind: Kind) -> Result<(), Failure> {
-    if !kind.needs_crm() || access::feature_on(&access::workspace(tx, tenant)?, CRM) {
+fn check_plan(tx: &mut TenantTx, kind: Kind) -> Result<(), Failure> {
+    if !kind.needs_crm() || access::feature_on(&access::workspace(tx)?, CRM) {
         return Ok(());
     }
     Err(Failure::new(PLAN_FEATURE_LOCKED, format!("{CRM} is off for this workspace")))
@@ -62,8 +62,7 @@ fn check_plan(tx: &mut Tx<'_>, tenant: Tenant, kind: Kind) -> Result<(), Failure
 
 /// The account of a stream of this kind, locked against deletion.
 fn check_integration(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     kind: Kind,
     given: Option<&str>,
 ) -> Result<Option<Id<Integration>>, Failure> {
@@ -77,7 +76,7 @@ fn check_integration(
         (Some(provider), Some(text)) => {
             let id: Option<Id<Integration>> = text.parse().ok();
             let known = match id {
-                Some(id) => integrations::provider_of(tx, tenant, id)?,
+                Some(id) => integrations::provider_of(tx, id)?,
                 None => None,
             };
             if known == Some(provider) {
@@ -99,19 +98,19 @@ fn source_of(row: &StreamRow) -> String {
 fn point(tx: &mut Tx<'_>, context: &Context, row: &StreamRow) -> Result<(), Failure> {
     let Some(integration) = row.integration else { return Ok(()) };
     let existing = row.config.fields().get("includeExisting") == Some(&Value::Bool(true));
-    polls::point(tx, row.workspace, row.id, (integration, &source_of(row)), existing, context.now)?;
+    polls::point(&mut tx.of(row.workspace), row.id, (integration, &source_of(row)), existing, context.now)?;
     tx.wake(topics::STREAMS);
     Ok(())
 }
 
 fn detail(tx: &mut Tx<'_>, row: StreamRow, url: String) -> Result<DataStreamDetail, Failure> {
-    let campaigns = attachments::of_stream(tx, row.workspace, row.id)?;
+    let campaigns = attachments::of_stream(&mut tx.of(row.workspace), row.id)?;
     Ok(DataStreamDetail { stream: view(row, url), campaigns })
 }
 
 /// `GET /v1/data-streams`: all of them, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure> {
-    let rows = app.store.read(move |tx| streams::list(tx, tenant)).await?;
+    let rows = app.of(tenant).read(move |tx| streams::list(tx)).await?;
     Ok(rows.into_iter().map(|row| (ingest_url(app, row.id), row)).map(|(url, row)| view(row, url)).collect())
 }
 
@@ -121,9 +120,9 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure>
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<DataStreamDetail, Failure> {
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             detail(tx, row, url.clone())
         })
         .await
@@ -139,10 +138,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
     let token = (body.kind == Kind::Webhook).then(|| new_token(app));
     let id = context.ids.make();
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            check_plan(tx, tenant, body.kind)?;
-            let integration = check_integration(tx, tenant, body.kind, body.integration_id.as_deref())?;
+            check_plan(tx, body.kind)?;
+            let integration = check_integration(tx, body.kind, body.integration_id.as_deref())?;
             let row = StreamRow {
                 id,
                 workspace: tenant,
@@ -158,8 +157,8 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
                 version: 0,
             };
             // Holding the workspace makes the count exact.
-            access::workspace_for_update(tx, tenant)?;
-            if streams::count(tx, tenant)? >= MAX_STREAMS {
+            access::workspace_for_update(tx)?;
+            if streams::count(tx)? >= MAX_STREAMS {
                 return Err(Failure::plain(STREAM_LIMIT));
             }
             streams::insert(tx, &row, token.as_ref().map(|(_, hash)| hash.as_str()))?;
@@ -182,9 +181,9 @@ pub async fn update(
 ) -> Result<DataStreamDetail, Failure> {
     let context = app.context();
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
             let change = change.clone();
             row.name = change.name.unwrap_or(row.name);
             if let Some(map) = change.field_map {
@@ -194,14 +193,14 @@ pub async fn update(
                 row.config = check_config(row.kind, &row.config.changed(config))?;
             }
             if let Some(given) = &change.integration_id {
-                row.integration = check_integration(tx, tenant, row.kind, Some(given))?;
+                row.integration = check_integration(tx, row.kind, Some(given))?;
             }
             row.updated_at = context.now;
             match change.status {
                 Some(WantedStatus::Active) if row.status != Status::Active => {
-                    check_plan(tx, tenant, row.kind)?;
+                    check_plan(tx, row.kind)?;
                     (row.status, row.last_error) = (Status::Active, None);
-                    polls::look_again(tx, tenant, id, context.now)?;
+                    polls::look_again(tx, id, context.now)?;
                     tx.wake(topics::STREAMS);
                 }
                 Some(WantedStatus::Paused) => row.status = Status::Paused,
@@ -223,12 +222,12 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<(),
     let context = app.context();
     app.store
         .tx(move |tx| {
-            find_for_update(tx, tenant, id)?;
-            for feed in streams::feeds(tx, tenant, id)? {
-                attachments::detach_in(tx, &context, tenant, id, feed.attachment.campaign)?;
+            find_for_update(&mut tx.of(tenant), id)?;
+            for feed in streams::feeds(&mut tx.of(tenant), id)? {
+                attachments::detach_in(&mut tx.of(tenant), &context, id, feed.attachment.campaign)?;
             }
-            polls::forget(tx, tenant, id)?;
-            streams::delete(tx, tenant, id, context.now)?;
+            polls::forget(&mut tx.of(tenant), id)?;
+            streams::delete(&mut tx.of(tenant), id, context.now)?;
             Ok(())
         })
         .await
@@ -240,13 +239,13 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<(),
 /// 404, and 409 for a stream of a kind without a token.
 pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<DataStreamToken, Failure> {
     let (context, (token, hash)) = (app.context(), new_token(app));
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(tx, id)?;
             if row.kind != Kind::Webhook {
                 return Err(Failure::conflict(format!("a stream of the kind {} has no token", row.kind)));
             }
-            if !streams::set_token(tx, tenant, id, &hash, context.now)? {
+            if !streams::set_token(tx, id, &hash, context.now)? {
                 return Err(missing());
             }
             Ok(())

@@ -177,10 +177,10 @@ impl Engine {
             None => item.body.clone(),
             Some(transcript) => {
                 let (tenant, envelope) = (item.key.tenant, item.body.clone());
-                let completed = self.store.read(move |tx| {
+                let completed = self.store.of(tenant).read(move |tx| {
                     let envelope = String::from_utf8(envelope.to_vec())
                         .map_err(|why| DbError::Internal(why.to_string()))?;
-                    complete(tx, tenant, envelope, Some(&transcript))
+                    complete(tx, envelope, Some(&transcript))
                 });
                 completed.await?.into()
             }

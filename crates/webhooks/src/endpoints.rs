@@ -12,7 +12,7 @@ use providers::guarded_client::Target;
 use ring::hmac;
 use store::deliveries::{self, Key};
 use store::webhooks::{self, EndpointRow};
-use store::{DbError, Store, Tx, generations};
+use store::{DbError, Store, TenantTx, generations};
 use tokio::sync::oneshot;
 
 use super::engine::Engine;
@@ -157,25 +157,26 @@ impl Engine {
     }
 
     /// The endpoints of a workspace, inside a transaction.
-    pub fn endpoints(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Endpoints, DbError> {
+    pub fn endpoints(&self, tx: &mut TenantTx) -> Result<Endpoints, DbError> {
+        let tenant = tx.tenant();
         if !tx.again()
             && let Some(known) = self.endpoints.get(tenant)
         {
-            generations::endpoints_unchanged(tx, tenant, known.number)?;
+            generations::endpoints_unchanged(tx, known.number)?;
             return Ok(known.endpoints);
         }
         let generation = self.endpoints.generation.load(Ordering::Acquire);
-        let known = self.read(tx, tenant)?;
+        let known = self.read(tx)?;
         // Only what is committed is remembered.
         let (cache, read) = (self.endpoints.clone(), known.clone());
         tx.after_commit(move || cache.put(tenant, read, generation));
         Ok(known.endpoints)
     }
 
-    fn read(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Known, DbError> {
+    fn read(&self, tx: &mut TenantTx) -> Result<Known, DbError> {
         // The number first: what is remembered may be newer than its number, and never older.
-        let number = if tx.shared() { generations::endpoints(tx, tenant)? } else { 0 };
-        let rows = webhooks::list(tx, tenant)?;
+        let number = if tx.shared() { generations::endpoints(tx)? } else { 0 };
+        let rows = webhooks::list(tx)?;
         Ok(Known { endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()), number })
     }
 
@@ -200,7 +201,7 @@ impl Engine {
         }
         let generation = self.endpoints.generation.load(Ordering::Acquire);
         let engine = self.clone();
-        let known = self.store.read(move |tx| engine.read(tx, key.tenant)).await?;
+        let known = self.store.of(key.tenant).read(move |tx| engine.read(tx)).await?;
         self.endpoints.put(key.tenant, known.clone(), generation);
         Ok(find(&known))
     }

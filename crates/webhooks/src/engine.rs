@@ -18,7 +18,7 @@ use runtime::crypto::Keyring;
 use runtime::shares::Bounded;
 use runtime::traces::Traces;
 use store::deliveries::Key;
-use store::{DbError, Store, Tx};
+use store::{DbError, Store, TenantTx, Tx};
 use tokio::sync::Notify;
 
 use super::endpoints;
@@ -202,14 +202,16 @@ impl Engine {
     }
 
     /// Makes what nodes remember of a workspace's endpoints void once the transaction is committed.
-    pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+    pub fn endpoints_change(self: &Arc<Self>, tx: &mut TenantTx) -> Result<(), DbError> {
+        let tenant = tx.tenant();
         let cache = self.endpoints.clone();
         tx.after_commit(move || cache.forget(tenant));
-        store::generations::endpoints_change(tx, tenant)
+        store::generations::endpoints_change(tx)
     }
 
     /// Stops the pending deliveries of an endpoint once the transaction is committed.
-    pub fn stop_deliveries(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant, endpoint: Id<WebhookEndpoint>) {
+    pub fn stop_deliveries(self: &Arc<Self>, tx: &mut TenantTx, endpoint: Id<WebhookEndpoint>) {
+        let tenant = tx.tenant();
         let engine = self.clone();
         tx.after_commit(move || {
             locked(&engine.lanes).drop_queue(endpoint);

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::chat::Role;
 use domain::ids::{Event, Id, WebhookEndpoint};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde::Serialize;
 use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
-use store::{DbError, Tx, erasure, webhooks};
+use store::{DbError, TenantTx, Tx, erasure, webhooks};
 
 use super::engine::Engine;
 use super::pending::{LEASE, PendingAttempt, REDACTED};
@@ -57,13 +57,13 @@ impl Engine {
     /// get it.
     pub fn emit(
         self: &Arc<Self>,
-        tx: &mut Tx<'_>,
+        tx: &mut TenantTx,
         (id, now): (Id<Event>, Timestamp),
-        tenant: Tenant,
         (event, transcript): (NewEvent<'_>, Option<TranscriptRef>),
         livemode: bool,
         audience: &Audience,
     ) -> Result<usize, DbError> {
+        let tenant = tx.tenant();
         let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
         let envelope = serde_json::to_string(&envelope).map_err(|why| DbError::Internal(why.to_string()))?;
         let (kind, mode) = (event.kind, event.mode);
@@ -78,10 +78,10 @@ impl Engine {
             created_at: now,
         };
         let trace = tx.trace();
-        events::insert(tx, tenant, row)?;
+        events::insert(tx, row)?;
         let endpoints: Vec<Id<WebhookEndpoint>> = match audience {
             Audience::Subscribed => self
-                .endpoints(tx, tenant)?
+                .endpoints(tx)?
                 .iter()
                 .filter(|endpoint| endpoint.wants(kind, event.agent))
                 .map(|endpoint| endpoint.id)
@@ -94,7 +94,6 @@ impl Engine {
             let lease = self.has_room(*endpoint).then(|| now.plus(LEASE));
             deliveries::insert(
                 tx,
-                tenant,
                 NewDelivery { endpoint: *endpoint, event: id, kind, mode, created_at: now, lease },
             )?;
             let key = Key { tenant, endpoint: *endpoint, id: deliveries::id_of(id, *endpoint) };
@@ -158,12 +157,12 @@ impl Engine {
     /// rather than sent without content.
     pub fn redact(
         self: &Arc<Self>,
-        tx: &mut Tx<'_>,
+        tx: &mut TenantTx,
         now: Timestamp,
-        tenant: Tenant,
         events: &[Id<Event>],
     ) -> Result<u64, DbError> {
-        let endpoints = webhooks::list(tx, tenant)?;
+        let tenant = tx.tenant();
+        let endpoints = webhooks::list(tx)?;
         let note = note(now, None, 0, Some(REDACTED.to_owned()));
         let (mut count, mut stopped) = (0, Vec::new());
         for event in events {
@@ -174,7 +173,7 @@ impl Engine {
                     stopped.push(key);
                 }
             }
-            erasure::empty_event(tx, tenant, *event)?;
+            erasure::empty_event(tx, *event)?;
         }
         self.forget(tx, stopped);
         Ok(count)
@@ -201,8 +200,7 @@ pub struct Replayed {
 /// # Errors
 /// Those of the store; internal if the envelope is not valid.
 pub fn complete(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     envelope: String,
     transcript: Option<&TranscriptRef>,
 ) -> Result<String, DbError> {
@@ -211,7 +209,7 @@ pub fn complete(
     let open = envelope
         .strip_suffix("}}")
         .ok_or_else(|| DbError::Internal("an envelope does not end with its data".into()))?;
-    let lines = events::transcript(tx, tenant, transcript)?;
+    let lines = events::transcript(tx, transcript)?;
     let lines: Vec<Line<'_>> = lines
         .iter()
         .map(|(role, text, delivered)| Line { role: *role, text, failed: (!delivered).then_some(true) })

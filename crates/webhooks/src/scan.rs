@@ -113,15 +113,15 @@ async fn stop_endpoint(
     let mut before = "whd_~".to_owned();
     loop {
         let (from, now) = (before.clone(), engine.clock.now());
-        let next = engine.store.tx(move |tx| {
-            let why = match store::webhooks::get_for_update(tx, tenant, endpoint)? {
+        let next = engine.store.of(tenant).tx(move |tx| {
+            let why = match store::webhooks::get_for_update(tx, endpoint)? {
                 // Active again: what is pending may go on.
                 Some(row) if row.active => return Ok(None),
                 Some(_) => DISABLED,
                 None => DELETED,
             };
             let note = note(now, None, 0, Some(why.to_owned()));
-            deliveries::stop_page(tx, tenant, endpoint, &from, &note, STOP_BATCH)
+            deliveries::stop_page(tx, endpoint, &from, &note, STOP_BATCH)
         });
         match next.await? {
             Some(next) => before = next,

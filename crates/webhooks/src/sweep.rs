@@ -31,7 +31,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
                 // Nobody can see the log of a deleted endpoint; the rest of it is deleted at once.
                 sweep_log(engine, Weekly::Deliveries.table(), log, "whd_~").await?;
                 let (tenant, endpoint) = log;
-                engine.store.tx(move |tx| webhooks::forget(tx, tenant, endpoint)).await?;
+                engine.store.of(tenant).tx(move |tx| webhooks::forget(tx, endpoint)).await?;
                 continue;
             }
             for table in &logs {
@@ -67,7 +67,7 @@ async fn sweep_events(engine: &Engine, table: &str, cutoff: Timestamp) -> Result
         let mut more = oldest.to_string() < before;
         while more {
             let (table, before) = (table.clone(), before.clone());
-            more = engine.store.tx(move |tx| events::sweep(tx, &table, tenant, &before, BATCH)).await?
+            more = engine.store.of(tenant).tx(move |tx| events::sweep(tx, &table, &before, BATCH)).await?
                 >= BATCH as u64;
         }
     }
@@ -76,15 +76,15 @@ async fn sweep_events(engine: &Engine, table: &str, cutoff: Timestamp) -> Result
 async fn sweep_log(
     engine: &Engine,
     table: &str,
-    log: (Tenant, Id<WebhookEndpoint>),
+    (tenant, endpoint): (Tenant, Id<WebhookEndpoint>),
     before: &str,
 ) -> Result<(), DbError> {
     let (of, until) = (table.to_owned(), before.to_owned());
-    let mut more = engine.store.read(move |tx| deliveries::sweepable(tx, &of, log, &until)).await?;
+    let store = engine.store.of(tenant);
+    let mut more = store.read(move |tx| deliveries::sweepable(tx, &of, endpoint, &until)).await?;
     while more {
         let (of, until) = (table.to_owned(), before.to_owned());
-        more =
-            engine.store.tx(move |tx| deliveries::sweep(tx, &of, log, &until, BATCH)).await? >= BATCH as u64;
+        more = store.tx(move |tx| deliveries::sweep(tx, &of, endpoint, &until, BATCH)).await? >= BATCH as u64;
     }
     Ok(())
 }

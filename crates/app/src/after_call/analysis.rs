@@ -8,7 +8,7 @@ use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
 use serde_json::{Map, Value};
 use store::after_calls::{self, StepRow};
 use store::calls::CallRow;
-use store::{Tx, agents, calls};
+use store::{TenantTx, Tx, agents, calls};
 
 use super::step::{StepEnd, close};
 use crate::call_env::{Env, emit, save};
@@ -26,7 +26,7 @@ pub type AnalysedHook = fn(&mut Tx<'_>, &Env, &CallRow, Option<&Chosen>) -> Resu
 /// Runs the analysis by the language model and stores its accepted results.
 pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call, hooks) = (row.workspace, row.call, app.hooks.choices);
-    let order = app.store.read(move |tx| order(tx, tenant, call, hooks)).await?;
+    let order = app.of(tenant).read(move |tx| order(tx, call, hooks)).await?;
     let (Some(order), Some(model)) = (order, &app.ports.language_model) else {
         store_findings(app, row, "skipped", None).await?;
         return Ok(StepEnd::Yes);
@@ -51,13 +51,13 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
 
 /// What the model is given; `None` when nothing is left to read.
 fn order(
-    tx: &mut Tx<'_>,
-    tenant: domain::tenant::Tenant,
+    tx: &mut TenantTx,
     id: domain::ids::Id<domain::ids::Call>,
     hooks: &[ChoicesHook],
 ) -> Result<Option<AnalysisOrder>, Failure> {
-    let Some(call) = calls::find(tx, tenant, id)? else { return Ok(None) };
-    let content = calls::content(tx, tenant, id)?;
+    let tenant = tx.tenant();
+    let Some(call) = calls::find(tx, id)? else { return Ok(None) };
+    let content = calls::content(tx, id)?;
     let Some(transcript) = content.transcript else { return Ok(None) };
     let transcript: Vec<Turn> = serde_json::from_value(transcript)
         .map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
@@ -69,7 +69,7 @@ fn order(
     }
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let agent = match call.agent {
-        Some(agent) => agents::get(tx, tenant, agent)?,
+        Some(agent) => agents::get(tx, agent)?,
         None => None,
     };
     let language =
@@ -119,13 +119,12 @@ fn write(
     let chosen = analysis.as_ref().and_then(|(analysis, _)| analysis.chosen.clone());
     match analysis {
         Some((analysis, schema)) => {
-            let captured = object(calls::content(tx, tenant, call.id)?.extracted);
+            let captured = object(calls::content(&mut tx.of(tenant), call.id)?.extracted);
             let Findings { summary, extracted, outcome, sentiment } =
                 after::judge(analysis, &schema, captured, known);
             (call.outcome, call.sentiment) = (outcome, sentiment);
             after_calls::save_analysis(
-                tx,
-                tenant,
+                &mut tx.of(tenant),
                 call.id,
                 status,
                 now,
@@ -134,7 +133,7 @@ fn write(
         }
         None => {
             call.outcome = known;
-            after_calls::save_analysis(tx, tenant, call.id, status, now, None)?;
+            after_calls::save_analysis(&mut tx.of(tenant), call.id, status, now, None)?;
         }
     }
     save(tx, &mut call)?;

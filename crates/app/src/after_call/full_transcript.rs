@@ -16,10 +16,10 @@ use crate::{App, Failure};
 pub(super) async fn make(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call) = (row.workspace, row.call);
     let turns = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            after_calls::save_full_transcript(tx, tenant, call, "processing", None)?;
-            Ok::<_, Failure>(calls::content(tx, tenant, call)?.turns)
+            after_calls::save_full_transcript(tx, call, "processing", None)?;
+            Ok::<_, Failure>(calls::content(tx, call)?.turns)
         })
         .await?;
     let turns: Option<Vec<TimedTurn>> = turns.and_then(|turns| serde_json::from_value(turns).ok());
@@ -39,7 +39,12 @@ async fn settle(app: &App, row: &StepRow, status: &'static str, turns: Option<Va
         .tx(move |tx| {
             let Some(call) = close(tx, &row)? else { return Ok(()) };
             if !person_is_erased(tx, &call)? {
-                after_calls::save_full_transcript(tx, call.workspace, call.id, status, turns.as_ref())?;
+                after_calls::save_full_transcript(
+                    &mut tx.of(call.workspace),
+                    call.id,
+                    status,
+                    turns.as_ref(),
+                )?;
             }
             Ok::<_, Failure>(())
         })

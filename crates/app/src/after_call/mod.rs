@@ -80,7 +80,7 @@ pub fn concluded(
 ) -> Result<Option<Said>, Failure> {
     call.outcome = after::outcome_at_end(&call.progress, &report);
     let answered = call.progress.answered_at.is_some();
-    let workspace = workspaces::get(tx, call.workspace)?
+    let workspace = workspaces::get(&mut tx.of(call.workspace))?
         .ok_or_else(|| Failure::internal("a call without a workspace"))?;
     let person = answered && !person_is_erased(tx, call)?;
     if let Some(file) = &report.recording {

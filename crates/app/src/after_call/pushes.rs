@@ -24,9 +24,9 @@ pub fn record_push(
     if person_is_erased(tx, call)? {
         return Ok(());
     }
-    let before = calls::content(tx, call.workspace, call.id)?.connector_pushes;
+    let before = calls::content(&mut tx.of(call.workspace), call.id)?.connector_pushes;
     let mut pushes = vec![json!({"provider": provider, "status": status, "error": error, "createdAt": at})];
     pushes
         .extend(before.iter().flat_map(|list| list.as_array().into_iter().flatten().cloned()).take(MOST - 1));
-    Ok(after_calls::save_pushes(tx, call.workspace, call.id, &Value::Array(pushes))?)
+    Ok(after_calls::save_pushes(&mut tx.of(call.workspace), call.id, &Value::Array(pushes))?)
 }

@@ -16,7 +16,7 @@ use crate::{App, Failure, recording_uploads, recordings};
 pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let Some(id) = row.recording else { return Ok(StepEnd::Never) };
     let (tenant, known) = (row.workspace, row.recording);
-    let found = app.store.read(move |tx| store::recordings::get(tx, tenant, id)).await?;
+    let found = app.of(tenant).read(move |tx| store::recordings::get(tx, id)).await?;
     match found {
         Some(recording) if recording.kept_at.is_none() => {
             // Nothing is being sent any more, and nothing begins.
@@ -94,13 +94,13 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     if let Some(id) = row.recording {
         let (tenant, call) = (row.workspace, row.call);
         let ours = row.node.as_deref() == Some(&*app.ports.node);
-        let lost = app.store.tx(move |tx| {
-            let upload = store::recording_uploads::get_for_update(tx, tenant, call)?;
+        let lost = app.of(tenant).tx(move |tx| {
+            let upload = store::recording_uploads::get_for_update(tx, call)?;
             if !ours && upload.is_some_and(|upload| !upload.discarded) {
                 return Ok(false);
             }
-            store::recordings::remove(tx, tenant, id)?;
-            store::recording_uploads::discard(tx, tenant, &[call])?;
+            store::recordings::remove(tx, id)?;
+            store::recording_uploads::discard(tx, &[call])?;
             Ok::<_, Failure>(true)
         });
         if lost.await? {
@@ -114,7 +114,7 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
 
 async fn finish(app: &App, row: &StepRow) -> Result<StepEnd, Failure> {
     let row = row.clone();
-    app.store.tx(move |tx| after_calls::finish(tx, row.workspace, &row)).await?;
+    app.of(row.workspace).tx(move |tx| after_calls::finish(tx, &row)).await?;
     Ok(StepEnd::Yes)
 }
 

@@ -19,8 +19,8 @@ pub(super) enum StepEnd {
 /// Strikes the step out and returns its call, held against other writers; `None` when another node has done
 /// it already, or the call is gone.
 pub(super) fn close(tx: &mut Tx<'_>, row: &StepRow) -> Result<Option<CallRow>, Failure> {
-    if !after_calls::finish(tx, row.workspace, row)? {
+    if !after_calls::finish(&mut tx.of(row.workspace), row)? {
         return Ok(None);
     }
-    Ok(calls::get_for_update(tx, row.workspace, row.call)?)
+    Ok(calls::get_for_update(&mut tx.of(row.workspace), row.call)?)
 }

@@ -86,7 +86,7 @@ async fn again(app: &App, row: &StepRow) -> Result<(), Failure> {
         return give_up(app, row).await;
     };
     let row = row.clone();
-    Ok(app.store.tx(move |tx| after_calls::put_off(tx, row.workspace, &row, now.plus(wait))).await?)
+    Ok(app.of(row.workspace).tx(move |tx| after_calls::put_off(tx, &row, now.plus(wait))).await?)
 }
 
 /// The final state of a step that failed permanently.

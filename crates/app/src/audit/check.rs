@@ -52,9 +52,9 @@ async fn ends(app: &App, tenant: Tenant, strand: Strand) -> Result<Ends, Failure
     let keyring = app.keyring.clone();
     let read = move |tx: &mut store::Tx<'_>| {
         // All in one snapshot: a record after the head was not written by this service.
-        let stored = decision_log::head(tx, tenant, strand)?;
-        let accepted = log_marks::accepted(tx, &keyring, tenant, strand)?;
-        let last = decision_log::last_seq(tx, tenant, strand)?;
+        let stored = decision_log::head(&mut tx.of(tenant), strand)?;
+        let accepted = log_marks::accepted(&mut tx.of(tenant), &keyring, strand)?;
+        let last = decision_log::last_seq(&mut tx.of(tenant), strand)?;
         let seal = |row: &decision_log::HeadRow| {
             crate::decision_log::seal(&keyring, tenant, strand, &row.head, row.at)
         };
@@ -132,7 +132,8 @@ pub(super) async fn page(
     after: u64,
     last: u64,
 ) -> Result<Vec<Row>, Failure> {
-    let read = move |tx: &mut store::Tx<'_>| decision_log::page(tx, tenant, strand, after, last, PAGE);
+    let read =
+        move |tx: &mut store::Tx<'_>| decision_log::page(&mut tx.of(tenant), strand, after, last, PAGE);
     let rows = app.store.read_far(read).await?;
     // Numbers have no gaps. A replica may lack the newest records, which is no break of the chain.
     if rows.len() as u64 == last.saturating_sub(after).min(PAGE.unsigned_abs()) {
@@ -154,7 +155,7 @@ pub(super) async fn head(
     let read = move |tx: &mut store::Tx<'_>| {
         let mut broken = None;
         for mark in &marks {
-            let hash = decision_log::hash_at(tx, tenant, strand, mark.head.seq)?;
+            let hash = decision_log::hash_at(&mut tx.of(tenant), strand, mark.head.seq)?;
             broken = broken.or(mark.contradiction(last, hash.as_deref()));
         }
         Ok::<_, Failure>(broken)

@@ -76,7 +76,7 @@ pub async fn export(
     let rows = match range {
         Range { from: None, to: None } => Some((1, found.head.seq.max(found.records))),
         Range { from, to } => {
-            app.store.read(move |tx| decision_log::range(tx, tenant, strand, from, to)).await?
+            app.of(tenant).read(move |tx| decision_log::range(tx, strand, from, to)).await?
         }
     };
     // Records that came after the check are left for the next export.

@@ -115,8 +115,8 @@ impl Range {
 /// Refused dials by rule, day and agent; a test key sees those of its simulated calls.
 pub async fn stats(app: &App, tenant: Tenant, mode: Mode, range: Range) -> Result<BlockedStats, Failure> {
     let counted = app
-        .store
-        .read_far(move |tx| decision_log::blocked(tx, tenant, mode == Mode::Test, range.from, range.to))
+        .of(tenant)
+        .read_far(move |tx| decision_log::blocked(tx, mode == Mode::Test, range.from, range.to))
         .await?;
     let mut stats = BlockedStats::default();
     for blocked in counted {

@@ -77,7 +77,7 @@ pub(super) fn apply_owing(
     }
     row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
-        calls::remove(tx, row.workspace, row.id)?;
+        calls::remove(&mut tx.of(row.workspace), row.id)?;
     } else {
         save_said(tx, &mut row, said.as_ref())?;
         if over {
@@ -139,11 +139,11 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
         return Ok(None);
     }
     let agent = match row.agent {
-        Some(id) => agents::get(tx, row.workspace, id)?,
+        Some(id) => agents::get(&mut tx.of(row.workspace), id)?,
         None => None,
     };
     let mut brought = Ok(None);
-    let flow = agent::flow(tx, row.workspace, agent.as_ref())?;
+    let flow = agent::flow(&mut tx.of(row.workspace), agent.as_ref())?;
     let played = placeholder_with(&flow, &row.variables, &mut |numbers| {
         if brought.is_ok() {
             brought = legs::play(tx, env, row, agent.as_ref(), numbers);
@@ -168,7 +168,7 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
     let erased = [&row.to_number, &row.from_number].into_iter().any(|number| number == ERASED)
         || match row.contact {
-            Some(id) => contacts::erased_at(tx, row.workspace, id)?.is_some(),
+            Some(id) => contacts::erased_at(&mut tx.of(row.workspace), id)?.is_some(),
             None => false,
         };
     if erased {
@@ -183,15 +183,15 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     let (context, source) = (&env.context, Source::Call(row.id));
     if let Ok(phone) = Phone::normalize(&row.to_number) {
-        do_not_call::opt_out(tx, context, row.workspace, row.mode, phone, source, None)?;
+        do_not_call::opt_out(&mut tx.of(row.workspace), context, row.mode, phone, source, None)?;
     }
     let contact = match row.contact {
-        Some(id) => contacts::get_for_update(tx, row.workspace, id)?,
+        Some(id) => contacts::get_for_update(&mut tx.of(row.workspace), id)?,
         None => None,
     };
     // A test call marks contacts of test mode only.
     match contact.filter(|contact| contact.mode == row.mode && contact.erased_at.is_none()) {
-        Some(contact) => do_not_call::opt_out_contact(tx, context, row.workspace, &contact, source),
+        Some(contact) => do_not_call::opt_out_contact(&mut tx.of(row.workspace), context, &contact, source),
         None => Ok(()),
     }
 }

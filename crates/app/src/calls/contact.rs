@@ -8,9 +8,9 @@
 
 use domain::ids::{Contact, Id};
 use domain::phone::Phone;
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use serde_json::{Map, Value};
-use store::Tx;
+use store::TenantTx;
 use store::contacts::{self, ContactRow};
 
 use crate::contact_view::attributes_of;
@@ -52,15 +52,14 @@ fn worlds(mode: Mode) -> &'static [Mode] {
 
 /// Looks the person up.
 pub(super) fn find(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     reference: Option<&str>,
     phone: Option<Phone>,
 ) -> Result<Who, Failure> {
     if let Some(reference) = reference {
         for world in worlds(mode) {
-            if let Some(contact) = contacts::find_by_reference(tx, tenant, *world, reference)? {
+            if let Some(contact) = contacts::find_by_reference(tx, *world, reference)? {
                 return Ok(Who::Known(Box::new(contact)));
             }
         }
@@ -68,7 +67,7 @@ pub(super) fn find(
     let Some(phone) = phone.map(|phone| phone.to_string()) else { return Ok(Who::New { phone: None }) };
     let mut taken = false;
     for world in worlds(mode) {
-        match contacts::find_by_phone(tx, tenant, *world, &phone)? {
+        match contacts::find_by_phone(tx, *world, &phone)? {
             Some(contact) if reference.is_none() => return Ok(Who::Known(Box::new(contact))),
             Some(contact) if contact.external_ref.is_none() && contact.mode == mode => {
                 return Ok(Who::Adopted(Box::new(contact)));
@@ -81,13 +80,8 @@ pub(super) fn find(
 }
 
 /// The contact that a call to this number without a reference would be for, if there is one already.
-pub(crate) fn find_known(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    phone: Phone,
-) -> Result<Option<ContactRow>, Failure> {
-    Ok(find(tx, tenant, mode, None, Some(phone))?.contact().cloned())
+pub(crate) fn find_known(tx: &mut TenantTx, mode: Mode, phone: Phone) -> Result<Option<ContactRow>, Failure> {
+    Ok(find(tx, mode, None, Some(phone))?.contact().cloned())
 }
 
 /// The contact of a placed call.
@@ -111,9 +105,8 @@ pub(super) struct KnownAs<'a> {
 /// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one
 /// starts with the call's values as its attributes.
 pub(super) fn ensure(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mode: Mode,
     who: &Who,
     known_as: KnownAs<'_>,
@@ -122,16 +115,14 @@ pub(super) fn ensure(
     match who {
         Who::Known(contact) => {
             if contact.mode == mode {
-                contacts::touch(tx, tenant, contact.id, context.now)?;
+                contacts::touch(tx, contact.id, context.now)?;
             }
             Ok(Found { id: contact.id, external_ref: contact.external_ref.clone(), new: None })
         }
         Who::Adopted(contact) => {
-            contacts::touch(tx, tenant, contact.id, context.now)?;
+            contacts::touch(tx, contact.id, context.now)?;
             let adopted = match reference {
-                Some(reference) => {
-                    contacts::adopt_reference(tx, tenant, mode, contact.id, reference, context.now)?
-                }
+                Some(reference) => contacts::adopt_reference(tx, mode, contact.id, reference, context.now)?,
                 None => false,
             };
             let external_ref =

@@ -94,8 +94,8 @@ async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Resul
     let mut orphans = Vec::new();
     for (tenant, id) in due {
         let env = app.call_env();
-        let worked = app.store.tx(move |tx| {
-            let still = calls::get_for_update(tx, tenant, id)?
+        let worked = app.of(tenant).tx(move |tx| {
+            let still = calls::get_for_update(tx, id)?
                 .filter(|call| call.next_step_at.is_some_and(|due| due <= env.context.now));
             let mut bills = Vec::new();
             let orphan = match still {
@@ -111,7 +111,7 @@ async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Resul
             Err(failure) => {
                 failure.log_about(id, "a due call could not be looked at");
                 let until = now.plus(SET_ASIDE);
-                app.store.tx(move |tx| calls::set_aside(tx, tenant, id, now, until)).await?;
+                app.of(tenant).tx(move |tx| calls::set_aside(tx, id, now, until)).await?;
             }
         }
     }

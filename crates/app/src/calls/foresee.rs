@@ -40,30 +40,30 @@ pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'
 fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &Coming<'_>) {
     let tenant = call.workspace;
     if !held {
-        let _ = calls::get_for_update(tx, tenant, call.id);
+        let _ = calls::get_for_update(&mut tx.of(tenant), call.id);
     }
     if let Some(id) = call.scheduled_call {
-        let _ = scheduled_calls::get_for_update(tx, tenant, id);
+        let _ = scheduled_calls::get_for_update(&mut tx.of(tenant), id);
     }
     if let Some(id) = call.nudge {
-        let _ = nudges::get_for_update(tx, tenant, id);
+        let _ = nudges::get_for_update(&mut tx.of(tenant), id);
     }
     if after.status.stage() == Stage::Ended {
         if call.line {
-            let _ = wallet::state(tx, tenant);
+            let _ = wallet::state(&mut tx.of(tenant));
         }
         match call.network {
             // Its conversation is played at the end.
             Some(_) if after.answered_at.is_some() => {
-                let _ = call.agent.map(|id| agents::get(tx, tenant, id));
-                let _ = call.contact.map(|id| contacts::erased_at(tx, tenant, id));
+                let _ = call.agent.map(|id| agents::get(&mut tx.of(tenant), id));
+                let _ = call.contact.map(|id| contacts::erased_at(&mut tx.of(tenant), id));
             }
             Some(_) => {}
             // Its node tells what was said.
             None if *fact != Fact::Lost => {
-                let _ = workspaces::get(tx, tenant);
+                let _ = workspaces::get(&mut tx.of(tenant));
                 if after.answered_at.is_some() {
-                    let _ = call.contact.map(|id| contacts::get_for_update(tx, tenant, id));
+                    let _ = call.contact.map(|id| contacts::get_for_update(&mut tx.of(tenant), id));
                 }
             }
             None => {}

@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 use domain::window::{NudgeWindow, Release};
 use serde_json::{Map, Value};
 use store::contacts::{self, ContactRow};
-use store::{DbError, Tx, calls, dnd, do_not_call};
+use store::{DbError, TenantTx, Tx, calls, dnd, do_not_call};
 
 use super::Env;
 use crate::Failure;
@@ -34,8 +34,7 @@ pub type Number = (Phone, String);
 
 /// What is known of these numbers, read at once.
 pub(super) fn read_people(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     numbers: Vec<Number>,
     now: Timestamp,
 ) -> Result<Vec<(Phone, Person)>, DbError> {
@@ -45,11 +44,10 @@ pub(super) fn read_people(
     let (phones, hashes): (Vec<Phone>, Vec<String>) = numbers.into_iter().unzip();
     let texts: Vec<String> = phones.iter().map(Phone::to_string).collect();
     let registry = dnd::contains_each(tx, &texts)?;
-    let mut listed = do_not_call::among(tx, tenant, &hashes)?;
+    let mut listed = do_not_call::among(tx, &hashes)?;
     listed.sort();
-    let mut dials =
-        HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, &hashes, now)?);
-    let found = contacts::find_by_phones(tx, tenant, Mode::Live, &texts)?;
+    let mut dials = HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, &texts, &hashes, now)?);
+    let found = contacts::find_by_phones(tx, Mode::Live, &texts)?;
     let mut contacts = HashMap::<String, Box<ContactRow>>::from_iter(
         found.into_iter().filter_map(|row| Some((row.phone.clone()?, Box::new(row)))),
     );
@@ -98,8 +96,12 @@ pub(super) fn facts(
             let hash = env.context.keyring.hash_phone(&to);
             (
                 asked && !magic && dnd::contains(tx, &number)?,
-                asked && !opted_out && do_not_call::contains(tx, tenant, &hash)?,
-                if test { (0, 0) } else { calls::dials(tx, tenant, &number, &hash, env.context.now)? },
+                asked && !opted_out && do_not_call::contains(&mut tx.of(tenant), &hash)?,
+                if test {
+                    (0, 0)
+                } else {
+                    calls::dials(&mut tx.of(tenant), &number, &hash, env.context.now)?
+                },
             )
         }
     };
@@ -138,7 +140,7 @@ pub fn meet_all(
 ) -> Result<Vec<Met>, Failure> {
     let hashed = numbers.iter().map(|phone| (*phone, env.context.keyring.hash_phone(phone))).collect();
     let people = match mode {
-        Mode::Live => read_people(tx, tenant, hashed, env.context.now)?
+        Mode::Live => read_people(&mut tx.of(tenant), hashed, env.context.now)?
             .into_iter()
             .map(|(_, person)| Some(person))
             .collect(),
@@ -149,7 +151,7 @@ pub fn meet_all(
     for (to, person) in numbers.iter().zip(people) {
         let contact = match &person {
             Some(person) => person.contact.as_deref().cloned(),
-            None => contacts::find_by_phone(tx, tenant, mode, &to.to_string())?,
+            None => contacts::find_by_phone(&mut tx.of(tenant), mode, &to.to_string())?,
         };
         let dial = Dial { tenant, mode, purpose, to: *to, contact: contact.as_ref() };
         let said = judge(pack, &facts(tx, env, dial, person.as_ref())?, env.context.now);

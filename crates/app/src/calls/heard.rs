@@ -78,7 +78,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Opt
     if heard.len() > 1 {
         tx.foresee(|tx| {
             for one in heard {
-                let _ = calls::get_for_update(tx, one.tenant, one.call);
+                let _ = calls::get_for_update(&mut tx.of(one.tenant), one.call);
             }
         })?;
     }
@@ -87,7 +87,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Opt
     for place in &order {
         let one = &heard[*place];
         if !first.contains_key(&(one.tenant, one.call))
-            && let Some(row) = calls::get_for_update(tx, one.tenant, one.call)?
+            && let Some(row) = calls::get_for_update(&mut tx.of(one.tenant), one.call)?
         {
             first.insert((one.tenant, one.call), (*place, row));
         }
@@ -100,7 +100,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Opt
         let one = &heard[place];
         let found = match first.remove(&(one.tenant, one.call)) {
             Some((_, row)) => Some(row),
-            None => calls::get_for_update(tx, one.tenant, one.call)?,
+            None => calls::get_for_update(&mut tx.of(one.tenant), one.call)?,
         };
         let Some(row) = found else { continue };
         let (row, bill) = apply_owing(tx, env, row, one.fact, one.at, one.left.clone())?;

@@ -11,7 +11,7 @@ use domain::wallet::{grows_at, minutes_needed, started_minutes};
 use store::call_legs::{self, Growing};
 use store::calls::CallRow;
 use store::wallet::WalletState;
-use store::{Tx, call_wishes, wallet as wallets};
+use store::{TenantTx, Tx, call_wishes, wallet as wallets};
 
 use super::Env;
 use crate::{App, Failure, topics, wallet};
@@ -104,7 +104,7 @@ pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<()
     if tx.shared() && !tx.again() {
         let mut full = Vec::with_capacity(of_workspace.len());
         for (tenant, bills) in &of_workspace {
-            full.extend(stays_full(tx, *tenant, bills)?);
+            full.extend(stays_full(&mut tx.of(*tenant), bills)?);
         }
         // All of them or none: wallets that are taken now and those that are taken with the commit are not in one order.
         if full.len() == of_workspace.len() {
@@ -128,12 +128,12 @@ pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<()
 }
 
 /// The wallet of a workspace, if it covers these bills out of what they hold and is far from low afterwards.
-fn stays_full(tx: &mut Tx<'_>, tenant: Tenant, bills: &[Bill]) -> Result<Option<WalletState>, Failure> {
+fn stays_full(tx: &mut TenantTx, bills: &[Bill]) -> Result<Option<WalletState>, Failure> {
     if bills.iter().any(|bill| bill.missing() > 0) {
         return Ok(None);
     }
     let owed = bills.iter().fold(0i64, |sum, bill| sum.saturating_add(bill.charge(0)));
-    Ok(wallets::state(tx, tenant)?.filter(|state| state.balance.saturating_sub(owed) >= wallet::floor(state)))
+    Ok(wallets::state(tx)?.filter(|state| state.balance.saturating_sub(owed) >= wallet::floor(state)))
 }
 
 /// Bills of one workspace; `full` is its wallet if that stays full.
@@ -148,8 +148,11 @@ fn pay_together(
     let (mut charges, mut charged) = (Vec::new(), Vec::new());
     for bill in bills {
         let missing = usize::try_from(bill.missing()).unwrap_or(0);
-        let more =
-            if missing > 0 { wallets::grow(tx, tenant, &vec![bill.price; missing])? as i64 } else { 0 };
+        let more = if missing > 0 {
+            wallets::grow(&mut tx.of(tenant), &vec![bill.price; missing])? as i64
+        } else {
+            0
+        };
         released = released.saturating_add(bill.price.saturating_mul(bill.minutes + more));
         let charge = bill.charge(more);
         if charge > 0 {
@@ -157,10 +160,10 @@ fn pay_together(
             charges.push((charge, bill.reference));
         }
     }
-    wallet::settle(tx, &env.context, tenant, (released, lines), charges, full)?;
+    wallet::settle(&mut tx.of(tenant), &env.context, (released, lines), charges, full)?;
     for (campaign, charge) in charged {
         for hook in env.charges {
-            hook(tx, tenant, campaign, charge)?;
+            hook(&mut tx.of(tenant), campaign, charge)?;
         }
     }
     Ok(())
@@ -187,7 +190,7 @@ fn grow(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize, Failure> {
         group.sort_by_key(|(one, _)| one.grow_at);
         let amounts: Vec<i64> =
             group.iter().map(|(one, needed)| one.price.saturating_mul(needed - one.minutes)).collect();
-        let covered = wallets::grow(tx, tenant, &amounts)?;
+        let covered = wallets::grow(&mut tx.of(tenant), &amounts)?;
         for (one, needed) in &group[..covered] {
             call_legs::set_growth(tx, one, *needed, Some(grows_at(one.answered_at, *needed)))?;
         }
@@ -200,7 +203,7 @@ fn grow(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize, Failure> {
 
 fn exhausted(tx: &mut Tx<'_>, one: &Growing, now: Timestamp) -> Result<(), Failure> {
     call_legs::set_growth(tx, one, one.minutes, None)?;
-    call_wishes::want_end(tx, one.workspace, one.call, Wish::BalanceExhausted, now)?;
+    call_wishes::want_end(&mut tx.of(one.workspace), one.call, Wish::BalanceExhausted, now)?;
     tx.wake(topics::WISHES);
     tx.wake(topics::CALLS);
     Ok(())

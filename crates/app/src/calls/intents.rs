@@ -111,7 +111,7 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
         }
         if called.len() > 1 {
             for (tenant, numbers) in &called {
-                let _ = gates::read_people(tx, *tenant, numbers.clone(), env.context.now);
+                let _ = gates::read_people(&mut tx.of(*tenant), numbers.clone(), env.context.now);
             }
         }
     })?;
@@ -125,7 +125,7 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
     let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| !is_used(ask)).collect();
     let mut known = Known::of_different_people();
     for (tenant, numbers) in called {
-        known.meet(tx, tenant, numbers, env.context.now)?;
+        known.meet(&mut tx.of(tenant), numbers, env.context.now)?;
     }
     let mut taken = Vec::with_capacity(open.len());
     for (place, ask) in open {
@@ -163,20 +163,20 @@ fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
 fn look(tx: &mut Tx<'_>, ask: &Ask) {
     let (tenant, mode) = (ask.tenant, ask.mode);
     let _ = match mode {
-        Mode::Live => workspaces::get_for_update(tx, tenant),
-        Mode::Test => workspaces::get(tx, tenant),
+        Mode::Live => workspaces::get_for_update(&mut tx.of(tenant)),
+        Mode::Test => workspaces::get(&mut tx.of(tenant)),
     };
-    let _ = ask.order.agent.parse().map(|id| agents::get(tx, tenant, id));
-    let _ = numbers::list(tx, tenant);
+    let _ = ask.order.agent.parse().map(|id| agents::get(&mut tx.of(tenant), id));
+    let _ = numbers::list(&mut tx.of(tenant));
     let to = Phone::normalize(&ask.order.to_number).ok();
     if mode == Mode::Test || ask.order.external_ref.is_some() {
-        let _ = contact::find(tx, tenant, mode, ask.order.external_ref.as_deref(), to);
+        let _ = contact::find(&mut tx.of(tenant), mode, ask.order.external_ref.as_deref(), to);
     }
 }
 
 /// Decides on a call. A refusal that stores nothing is the inner error.
 fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut Known, ask: &Ask) -> Result<Intended, Failure> {
-    let prepared = prepare(tx, env, known, ask.tenant, ask.mode, ask.order.clone())?;
+    let prepared = prepare(&mut tx.of(ask.tenant), env, known, ask.mode, ask.order.clone())?;
     match prepared.refused() {
         Some(Refused::Blocked(gate)) => {
             let call = block(tx, env, known, &prepared, gate)?;

@@ -18,7 +18,7 @@ use store::agents::{self, AgentRow};
 use store::calls::CallRow;
 use store::contacts::ContactRow;
 use store::workspaces::{self, WorkspaceRow};
-use store::{ROWS, Tx, calls, contacts, keys, numbers, wallet};
+use store::{ROWS, TenantTx, Tx, calls, contacts, keys, numbers, wallet};
 
 use super::gates::{self, Judged, Number, Person};
 use super::{Env, Refused, agent};
@@ -93,29 +93,24 @@ impl Known {
     }
 
     /// The workspace, held against other writers when the call is live.
-    pub fn workspace(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        mode: Mode,
-    ) -> Result<Arc<WorkspaceRow>, Failure> {
-        Ok(self.wallet(tx, tenant, mode)?.0)
+    pub fn workspace(&mut self, tx: &mut TenantTx, mode: Mode) -> Result<Arc<WorkspaceRow>, Failure> {
+        Ok(self.wallet(tx, mode)?.0)
     }
 
     /// The workspace, and the part of its balance that no call holds, minor units.
     pub(super) fn wallet(
         &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
+        tx: &mut TenantTx,
         mode: Mode,
     ) -> Result<(Arc<WorkspaceRow>, i64), Failure> {
+        let tenant = tx.tenant();
         use std::collections::btree_map::Entry;
         let known = match self.workspaces.entry((tenant, mode)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
                 let row = match mode {
-                    Mode::Live => workspaces::get_for_update(tx, tenant)?,
-                    Mode::Test => workspaces::get(tx, tenant)?,
+                    Mode::Live => workspaces::get_for_update(tx)?,
+                    Mode::Test => workspaces::get(tx)?,
                 };
                 let row = row.ok_or_else(|| Failure::not_found("workspace"))?;
                 empty.insert(KnownWorkspace { row: Arc::new(row), held: 0, placed: 0 })
@@ -125,34 +120,23 @@ impl Known {
     }
 
     /// Looks up these people, who are called next, live and without a reference.
-    pub fn meet(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        numbers: Vec<Number>,
-        now: Timestamp,
-    ) -> Result<(), Failure> {
-        let people = gates::read_people(tx, tenant, numbers, now)?;
+    pub fn meet(&mut self, tx: &mut TenantTx, numbers: Vec<Number>, now: Timestamp) -> Result<(), Failure> {
+        let tenant = tx.tenant();
+        let people = gates::read_people(tx, numbers, now)?;
         self.people.extend(people.into_iter().map(|(phone, person)| ((tenant, phone), person)));
         Ok(())
     }
 
     /// Looks up which of these numbers are in a live call. The workspace is held, so that nobody else calls them before
     /// this transaction ends but who does not ask ([`Known::is_on_call`]).
-    pub fn listen(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        numbers: &[Number],
-        now: Timestamp,
-    ) -> Result<(), Failure> {
+    pub fn listen(&mut self, tx: &mut TenantTx, numbers: &[Number], now: Timestamp) -> Result<(), Failure> {
+        let tenant = tx.tenant();
         if numbers.is_empty() {
             return Ok(());
         }
         let texts: Vec<String> = numbers.iter().map(|(phone, _)| phone.to_string()).collect();
         let hashes: Vec<&str> = numbers.iter().map(|(_, hash)| hash.as_str()).collect();
-        let found: HashSet<String> =
-            calls::on_the_line(tx, tenant, &texts, &hashes, now)?.into_iter().collect();
+        let found: HashSet<String> = calls::on_the_line(tx, &texts, &hashes, now)?.into_iter().collect();
         for ((phone, hash), text) in numbers.iter().zip(&texts) {
             self.on_call.insert((tenant, *phone), found.contains(text) || found.contains(hash));
         }
@@ -160,19 +144,14 @@ impl Known {
     }
 
     /// Whether a number is in a live call of the workspace, one that this transaction places included.
-    pub(super) fn is_on_call(
-        &mut self,
-        tx: &mut Tx<'_>,
-        env: &Env,
-        tenant: Tenant,
-        phone: Phone,
-    ) -> Result<bool, Failure> {
+    pub(super) fn is_on_call(&mut self, tx: &mut TenantTx, env: &Env, phone: Phone) -> Result<bool, Failure> {
+        let tenant = tx.tenant();
         if self.called.contains(&(tenant, phone.to_string())) {
             return Ok(true);
         }
         if !self.on_call.contains_key(&(tenant, phone)) {
             let number = (phone, env.context.keyring.hash_phone(&phone));
-            self.listen(tx, tenant, &[number], env.context.now)?;
+            self.listen(tx, &[number], env.context.now)?;
         }
         Ok(self.on_call.get(&(tenant, phone)).copied().unwrap_or(false))
     }
@@ -197,19 +176,15 @@ impl Known {
         judged
     }
 
-    fn known_agent(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        id: Id<Agent>,
-    ) -> Result<Option<&mut KnownAgent>, Failure> {
+    fn known_agent(&mut self, tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<&mut KnownAgent>, Failure> {
+        let tenant = tx.tenant();
         use std::collections::hash_map::Entry;
         let slot = match self.agents.entry((tenant, id)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
-                let found = match agents::get(tx, tenant, id)? {
+                let found = match agents::get(tx, id)? {
                     Some(row) => Some(KnownAgent {
-                        pack: Arc::new(agent::pack(tx, tenant, &row)?),
+                        pack: Arc::new(agent::pack(tx, &row)?),
                         row: Arc::new(row),
                         needs: None,
                     }),
@@ -224,28 +199,23 @@ impl Known {
     /// The agent and its pack, if there is one with this id.
     pub(super) fn agent(
         &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
+        tx: &mut TenantTx,
         id: Id<Agent>,
     ) -> Result<Option<(Arc<AgentRow>, Arc<Pack>)>, Failure> {
-        Ok(self.known_agent(tx, tenant, id)?.map(|known| (known.row.clone(), known.pack.clone())))
+        Ok(self.known_agent(tx, id)?.map(|known| (known.row.clone(), known.pack.clone())))
     }
 
     /// What the agent's flow lacks, as in [`agent::flow_refusal`].
     pub(super) fn flow_refusal(
         &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
+        tx: &mut TenantTx,
         id: Id<Agent>,
         given: &Map<String, Value>,
         saved: &Map<String, Value>,
     ) -> Result<Option<Refused>, Failure> {
-        let Some(known) = self.known_agent(tx, tenant, id)? else { return Ok(Some(Refused::AgentNotFound)) };
+        let Some(known) = self.known_agent(tx, id)? else { return Ok(Some(Refused::AgentNotFound)) };
         if known.needs.is_none() {
-            known.needs = Some((
-                published_flows::needs(tx, tenant, &known.row)?,
-                agent::unready(tx, tenant, &known.row)?,
-            ));
+            known.needs = Some((published_flows::needs(tx, &known.row)?, agent::unready(tx, &known.row)?));
         }
         let Some((needs, unready)) = &known.needs else { return Ok(None) };
         let missing = agent::missing(&needs.required, given, saved);
@@ -253,12 +223,13 @@ impl Known {
     }
 
     /// The workspace's active own numbers, E.164, oldest first.
-    pub fn numbers(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<&[String], Failure> {
+    pub fn numbers(&mut self, tx: &mut TenantTx) -> Result<&[String], Failure> {
+        let tenant = tx.tenant();
         use std::collections::hash_map::Entry;
         Ok(match self.numbers.entry(tenant) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
-                empty.insert(numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect())
+                empty.insert(numbers::list(tx)?.into_iter().map(|row| row.number).collect())
             }
         })
     }
@@ -266,25 +237,26 @@ impl Known {
     /// Whether a key is neither revoked nor expired.
     pub(crate) fn key_is_valid(
         &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
+        tx: &mut TenantTx,
         key: Id<ApiKey>,
         now: Timestamp,
     ) -> Result<bool, Failure> {
+        let tenant = tx.tenant();
         if let Some(valid) = self.keys.get(&(tenant, key)) {
             return Ok(*valid);
         }
-        let valid = keys::is_valid(tx, tenant, key, now)?;
+        let valid = keys::is_valid(tx, key, now)?;
         self.keys.insert((tenant, key), valid);
         Ok(valid)
     }
 
     /// Lines in use: of the workspace, and of the whole platform.
-    pub fn lines_in_use(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), Failure> {
+    pub fn lines_in_use(&mut self, tx: &mut TenantTx) -> Result<(i64, i64), Failure> {
+        let tenant = tx.tenant();
         if let (Some(mine), Some((all, _))) = (self.lines.get(&tenant), self.platform) {
             return Ok((*mine, all));
         }
-        let (mine, all) = calls::lines(tx, tenant)?;
+        let (mine, all) = calls::lines(tx)?;
         self.lines.insert(tenant, mine);
         // What is known of the platform includes what was placed here.
         let known = self.platform.get_or_insert((all, false));
@@ -304,14 +276,14 @@ impl Known {
         if mode == Mode::Test {
             return Ok((0, None));
         }
-        let (mine, mut all) = self.lines_in_use(tx, workspace.id)?;
+        let (mine, mut all) = self.lines_in_use(&mut tx.of(workspace.id))?;
         if mine >= access::limit(workspace, "concurrentCalls") {
             return Ok((mine, Some(Refused::LinesFull { platform: false })));
         }
         let locked = self.platform.is_some_and(|(_, locked)| locked);
         if !locked && all.saturating_add(LAST_LINES) >= env.platform_lines {
             calls::lock_lines(tx)?;
-            all = calls::lines(tx, workspace.id)?.1;
+            all = calls::lines(&mut tx.of(workspace.id))?.1;
             self.platform = Some((all, true));
         }
         Ok((mine, (all >= env.platform_lines).then_some(Refused::LinesFull { platform: true })))
@@ -378,7 +350,7 @@ impl Known {
         for ((tenant, _), workspace) in
             self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0)
         {
-            wallet::hold_covered(tx, tenant, workspace.held, workspace.placed)?;
+            wallet::hold_covered(&mut tx.of(tenant), workspace.held, workspace.placed)?;
         }
         self.chains.finish(tx, context)
     }

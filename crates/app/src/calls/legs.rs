@@ -13,7 +13,7 @@ use store::agents::AgentRow;
 use store::call_legs::{self, LegRow};
 use store::calls::{self, CallRow};
 use store::workspaces::WorkspaceRow;
-use store::{Tx, agents, call_wishes, contacts, transfer_numbers, wallet, workspaces};
+use store::{TenantTx, Tx, agents, call_wishes, contacts, transfer_numbers, wallet, workspaces};
 
 use super::gates::{Dial, judge_gates};
 use super::known::LAST_LINES;
@@ -86,23 +86,23 @@ pub async fn begin_leg(
     kind: LegKind,
 ) -> Result<Result<Leg, LegRefused>, Failure> {
     let env = app.call_env();
-    app.store.tx(move |tx| decide(tx, &env, tenant, call, to, kind)).await
+    app.of(tenant).tx(move |tx| decide(tx, &env, call, to, kind)).await
 }
 
 fn decide(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     call: Id<Call>,
     to: Phone,
     kind: LegKind,
 ) -> Result<Result<Leg, LegRefused>, Failure> {
-    let found = calls::get_for_update(tx, tenant, call)?
-        .filter(|row| row.progress.status.is_live() && row.wish().is_none());
+    let tenant = tx.tenant();
+    let found =
+        calls::get_for_update(tx, call)?.filter(|row| row.progress.status.is_live() && row.wish().is_none());
     let Some(row) = found else { return Ok(Err(LegRefused::CallOver)) };
     let workspace = match row.mode {
-        Mode::Live => workspaces::get_for_update(tx, tenant)?,
-        Mode::Test => workspaces::get(tx, tenant)?,
+        Mode::Live => workspaces::get_for_update(tx)?,
+        Mode::Test => workspaces::get(tx)?,
     };
     let Some(workspace) = workspace.filter(|workspace| !workspace.suspended) else {
         return Ok(Err(LegRefused::CallOver));
@@ -111,7 +111,7 @@ fn decide(
         return Ok(Err(LegRefused::TooMany));
     }
     let agent = match row.agent {
-        Some(id) => agents::get(tx, tenant, id)?,
+        Some(id) => agents::get(tx, id)?,
         None => None,
     };
     let Some(agent) = agent else { return Ok(Err(LegRefused::CallOver)) };
@@ -122,9 +122,9 @@ fn decide(
         .into_iter()
         .flatten()
         .any(|allowed| allowed.as_str() == Some(number.as_str()));
-    let released = transfer_numbers::contains(tx, tenant, &number)?;
-    let pack = agent::pack(tx, tenant, &agent)?;
-    let contact = contacts::find_by_phone(tx, tenant, row.mode, &number)?;
+    let released = transfer_numbers::contains(tx, &number)?;
+    let pack = agent::pack(tx, &agent)?;
+    let contact = contacts::find_by_phone(tx, row.mode, &number)?;
     let purpose = Purpose::Transfer { staff, released };
     let said =
         judge_gates(tx, env, &pack, Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref() })?;
@@ -170,7 +170,7 @@ fn decide(
         channel: Channel::Voice,
         agent_id: Some(agent.id.to_string()),
     };
-    decision_log::record(tx, &env.context, tenant, Chain::Audit, entry)?;
+    decision_log::record(tx, &env.context, Chain::Audit, entry)?;
     Ok(match said.block {
         Some(gate) => Err(LegRefused::Blocked(gate)),
         None => Ok(Leg { number: leg.leg, decided_at: leg.started_at }),
@@ -184,18 +184,18 @@ fn take_line(
     workspace: &WorkspaceRow,
     price: i64,
 ) -> Result<Option<LegRefused>, Failure> {
-    let (mine, mut all) = calls::lines(tx, workspace.id)?;
+    let (mine, mut all) = calls::lines(&mut tx.of(workspace.id))?;
     if mine >= access::limit(workspace, "concurrentCalls") {
         return Ok(Some(LegRefused::NoLine));
     }
     if all.saturating_add(LAST_LINES) >= env.platform_lines {
         calls::lock_lines(tx)?;
-        all = calls::lines(tx, workspace.id)?.1;
+        all = calls::lines(&mut tx.of(workspace.id))?.1;
     }
     if all >= env.platform_lines {
         return Ok(Some(LegRefused::NoLine));
     }
-    Ok((!wallet::hold(tx, workspace.id, price, 1)?).then_some(LegRefused::NoMoney))
+    Ok((!wallet::hold(&mut tx.of(workspace.id), price, 1)?).then_some(LegRefused::NoMoney))
 }
 
 /// Stores an event of a leg, observed at `at`. An event that does not fit (late, repeated, the call is over) changes
@@ -209,10 +209,10 @@ pub async fn report_leg(
     at: Timestamp,
 ) -> Result<(), Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let Some(row) = calls::get_for_update(tx, tenant, call)? else { return Ok(()) };
-            let legs = call_legs::of_call_for_update(tx, tenant, call)?;
+            let Some(row) = calls::get_for_update(tx, call)? else { return Ok(()) };
+            let legs = call_legs::of_call_for_update(tx, call)?;
             let answers = legs.iter().filter(|leg| leg.answered_at.is_some()).count() as i64;
             let Some(mut leg) = legs.into_iter().find(|known| known.leg == leg && known.ended_at.is_none())
             else {
@@ -250,7 +250,7 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
         return Ok(());
     }
     let at = row.progress.ended_at.unwrap_or(env.context.now);
-    for leg in call_legs::of_call_for_update(tx, row.workspace, row.id)?
+    for leg in call_legs::of_call_for_update(&mut tx.of(row.workspace), row.id)?
         .into_iter()
         .filter(|leg| leg.ended_at.is_none())
     {
@@ -277,8 +277,8 @@ pub(super) fn play(
         .collect();
     for number in numbers.iter().filter(|number| allowed.is_empty() || allowed.contains(&number.as_str())) {
         let Ok(to) = Phone::normalize(number) else { continue };
-        let Ok(leg) = decide(tx, env, row.workspace, row.id, to, LegKind::Beside)? else { continue };
-        let found = call_legs::of_call_for_update(tx, row.workspace, row.id)?
+        let Ok(leg) = decide(&mut tx.of(row.workspace), env, row.id, to, LegKind::Beside)? else { continue };
+        let found = call_legs::of_call_for_update(&mut tx.of(row.workspace), row.id)?
             .into_iter()
             .find(|known| known.leg == leg.number);
         let Some(mut leg) = found else { continue };
@@ -301,7 +301,7 @@ pub(super) fn play(
 /// Releases what a leg took that was never dialled; it does not count as a dial.
 fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     if leg.line {
-        wallet::release(tx, leg.workspace, leg.held(), 1)?;
+        wallet::release(&mut tx.of(leg.workspace), leg.held(), 1)?;
         tx.wake(topics::DIALLER);
     }
     Ok(call_legs::remove(tx, leg)?)
@@ -344,8 +344,8 @@ fn close(
 }
 
 /// Asks for the end of every live call of a workspace, in the transaction that suspends it.
-pub(crate) fn end_all(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
-    if call_wishes::want_all_ended(tx, tenant, Wish::Suspended, now)? > 0 {
+pub(crate) fn end_all(tx: &mut TenantTx, now: Timestamp) -> Result<(), Failure> {
+    if call_wishes::want_all_ended(tx, Wish::Suspended, now)? > 0 {
         tx.wake(topics::WISHES);
         tx.wake(topics::CALLS);
     }

@@ -222,7 +222,7 @@ pub(super) fn store_outcome_of(
     waits: &Request,
     bills: &mut Vec<holds::Bill>,
 ) -> Result<Settled, Failure> {
-    let row = calls::get_for_update(tx, call.workspace, call.id)?;
+    let row = calls::get_for_update(&mut tx.of(call.workspace), call.id)?;
     let once =
         waits.as_ref().map(|(once, _)| once.clone()).or_else(|| once_of(call)).unwrap_or_else(Once::unkeyed);
     let warnings = waits.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
@@ -330,7 +330,7 @@ pub fn place_intent(
     prepared: &Prepared,
 ) -> Result<Arc<CallRow>, Failure> {
     let live = prepared.mode == Mode::Live;
-    if live && known.wallet(tx, prepared.workspace.id, Mode::Live)?.1 < prepared.price() {
+    if live && known.wallet(&mut tx.of(prepared.workspace.id), Mode::Live)?.1 < prepared.price() {
         return Err(Refused::InsufficientBalance.into());
     }
     let mut call = new_call(tx, env, known, prepared)?;
@@ -408,7 +408,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     let reference = order.external_ref.as_deref();
     let variables = (!order.source.keeps_variables()).then_some(&order.variables);
     let known_as = contact::KnownAs { reference, name: order.name.as_deref(), variables };
-    let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, known_as)?;
+    let found = contact::ensure(&mut tx.of(tenant), &env.context, prepared.mode, &prepared.who, known_as)?;
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }

@@ -7,11 +7,11 @@ use domain::call::{self, Warning};
 use domain::compliance::{Gate, Pack, Purpose};
 use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde_json::{Map, Value};
-use store::Tx;
+use store::TenantTx;
 use store::agents::AgentRow;
 use store::contacts::ContactRow;
 use store::workspaces::WorkspaceRow;
@@ -252,16 +252,16 @@ impl Prepared {
 /// # Errors
 /// Only failures, never refusals: the store fails, or the workspace is gone.
 pub fn prepare(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
     known: &mut Known,
-    tenant: Tenant,
     mode: Mode,
     mut order: Order,
 ) -> Result<Prepared, Failure> {
-    let (workspace, available) = known.wallet(tx, tenant, mode)?;
+    let tenant = tx.tenant();
+    let (workspace, available) = known.wallet(tx, mode)?;
     let (agent, pack) = match order.agent.parse() {
-        Ok(id) => known.agent(tx, tenant, id)?.unzip(),
+        Ok(id) => known.agent(tx, id)?.unzip(),
         Err(_) => (None, None),
     };
     let to = Phone::normalize(&order.to_number).ok();
@@ -273,10 +273,10 @@ pub fn prepare(
     }
     let who = match (&mut person, to) {
         (Some(person), Some(to)) => Who::of(person.contact.take(), to),
-        _ => contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?,
+        _ => contact::find(tx, mode, order.external_ref.as_deref(), to)?,
     };
-    let (check, values, warnings) = check(tx, known, tenant, agent.as_deref(), &who, &mut order)?;
-    let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
+    let (check, values, warnings) = check(tx, known, agent.as_deref(), &who, &mut order)?;
+    let from = own_number_of(known.numbers(tx)?, order.from_number.as_deref());
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => {
             let dial = Dial { tenant, mode, purpose: order.source.purpose(), to, contact: who.contact() };
@@ -285,7 +285,7 @@ pub fn prepare(
         _ => None,
     };
     let on_call = match to.filter(|_| order.source.was_due() && mode == Mode::Live) {
-        Some(to) => known.is_on_call(tx, env, tenant, to)?,
+        Some(to) => known.is_on_call(tx, env, to)?,
         None => false,
     };
     let (lines_in_use, lines_full) = known.lines(tx, env, &workspace, mode)?;
@@ -315,9 +315,8 @@ pub fn prepare(
 
 /// Checks agent and variables. The order's variables become those that are used.
 fn check(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     known: &mut Known,
-    tenant: Tenant,
     agent: Option<&AgentRow>,
     who: &Who,
     order: &mut Order,
@@ -331,7 +330,7 @@ fn check(
         None => Some(Refused::AgentNotFound),
         Some(agent) => match super::agent::refusal(agent).or(invalid) {
             Some(refused) => Some(refused),
-            None => known.flow_refusal(tx, tenant, agent.id, &given, &values)?,
+            None => known.flow_refusal(tx, agent.id, &given, &values)?,
         },
     };
     values.extend(given.clone());
@@ -340,8 +339,8 @@ fn check(
 }
 
 /// The own number of a call: the one asked for, or the first active one.
-pub fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
-    Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
+pub fn own_number(tx: &mut TenantTx, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+    Ok(own_number_of(Known::default().numbers(tx)?, asked))
 }
 
 /// The same among the workspace's active own numbers, oldest first.

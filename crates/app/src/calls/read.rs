@@ -52,7 +52,7 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
             let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
-            let mut rows = calls::list(tx, tenant, mode, &filter, limit + 1)?;
+            let mut rows = calls::list(&mut tx.of(tenant), mode, &filter, limit + 1)?;
             let more = rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
@@ -71,10 +71,10 @@ pub async fn list(
 /// `GET /v1/calls/{id}`.
 pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<CallDetail, Failure> {
     let found = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            let Some(row) = calls::get_taken(tx, tenant, mode, id)? else { return Ok(None) };
-            Ok::<_, Failure>(Some((row, calls::content(tx, tenant, id)?)))
+            let Some(row) = calls::get_taken(tx, mode, id)? else { return Ok(None) };
+            Ok::<_, Failure>(Some((row, calls::content(tx, id)?)))
         })
         .await?;
     let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
@@ -94,7 +94,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 /// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
 /// follows.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<EndingCall, Failure> {
-    let call = app.store.read(move |tx| calls::get_taken(tx, tenant, mode, id)).await?;
+    let call = app.of(tenant).read(move |tx| calls::get_taken(tx, mode, id)).await?;
     let now = app.clock.now();
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
     let ending = EndingCall { id, state: "ending" };
@@ -113,9 +113,9 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
         }
         let env = app.call_env();
         let over = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
-                let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
+                let found = calls::get_for_update(tx, id)?.filter(|row| row.mode == mode);
                 // It was live a moment ago: another request has ended it meanwhile.
                 if found.as_ref().is_some_and(|row| {
                     row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())

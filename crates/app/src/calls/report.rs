@@ -17,9 +17,9 @@ use crate::{App, Failure};
 /// (docs/contract/calls.md#transfers).
 pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let Some(row) = calls::get_for_update(tx, tenant, id)? else { return Ok(()) };
+            let Some(row) = calls::get_for_update(tx, id)? else { return Ok(()) };
             let extra = json!({"transferredTo": to, "transferredAt": env.context.now});
             emit_with(tx, &env, &row, "call.transferred", extra)
         })
@@ -49,7 +49,8 @@ pub async fn keep_holding(
         .tx(move |tx| {
             let mut looked = Looked::default();
             for (tenant, ids) in &of_workspace {
-                let renewed: BTreeMap<_, _> = calls::renew(tx, *tenant, ids, until)?.into_iter().collect();
+                let renewed: BTreeMap<_, _> =
+                    calls::renew(&mut tx.of(*tenant), ids, until)?.into_iter().collect();
                 for id in ids {
                     match renewed.get(id) {
                         Some(wish) => looked.wishes.extend(wish.map(|wish| (*id, wish))),

@@ -24,7 +24,7 @@ pub async fn settle_undialled(app: &App) -> Result<bool, Failure> {
     let undialled = app.kept.of(Undialled::default);
     for call in undialled.all() {
         let (tenant, id, mode) = (call.workspace, call.id, call.mode);
-        let stored = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
+        let stored = app.of(tenant).read(move |tx| calls::get(tx, mode, id)).await?;
         match stored {
             Some(row) if row.progress.status == Status::Queued => {
                 let nobody = (Arc::new(Err(DialError::ProviderErrorBeforeRing)), None);

@@ -50,16 +50,16 @@ impl Talk {
 
 /// Reads it; `None` when call or agent are gone.
 pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let Some(row) = calls::find(tx, tenant, id)? else { return Ok(None) };
+            let Some(row) = calls::find(tx, id)? else { return Ok(None) };
             let Some(agent) = (match row.agent {
-                Some(agent) => agents::get(tx, tenant, agent)?,
+                Some(agent) => agents::get(tx, agent)?,
                 None => None,
             }) else {
                 return Ok(None);
             };
-            let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(None) };
+            let Some(workspace) = workspaces::get(tx)? else { return Ok(None) };
             let numbers = agent
                 .allowed_transfer_numbers
                 .as_array()
@@ -70,7 +70,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
             Ok::<_, Failure>(Some(Talk {
                 agent: agent.id,
-                flow: agent::flow(tx, tenant, Some(&agent))?,
+                flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
                 own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },

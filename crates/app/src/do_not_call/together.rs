@@ -7,7 +7,7 @@ use std::sync::Arc;
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use store::contacts::{self, ContactRow};
-use store::{DbError, Tx, do_not_call};
+use store::{DbError, TenantTx, Tx, do_not_call};
 
 use super::{Source, mark};
 use crate::gather::{Company, Pool, share_out};
@@ -87,10 +87,10 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
     }
     for (tenant, list) in &mut lists {
         let entries = &list.entries;
-        let also = |tx: &mut Tx<'_>| people(tx, *tenant, entries);
-        let (added, people) = do_not_call::add_all(tx, *tenant, entries, context.now, several, also)?;
+        let also = |tx: &mut TenantTx| people(tx, entries);
+        let (added, people) = do_not_call::add_all(&mut tx.of(*tenant), entries, context.now, several, also)?;
         for contact in people {
-            mark(tx, context, *tenant, &contact, Source::Api)?;
+            mark(&mut tx.of(*tenant), context, &contact, Source::Api)?;
         }
         list.added = added;
     }
@@ -107,13 +107,9 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
 }
 
 /// The contacts who have these numbers.
-fn people(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    entries: &[do_not_call::NewEntry],
-) -> Result<Vec<ContactRow>, DbError> {
+fn people(tx: &mut TenantTx, entries: &[do_not_call::NewEntry]) -> Result<Vec<ContactRow>, DbError> {
     let numbers: Vec<String> = entries.iter().map(|entry| entry.phone.clone()).collect();
-    contacts::find_by_phones(tx, tenant, Mode::Live, &numbers)
+    contacts::find_by_phones(tx, Mode::Live, &numbers)
 }
 
 fn count(numbers: usize) -> u64 {

@@ -12,8 +12,8 @@ use domain::due_dial::{Act, DueFacts};
 use domain::ids::{ApiKey, Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
-use store::Tx;
 use store::calls::{self as call_store, CallRow};
+use store::{TenantTx, Tx};
 
 use crate::calls::{self, Env, Known, Number, Order, OwnNumber, Prepared};
 use crate::timelines::{self, Checks};
@@ -171,20 +171,15 @@ impl DialRound {
     }
 
     /// Reads in advance what the gates ask of these people, and whether they are in a live call.
-    pub fn prefetch_people(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        numbers: Vec<Number>,
-    ) -> Result<(), Failure> {
-        self.known.listen(tx, tenant, &numbers, self.env.context.now)?;
-        self.known.meet(tx, tenant, numbers, self.env.context.now)
+    pub fn prefetch_people(&mut self, tx: &mut TenantTx, numbers: Vec<Number>) -> Result<(), Failure> {
+        self.known.listen(tx, &numbers, self.env.context.now)?;
+        self.known.meet(tx, numbers, self.env.context.now)
     }
 
     /// Lines that are free for live calls of a workspace. The workspace is locked, so its own lines stand still.
-    pub fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
-        let workspace = self.known.workspace(tx, tenant, Mode::Live)?;
-        let (mine, all) = self.known.lines_in_use(tx, tenant)?;
+    pub fn free_lines(&mut self, tx: &mut TenantTx) -> Result<i64, Failure> {
+        let workspace = self.known.workspace(tx, Mode::Live)?;
+        let (mine, all) = self.known.lines_in_use(tx)?;
         Ok((access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all))
     }
 
@@ -196,19 +191,20 @@ impl DialRound {
         let tenant = dial.tenant();
         if let Some(InFlight(call)) = dial.in_flight() {
             let call = match call {
-                Some(call) => call_store::find(tx, tenant, call)?,
+                Some(call) => call_store::find(&mut tx.of(tenant), call)?,
                 None => None,
             };
             return dial.settle_in_flight(tx, self, call);
         }
         let order = dial.order();
-        let prepared = match calls::prepare(tx, &self.env, &mut self.known, tenant, dial.mode(), order) {
-            Ok(prepared) => prepared,
-            Err(failure) if failure.error == error_codes::INTERNAL => {
-                return dial.set_aside(tx, self, failure);
-            }
-            Err(failure) => return Err(failure),
-        };
+        let prepared =
+            match calls::prepare(&mut tx.of(tenant), &self.env, &mut self.known, dial.mode(), order) {
+                Ok(prepared) => prepared,
+                Err(failure) if failure.error == error_codes::INTERNAL => {
+                    return dial.set_aside(tx, self, failure);
+                }
+                Err(failure) => return Err(failure),
+            };
         let mut facts = self.facts(tx, dial.api_key(), &prepared)?;
         // The breaker is asked last, and says so of a carrier that rests, too.
         facts.carrier_rests &= !D::BREAKER;
@@ -246,7 +242,7 @@ impl DialRound {
     ) -> Result<DueFacts, Failure> {
         let now = self.env.context.now;
         let key_ok = match key {
-            Some(key) => self.known.key_is_valid(tx, prepared.workspace.id, key, now)?,
+            Some(key) => self.known.key_is_valid(&mut tx.of(prepared.workspace.id), key, now)?,
             None => true,
         };
         let closed = prepared.judgement.as_ref().filter(|judged| judged.is_closed());

@@ -210,13 +210,14 @@ async fn count(
     };
     let class = name.1.clone();
     let asked = class.clone();
-    let reserve =
-        move |tx: &mut store::Tx<'_>| store::rate_windows::reserve(tx, tenant, &asked, window, wanted, limit);
+    let reserve = move |tx: &mut store::Tx<'_>| {
+        store::rate_windows::reserve(&mut tx.of(tenant), &asked, window, wanted, limit)
+    };
     let (used, granted) = app.store.tx_single(reserve).await?;
     if used == granted {
         // The first of a window.
         let drop_older =
-            move |tx: &mut store::Tx<'_>| store::rate_windows::drop_older(tx, tenant, &class, window);
+            move |tx: &mut store::Tx<'_>| store::rate_windows::drop_older(&mut tx.of(tenant), &class, window);
         app.store.tx_single(drop_older).await?;
     }
     let mut places = reserved.places();

@@ -76,15 +76,15 @@ impl QueueShare {
     /// is due.
     fn take(tx: &mut Tx<'_>, round: &mut DialRound, queue: Queue, share: i64) -> Result<Self, Failure> {
         let live = queue.mode == Mode::Live;
-        let free = if live { round.free_lines(tx, queue.workspace)? } else { i64::MAX };
+        let free = if live { round.free_lines(&mut tx.of(queue.workspace))? } else { i64::MAX };
         let mut rows = if queue.without_line > 0 && free > 0 {
-            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
+            nudges::without_line(&mut tx.of(queue.workspace), queue.mode, share.min(free))?
         } else {
             Vec::new()
         };
         let waiting = rows.len();
         if queue.due {
-            for row in nudges::to_look_at(tx, queue.workspace, queue.mode, round.now(), share)? {
+            for row in nudges::to_look_at(&mut tx.of(queue.workspace), queue.mode, round.now(), share)? {
                 if !rows[..waiting].iter().any(|known| known.id == row.id) {
                     rows.push(row);
                 }
@@ -93,7 +93,7 @@ impl QueueShare {
         if live {
             let pending = rows.iter().filter(|row| row.state.is_pending());
             let numbers = pending.filter_map(|row| number(row)).collect();
-            round.prefetch_people(tx, queue.workspace, numbers)?;
+            round.prefetch_people(&mut tx.of(queue.workspace), numbers)?;
         }
         Ok(Self { queue, free, rows: rows.into(), changes: Changes::none() })
     }
@@ -184,7 +184,7 @@ impl DueDial for DueNudge<'_> {
     ) -> Result<(), Failure> {
         // The number was taken for a client that named none: when the workspace has no other either, it has no caller id.
         let taken = prepared.from == OwnNumber::NotOwned && !self.row.from_given;
-        let owns_none = taken && round.known.numbers(tx, self.row.workspace)?.is_empty();
+        let owns_none = taken && round.known.numbers(&mut tx.of(self.row.workspace))?.is_empty();
         if owns_none && self.row.mode == Mode::Live {
             facts.refusal = facts.refusal.or(Some(Refusal::NoCallerId));
         }

@@ -47,7 +47,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let Some(id) = call.nudge else { return Ok(()) };
     let Some(mut row) =
-        nudges::get_for_update(tx, call.workspace, id)?.filter(|row| row.call == Some(call.id))
+        nudges::get_for_update(&mut tx.of(call.workspace), id)?.filter(|row| row.call == Some(call.id))
     else {
         return Ok(());
     };
@@ -58,7 +58,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     if fact == Fact::NotPlaced {
         // It never was a dial, and its call is gone: what the nudge shows is the dial before.
-        row.call = nudges::attempts(tx, call.workspace, id)?.pop();
+        row.call = nudges::attempts(&mut tx.of(call.workspace), id)?.pop();
     }
     let (tenant, mode) = (row.workspace, row.mode);
     let mut changes = Changes::none();
@@ -67,5 +67,5 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         // Another fact of the call may follow in this transaction.
         nudges::hold(tx, row);
     }
-    changes.touch(tx, tenant, mode)
+    changes.touch(&mut tx.of(tenant), mode)
 }

@@ -15,13 +15,13 @@ mod together;
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
 use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::CallRow;
 use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
-use store::{ROWS, Tx, calls};
+use store::{ROWS, TenantTx, Tx, calls};
 
 use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
@@ -73,22 +73,17 @@ fn view(row: &NudgeRow) -> NudgeView {
 }
 
 /// One dial of a nudge; `None` when its call's row is gone.
-fn attempt(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    call: Id<Call>,
-) -> Result<Option<NudgeAttempt>, Failure> {
+fn attempt(tx: &mut TenantTx, mode: Mode, call: Id<Call>) -> Result<Option<NudgeAttempt>, Failure> {
     tx.ahead(|tx| {
-        let _ = calls::found(tx, tenant, call);
+        let _ = calls::found(tx, call);
     });
-    let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
+    let Some(row) = calls::get(tx, mode, call)? else { return Ok(None) };
     attempt_of(tx, &row).map(Some)
 }
 
 /// The dial that this call is.
 fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
-    let found = calls::found(tx, row.workspace, row.id)?.unwrap_or_default();
+    let found = calls::found(&mut tx.of(row.workspace), row.id)?.unwrap_or_default();
     Ok(NudgeAttempt {
         call_id: row.id,
         started_at: row.started_at,
@@ -147,12 +142,12 @@ impl Changes {
 
     /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with
     /// nudges.
-    fn touch(mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
+    fn touch(mut self, tx: &mut TenantTx, mode: Mode) -> Result<(), Failure> {
         self.write(tx)?;
         if self.queue == Change::default() {
             return Ok(());
         }
-        nudges::touch(tx, tenant, mode, self.queue)?;
+        nudges::touch(tx, mode, self.queue)?;
         if self.queue.look_at.is_some() {
             tx.wake(topics::DIALLER);
         }
@@ -268,7 +263,7 @@ fn note(
                     == state.status_reason.map(StatusReason::told) =>
         {
             changes.write(tx)?;
-            nudges::last_again(tx, row.workspace, row.id, &entry)?;
+            nudges::last_again(&mut tx.of(row.workspace), row.id, &entry)?;
         }
         _ => {
             changes.lines.push(Line { tenant: row.workspace, nudge: row.id, seq: row.version, entry });
@@ -311,7 +306,7 @@ fn emit(
         (Notice::AttemptEnded | Notice::Finished, Some(call)) => {
             match known.filter(|known| known.id == call && known.workspace == row.workspace) {
                 Some(known) => Some(attempt_of(tx, known)?),
-                None => attempt(tx, row.workspace, row.mode, call)?,
+                None => attempt(&mut tx.of(row.workspace), row.mode, call)?,
             }
         }
         _ => None,
@@ -332,6 +327,6 @@ fn emit(
     let agent = row.agent.to_string();
     let contact = (!row.state.erased).then_some(row.person.as_str());
     let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
-    tx.traced(row.trace, |tx| events::emit(tx, context, row.workspace, event))?;
+    tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), context, event))?;
     Ok(())
 }

@@ -74,14 +74,14 @@ struct Met {
 
 /// Reads it, for each request by itself: what is read for all of them at once is found there.
 fn meet(tx: &mut Tx<'_>, (tenant, mode): (Tenant, Mode), asks: &[(usize, &Ask)]) -> Result<Met, Failure> {
-    let own = numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect();
-    let pending = nudges::pending_in(tx, tenant, mode)?;
+    let own = numbers::list(&mut tx.of(tenant))?.into_iter().map(|row| row.number).collect();
+    let pending = nudges::pending_in(&mut tx.of(tenant), mode)?;
     let (mut contacts, mut live, mut keys) = (HashMap::new(), HashMap::new(), BTreeSet::new());
     for (_, ask) in asks {
         let to = ask.wanted.to;
         keys.extend(idempotency::used(tx, [&ask.once])?);
-        live.extend(nudges::find_live(tx, tenant, mode, &to.to_string())?.map(|nudge| (to, nudge)));
-        contacts.extend(calls::find_contact(tx, tenant, mode, to)?.map(|contact| (to, contact)));
+        live.extend(nudges::find_live(&mut tx.of(tenant), mode, &to.to_string())?.map(|nudge| (to, nudge)));
+        contacts.extend(calls::find_contact(&mut tx.of(tenant), mode, to)?.map(|contact| (to, contact)));
     }
     Ok(Met { contacts, live, own, keys, pending })
 }
@@ -108,17 +108,18 @@ fn read_agents(tx: &mut Tx<'_>, groups: &Groups<'_>) -> Result<Agents, Failure> 
         }
     }
     for ((tenant, id), row) in &mut rows {
-        *row = agents::get(tx, *tenant, *id)?;
+        *row = agents::get(&mut tx.of(*tenant), *id)?;
         if let Some(row) = row {
             // Usually it is known. What goes wrong here goes wrong below.
-            let _ = published_flows::needs(tx, *tenant, row);
+            let _ = published_flows::needs(&mut tx.of(*tenant), row);
         }
     }
     at_once(tx, |tx| {
         for ((tenant, _), row) in &rows {
             let Some(row) = row else { continue };
-            let _ = calls::pack(tx, *tenant, row);
-            let _ = published_flows::needs(tx, *tenant, row).map(|needs| needs.issues(tx, *tenant));
+            let _ = calls::pack(&mut tx.of(*tenant), row);
+            let _ = published_flows::needs(&mut tx.of(*tenant), row)
+                .map(|needs| needs.issues(&mut tx.of(*tenant)));
         }
     })?;
     let mut agents = Agents::new();
@@ -128,7 +129,7 @@ fn read_agents(tx: &mut Tx<'_>, groups: &Groups<'_>) -> Result<Agents, Failure> 
             continue;
         }
         let row = ask.wanted.agent.parse().ok().and_then(|id| rows.get(&(ask.tenant, id)).cloned().flatten());
-        let agent = match callable(tx, ask.tenant, row) {
+        let agent = match callable(&mut tx.of(ask.tenant), row) {
             Ok(agent) => Ok(Arc::new(agent)),
             Err(failure) => Err(failure.of_one()?),
         };
@@ -143,7 +144,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared
         for (whose, members) in &groups {
             let _ = meet(tx, *whose, members);
             for (_, ask) in members {
-                let _ = ask.wanted.agent.parse().map(|id| agents::get(tx, ask.tenant, id));
+                let _ = ask.wanted.agent.parse().map(|id| agents::get(&mut tx.of(ask.tenant), id));
             }
         }
     })?;

@@ -64,7 +64,7 @@ pub async fn send_file(app: &App, tenant: Tenant, call: Id<Call>, path: &Path) -
     if app.ports.objects.parts().is_none() {
         return Ok(Sent::Nothing);
     }
-    let found = app.store.tx(move |tx| uploads::get_for_update(tx, tenant, call)).await?;
+    let found = app.of(tenant).tx(move |tx| uploads::get_for_update(tx, call)).await?;
     let Some(mut row) = found else { return Ok(Sent::Nothing) };
     if row.discarded || row.holder != *app.ports.node {
         return Ok(Sent::NotOurs);
@@ -217,9 +217,9 @@ pub(super) async fn forget(app: &App, row: &mut UploadRow) -> Result<bool, Failu
 /// Stores the progress of the multipart upload. Returns whether this node still has the lease.
 async fn note(app: &App, row: &UploadRow) -> Result<bool, Failure> {
     let (row, node) = (row.clone(), app.ports.node.clone());
-    let noted = app.store.tx(move |tx| {
-        uploads::note_parts(tx, row.workspace, row.call, &node, row.upload.as_deref(), &row.tags)
-    });
+    let noted = app
+        .of(row.workspace)
+        .tx(move |tx| uploads::note_parts(tx, row.call, &node, row.upload.as_deref(), &row.tags));
     Ok(noted.await?)
 }
 

@@ -139,17 +139,17 @@ async fn hold(app: &App, live: &Live, progress: &mut Progress) -> Result<bool, F
     let held = app
         .store
         .tx(move |tx| {
-            let row = match uploads::get_for_update(tx, tenant, call)? {
+            let row = match uploads::get_for_update(&mut tx.of(tenant), call)? {
                 Some(row) if row.discarded || row.holder != node => return Ok(None),
                 Some(row) => {
-                    uploads::hold(tx, tenant, call, now, until, pieces)?;
+                    uploads::hold(&mut tx.of(tenant), call, now, until, pieces)?;
                     UploadRow { seen_at: now, held_until: until, pieces, ..row }
                 }
                 // It was there, and everything of it has been removed.
                 None if begun => return Ok(None),
                 None => {
-                    let workspace = workspaces::get(tx, tenant)?;
-                    let wanted = calls::find(tx, tenant, call)?.is_some_and(|row| {
+                    let workspace = workspaces::get(&mut tx.of(tenant))?;
+                    let wanted = calls::find(&mut tx.of(tenant), call)?.is_some_and(|row| {
                         let erased = [&row.to_number, &row.from_number].into_iter().any(|n| n == ERASED);
                         row.progress.ended_at.is_none() && !erased
                     });

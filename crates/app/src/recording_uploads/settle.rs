@@ -103,7 +103,7 @@ async fn settled(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     // What was on its way is in the row now.
     let _quiet = super::stop(app, row.call).await;
     let (tenant, call) = (row.workspace, row.call);
-    let found = app.store.tx(move |tx| uploads::get_for_update(tx, tenant, call)).await?;
+    let found = app.of(tenant).tx(move |tx| uploads::get_for_update(tx, call)).await?;
     let Some(row) = found.filter(|row| row.holder == *app.ports.node) else { return Ok(None) };
     match verdict {
         Verdict::Later => Ok(Some(LEFT)),
@@ -125,11 +125,13 @@ async fn judge(app: &App, row: UploadRow, here: bool) -> Result<Verdict, Failure
     app.store
         .tx(move |tx| {
             let (tenant, id) = (row.workspace, row.call);
-            let call = calls::get_for_update(tx, tenant, id)?;
-            let kept = rows::of_call(tx, tenant, id)?;
+            let call = calls::get_for_update(&mut tx.of(tenant), id)?;
+            let kept = rows::of_call(&mut tx.of(tenant), id)?;
             let done = kept.as_ref().is_some_and(|found| found.kept_at.is_some());
-            let doer = after_calls::doer(tx, tenant, id, AfterCallStep::Recording)?;
-            let Some(row) = uploads::get_for_update(tx, tenant, id)? else { return Ok(Verdict::Later) };
+            let doer = after_calls::doer(&mut tx.of(tenant), id, AfterCallStep::Recording)?;
+            let Some(row) = uploads::get_for_update(&mut tx.of(tenant), id)? else {
+                return Ok(Verdict::Later);
+            };
             if row.holder != *node {
                 return Ok(Verdict::Later);
             }
@@ -156,13 +158,13 @@ async fn judge(app: &App, row: UploadRow, here: bool) -> Result<Verdict, Failure
 }
 
 fn discard(tx: &mut Tx<'_>, row: &UploadRow) -> Result<Verdict, Failure> {
-    uploads::discard(tx, row.workspace, &[row.call])?;
+    uploads::discard(&mut tx.of(row.workspace), &[row.call])?;
     Ok(Verdict::Discard)
 }
 
 /// Whether the recording of a call that is over may be kept.
 fn may_keep(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
-    let workspace = workspaces::get(tx, call.workspace)?;
+    let workspace = workspaces::get(&mut tx.of(call.workspace))?;
     Ok(call.progress.answered_at.is_some()
         && workspace.is_some_and(|workspace| access::feature_on(&workspace, "recording"))
         && !person_is_erased(tx, call)?)
@@ -182,10 +184,10 @@ async fn complete(app: &App, mut row: UploadRow, call: &CallRow) -> Result<Optio
     if pieces == 0 {
         tracing::error!(call = %row.call, "a recording is lost: nothing of it reached the bucket");
         let (tenant, call, id) = (row.workspace, row.call, row.recording);
-        app.store
+        app.of(tenant)
             .tx(move |tx| {
-                rows::remove(tx, tenant, id)?;
-                uploads::discard(tx, tenant, &[call])
+                rows::remove(tx, id)?;
+                uploads::discard(tx, &[call])
             })
             .await?;
         return Ok(Some(0));
@@ -220,7 +222,7 @@ async fn secured(app: &App, row: &UploadRow) -> Result<u64, Failure> {
 /// Leaves the upload to the node that has the file; another one checks again after [`PATIENCE`].
 async fn give_back(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
-    app.store.tx(move |tx| uploads::give_back(tx, row.workspace, row.call, &node, now)).await?;
+    app.of(row.workspace).tx(move |tx| uploads::give_back(tx, row.call, &node, now)).await?;
     Ok(None)
 }
 
@@ -231,18 +233,18 @@ async fn announced(app: &App, row: UploadRow, length: i64) -> Result<Option<Reco
     app.store
         .tx(move |tx| {
             let (tenant, id) = (row.workspace, row.call);
-            let Some(call) = calls::get_for_update(tx, tenant, id)? else { return Ok(None) };
+            let Some(call) = calls::get_for_update(&mut tx.of(tenant), id)? else { return Ok(None) };
             if !may_keep(tx, &call)? {
                 discard(tx, &row)?;
                 return Ok(None);
             }
-            let found = rows::of_call(tx, tenant, id)?;
-            let ours = uploads::get_for_update(tx, tenant, id)?;
+            let found = rows::of_call(&mut tx.of(tenant), id)?;
+            let ours = uploads::get_for_update(&mut tx.of(tenant), id)?;
             if !ours.is_some_and(|row| row.holder == *node && !row.discarded) {
                 return Ok(None);
             }
             if let Some(found) = found {
-                rows::set_duration(tx, tenant, found.id, length)?;
+                rows::set_duration(&mut tx.of(tenant), found.id, length)?;
                 return Ok(Some(found));
             }
             let recording = RecordingRow {
@@ -280,6 +282,6 @@ async fn clean(app: &App, row: UploadRow, with_object: bool) -> Result<Option<i6
         app.clock.outside(objects.delete(&key_of(row.recording))).await.map_err(away)?;
     }
     let node = app.ports.node.clone();
-    app.store.tx(move |tx| uploads::remove(tx, row.workspace, row.call, &node)).await?;
+    app.of(row.workspace).tx(move |tx| uploads::remove(tx, row.call, &node)).await?;
     Ok(None)
 }

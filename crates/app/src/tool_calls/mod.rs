@@ -98,7 +98,7 @@ pub(super) fn purpose(id: Id<Tool>) -> String {
 /// # Errors
 /// Those of the store, and a configuration that cannot be read.
 pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<WebhookConfig>, Failure> {
-    let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else {
+    let Some((_, sealed)) = app.of(tenant).read(move |tx| tools::get(tx, id)).await? else {
         return Ok(None);
     };
     let open = app.keyring.open_sealed(&purpose(id), &sealed);
@@ -166,7 +166,7 @@ fn may_repeat(config: &WebhookConfig) -> bool {
 /// Those of the store, and a configuration that cannot be read.
 pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
     let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-    let rows = app.store.read(move |tx| tools::list(tx, tenant)).await?;
+    let rows = app.of(tenant).read(move |tx| tools::list(tx)).await?;
     let built_in = BUILT_IN.iter().filter(|(id, ..)| ids.iter().any(|wanted| wanted == id));
     let offer = |(id, description, parameters): &(&str, &str, &str)| ToolOffer {
         id: (*id).to_owned(),
