@@ -1,6 +1,8 @@
 //! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
 
-use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings};
+use std::collections::BTreeSet;
+
+use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings, Pronunciation};
 use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
@@ -41,6 +43,8 @@ fn view(row: AgentRow) -> AgentDetail {
         extraction_schema: row.extraction_schema,
         knowledge_base_id: row.knowledge_base,
         tool_ids: row.tool_ids,
+        speakable: row.speakable,
+        pronunciations: row.pronunciations,
     }
 }
 
@@ -112,6 +116,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         name: String::new(),
         voice: String::new(),
         language: String::new(),
+        speakable: true,
+        pronunciations: json!([]),
         status: Status::Draft,
         channel,
         direction,
@@ -150,7 +156,7 @@ fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
 }
 
 fn each_once(ids: &[String]) -> Vec<&String> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     ids.iter().filter(|id| seen.insert(*id)).collect()
 }
 
@@ -267,6 +273,12 @@ fn apply(
         }
         row.extraction_schema = json!(given);
     }
+    if let Some(given) = body.speakable {
+        row.speakable = given;
+    }
+    if let Some(given) = &body.pronunciations {
+        row.pronunciations = json!(read_pronunciations(given)?);
+    }
     if let Some(given) = &body.tool_ids {
         row.tool_ids = json!(read_tool_ids(tx, given)?);
     }
@@ -305,6 +317,26 @@ fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(numbers)
+}
+
+/// Pronunciations without spaces around them.
+fn read_pronunciations(given: &[Pronunciation]) -> Result<Vec<Pronunciation>, Failure> {
+    let (mut list, mut known) = (Vec::with_capacity(given.len()), BTreeSet::new());
+    for (index, one) in given.iter().enumerate() {
+        let (written, spoken) = (one.written.trim(), one.spoken.trim());
+        for (field, text) in [("written", written), ("spoken", spoken)] {
+            if text.is_empty() || text.chars().any(char::is_control) {
+                let field = format!("pronunciations[{index}].{field}");
+                return Err(Failure::field(&field, "must have a letter or a sign, in one line"));
+            }
+        }
+        if !known.insert(written.to_lowercase()) {
+            let field = format!("pronunciations[{index}].written");
+            return Err(Failure::field(&field, format!("is listed twice: {written}")));
+        }
+        list.push(Pronunciation { written: written.to_owned(), spoken: spoken.to_owned() });
+    }
+    Ok(list)
 }
 
 /// Ids of tools that exist, each once.

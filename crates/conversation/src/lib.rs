@@ -14,6 +14,7 @@
 //! | `answers` | what counts as an answer to a question; `words` splits what was said, `language` knows what the words mean |
 //! | `yes_no` | the words of yes, no and choices of each language (`languages/*/answers.toml`) |
 //! | `phrases` | the interpreter's own sentences; `read_back` a value that is to be confirmed |
+//! | `speakable` | what a voice is given for a text: numbers, dates, addresses in words |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
 //! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables, then
@@ -42,6 +43,7 @@ mod parse;
 mod phrases;
 mod read_back;
 mod script;
+pub mod speakable;
 pub mod speech;
 mod state;
 mod talk;

@@ -1,12 +1,13 @@
 //! What customers say, as text from a recogniser or a chat.
 
+use domain::conversation::speakable::{Pronunciations, Speakable};
 use domain::conversation::{Field, FieldKind, MAX_ANSWER, Moment, capture, capture_digits, fill, names};
 use domain::speech;
 
 /// The words of a customer or of a language model.
 ///
 /// The pieces for the voice are never blank and contain every word, wherever the stream of text is cut.
-/// Captured answers have the requested kind and a bounded length.
+/// The spoken form of a text that was heard to its end is the whole text. Captured answers have the requested kind and a bounded length.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in speech::LANGUAGES {
@@ -19,6 +20,11 @@ pub fn words(data: &[u8]) {
     let _ = (speech::intent(text), speech::yes_or_no(text), speech::voicemail(text));
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
     answers(text);
+    for language in speech::LANGUAGES {
+        let said = Speakable::new(language, true, Pronunciations::default()).prepare(text);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.written() == text && said.heard(1, 1) == words, "all of it was heard");
+    }
     let filled = fill(text, |_| Some("x".into()));
     assert!(!names(text).is_empty() || filled == text, "a text without names was changed");
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::Flow;
+use domain::conversation::speakable::{Pronunciations, Speakable};
 use domain::ports::{LanguageModel, Recogniser, Synthesiser};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
@@ -32,6 +33,8 @@ pub struct Order {
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
+    /// How texts are prepared for the voice.
+    pub speakable: Speakable,
     /// The agent's `allowedTransferNumbers` (`+91…`): no other number is rung. If empty, the numbers that its
     /// own flow names.
     pub allowed_numbers: Vec<String>,
@@ -59,11 +62,13 @@ impl Order {
         language: impl Into<String>,
         voice: impl Into<String>,
     ) -> Self {
+        let language = language.into();
         Self {
             workspace: None,
             flow,
             variables,
-            language: language.into(),
+            speakable: Speakable::new(&language, true, Pronunciations::default()),
+            language,
             voice: voice.into(),
             allowed_numbers: Vec::new(),
             phrases: Vec::new(),

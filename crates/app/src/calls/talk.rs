@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::call::{Direction, question};
+use domain::conversation::speakable::{Pronunciation, Pronunciations, Speakable};
 use domain::conversation::{Flow, NodeKind};
 use domain::ids::{Agent, Call, Id};
 use domain::tenant::Tenant;
@@ -23,6 +24,8 @@ pub struct Talk {
     pub language: String,
     /// Voice id; empty for the default one.
     pub voice: String,
+    /// How the agent's texts are prepared for its voice.
+    pub speakable: Speakable,
     /// Numbers that the agent may transfer to, `+91…`.
     pub allowed_numbers: Vec<String>,
     /// Whether the workspace keeps recordings.
@@ -63,6 +66,8 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .into_iter()
                 .flatten()
                 .filter_map(|number| number.as_str().map(str::to_owned));
+            let speakable =
+                Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
             Ok::<_, Failure>(Some(Talk {
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
@@ -75,7 +80,16 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 variables: row.variables,
                 language: agent.language,
                 voice: agent.voice,
+                speakable,
             }))
         })
         .await
+}
+
+/// The pronunciations of an agent, from its row.
+fn pronunciations(list: &Value) -> Pronunciations {
+    let part = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
+    let read =
+        |one: &Value| Some(Pronunciation { written: part(one, "written")?, spoken: part(one, "spoken")? });
+    Pronunciations::new(list.as_array().into_iter().flatten().filter_map(read))
 }

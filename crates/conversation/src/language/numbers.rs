@@ -540,7 +540,8 @@ impl Amount {
             (Some(0), _) | (None, Some(50)) | (Some(_), Some(_)) => None,
             (Some(current), None) => Some(current),
             (None, Some(before)) => ONE.checked_add_signed(i128::from(before) * 10_000),
-            (None, None) => (self.total == 0).then_some(ONE),
+            // ஆயிரத்து நூறு is 1100, వెయ్యి వంద too.
+            (None, None) => Some(ONE),
         }
     }
 

@@ -311,6 +311,7 @@ impl Session {
             workspace: Some(self.tenant),
             allowed_numbers: talk.allowed_numbers,
             amd,
+            speakable: talk.speakable,
             max_duration: settings.max_duration,
             silence: settings.silence_prompt,
             filler_after: settings.filler_after.unwrap_or(Duration::MAX),

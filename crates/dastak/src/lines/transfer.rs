@@ -374,7 +374,7 @@ async fn beside(
 /// that the time is up. Who cannot be told is joined, or hung up on, all the same.
 async fn say(services: &LineServices, text: &str, lines: &[&Line]) {
     let speak = SpeakOrder {
-        text: text.to_owned(),
+        text: services.talk.speakable.prepare(text).said().to_owned(),
         voice: services.talk.voice.clone(),
         language: services.talk.language.clone(),
     };

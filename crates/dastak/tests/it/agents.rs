@@ -42,6 +42,7 @@ async fn a_new_agent_has_its_defaults() {
         "id": id, "name": "Asha", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound",
         "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1",
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
+        "speakable": true, "pronunciations": [],
     });
     assert_eq!(made, expected);
     assert_eq!(
@@ -65,6 +66,7 @@ async fn every_setting_comes_back_and_can_change() {
         "policyRef": "lending@1", "allowedTransferNumbers": ["98123 45678", "+919812345678", "022-23456789"],
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
+        "speakable": false, "pronunciations": [{"written": " Dastak ", "spoken": "दस्तक", "extra": 1}, {"written": "₹5", "spoken": "a fiver"}],
     });
     let made = create(&app, &workspace, &body).await;
     let mut expected = body.clone();
@@ -75,6 +77,8 @@ async fn every_setting_comes_back_and_can_change() {
     expected["allowedTransferNumbers"] = json!(["+919812345678", "+912223456789"]);
     expected["extractionSchema"] = json!([{"key": "income", "label": "Income", "type": "number"}]);
     expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
+    expected["pronunciations"] =
+        json!([{"written": "Dastak", "spoken": "दस्तक"}, {"written": "₹5", "spoken": "a fiver"}]);
     assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
 
     let nothing = app.put(&workspace.live, &path(&made), &json!({})).await.expect(200);
@@ -84,6 +88,7 @@ async fn every_setting_comes_back_and_can_change() {
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
+        "speakable": true, "pronunciations": [{"written": "EMI", "spoken": "monthly payment"}],
     });
     let changed = app.put(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
     let mut expected = change.clone();
@@ -134,6 +139,9 @@ async fn limits_hold_at_their_edges() {
         (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>()
     };
     let numbers = |count: usize| (0..count).map(|n| format!("98123450{n:02}")).collect::<Vec<_>>();
+    let pronounced = |count: usize| {
+        (0..count).map(|n| json!({"written": format!("w{n}"), "spoken": "s"})).collect::<Vec<_>>()
+    };
     let kept = [
         ("name", json!(text(120))),
         ("systemPrompt", json!(text(16_000))),
@@ -142,6 +150,8 @@ async fn limits_hold_at_their_edges() {
         ("allowedTransferNumbers", json!(["+91 (0) 98123-456 78"])),
         ("extractionSchema", json!(items(50))),
         ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
+        ("pronunciations", json!(pronounced(100))),
+        ("pronunciations", json!([{"written": text(60), "spoken": text(200)}])),
     ];
     for (field, value) in kept {
         create(&app, &workspace, &json!({field: value})).await;
@@ -178,6 +188,19 @@ async fn limits_hold_at_their_edges() {
         ("extractionSchema", json!([{"key": "k", "type": "text"}]), "extractionSchema[0].label"),
         ("extractionSchema", json!([items(1)[0], items(1)[0]]), "extractionSchema[1].key"),
         ("knowledgeBaseId", json!(""), "knowledgeBaseId"),
+        ("speakable", json!("yes"), "speakable"),
+        ("pronunciations", json!(pronounced(101)), "pronunciations"),
+        ("pronunciations", json!([{"written": "", "spoken": "s"}]), "pronunciations[0].written"),
+        ("pronunciations", json!([{"written": "w", "spoken": " "}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": "w\n", "spoken": "a\nb"}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": "w"}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": text(61), "spoken": "s"}]), "pronunciations[0].written"),
+        ("pronunciations", json!([{"written": "w", "spoken": text(201)}]), "pronunciations[0].spoken"),
+        (
+            "pronunciations",
+            json!([{"written": "EMI", "spoken": "s"}, {"written": "emi ", "spoken": "t"}]),
+            "pronunciations[1].written",
+        ),
         ("channel", json!("voice"), "channel"),
         ("direction", json!("both"), "direction"),
     ];
@@ -204,7 +227,7 @@ async fn limits_hold_at_their_edges() {
     );
     assert_eq!(
         app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(),
-        8,
+        10,
         "a refused agent is not made"
     );
 

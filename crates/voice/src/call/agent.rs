@@ -163,7 +163,7 @@ impl Call {
             utterance
         });
         for sentence in sentences {
-            self.voice.push(utterance, sentence);
+            self.voice.push(utterance, &sentence);
         }
     }
 
@@ -173,7 +173,7 @@ impl Call {
         let utterance = model.utterance();
         if let Some(utterance) = utterance {
             if let Some(rest) = model.finish() {
-                self.voice.push(utterance, rest);
+                self.voice.push(utterance, &rest);
             }
             self.voice.finish(utterance);
             self.voice.written(utterance);

@@ -177,8 +177,14 @@ impl Call {
         let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
         let now = ear.now();
         let language = order.language.clone();
-        let voice =
-            AgentVoice::new(mouth, speech.from_text, order.voice.clone(), language.clone(), reports.clone());
+        let voice = AgentVoice::new(
+            mouth,
+            speech.from_text,
+            order.voice.clone(),
+            language.clone(),
+            order.speakable.clone(),
+            reports.clone(),
+        );
         let recognition = Recognition::new(
             speech.to_text,
             language,

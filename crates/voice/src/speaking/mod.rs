@@ -7,6 +7,7 @@ mod speaker;
 
 use std::sync::Arc;
 
+use domain::conversation::speakable::Speakable;
 use domain::ports::Synthesiser;
 use domain::speech::sentences;
 
@@ -46,6 +47,7 @@ pub(crate) enum Lost {
 pub(crate) struct AgentVoice {
     playout: Playout,
     speaker: Speaker,
+    speakable: Speakable,
     newest_id: u64,
     lost_in_a_row: u32,
     /// The agent's sound was on the line.
@@ -53,17 +55,19 @@ pub(crate) struct AgentVoice {
 }
 
 impl AgentVoice {
-    /// Speaks into `mouth`.
+    /// Speaks into `mouth` with this voice of the synthesiser.
     pub fn new(
         mouth: Arc<dyn Mouth>,
         synthesiser: Arc<dyn Synthesiser>,
         voice: String,
         language: String,
+        speakable: Speakable,
         reports: Reports,
     ) -> Self {
         Self {
             playout: Playout::new(mouth),
             speaker: Speaker::new(synthesiser, voice, language, reports),
+            speakable,
             newest_id: 0,
             lost_in_a_row: 0,
             heard: false,
@@ -84,11 +88,12 @@ impl AgentVoice {
         utterance
     }
 
-    /// Adds a sentence to an utterance.
-    pub fn push(&mut self, utterance: u64, sentence: String) {
+    /// Adds a whole sentence to an utterance. The synthesiser gets its spoken form.
+    pub fn push(&mut self, utterance: u64, sentence: &str) {
         let piece = self.id();
-        self.playout.add_piece(utterance, piece, sentence.clone());
-        self.speaker.push(piece, sentence);
+        let spoken = self.speakable.prepare(sentence);
+        self.speaker.push(piece, spoken.said().to_owned());
+        self.playout.add_piece(utterance, piece, spoken);
     }
 
     /// No more sentences will come.
@@ -105,7 +110,7 @@ impl AgentVoice {
     pub fn say(&mut self, kind: Kind, text: &str) -> u64 {
         let utterance = self.begin(kind);
         for sentence in sentences(text) {
-            self.push(utterance, sentence);
+            self.push(utterance, &sentence);
         }
         self.finish(utterance);
         utterance

@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use domain::conversation::speakable::Spoken as Sentence;
+
 use crate::services::Mouth;
 
 /// Sound queued on the line, milliseconds.
 const AHEAD_MS: u32 = 600;
 /// Below this the line's queue is refilled, milliseconds.
 const LOW_MS: u32 = 300;
-/// Samples that a character of text takes, roughly; for a piece whose sound is not complete yet.
+/// Samples that a character of the spoken form takes, roughly; for a piece whose sound is not complete yet.
 const PER_CHARACTER: u64 = 560;
 
 /// How the interpreter identifies an utterance.
@@ -30,7 +32,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 struct Piece {
     id: u64,
-    text: String,
+    text: Sentence,
     start: Option<u64>,
     end: Option<u64>,
 }
@@ -101,7 +103,7 @@ impl Playout {
     }
 
     /// Adds a sentence to an utterance; its sound follows.
-    pub fn add_piece(&mut self, utterance: u64, piece: u64, text: String) {
+    pub fn add_piece(&mut self, utterance: u64, piece: u64, text: Sentence) {
         if let Some(utterance) = self.utterance(utterance) {
             utterance.pieces.push(Piece { id: piece, text, start: None, end: None });
         }
@@ -304,12 +306,11 @@ impl Utterance {
             match (piece.start, piece.end) {
                 // No synthesiser could speak this sentence.
                 (Some(start), Some(end)) if start == end => {}
-                (Some(_), Some(end)) if end <= played => heard.push(piece.text.trim().to_owned()),
+                (Some(_), Some(end)) if end <= played => heard.push(piece.text.written().trim().to_owned()),
                 (Some(start), end) if start < played => {
-                    let length = end
-                        .map_or(PER_CHARACTER * piece.text.chars().count() as u64, |end| end - start)
-                        .max(1);
-                    heard.push(first_part(&piece.text, played - start, length));
+                    let length =
+                        end.map_or(PER_CHARACTER * piece.text.length() as u64, |end| end - start).max(1);
+                    heard.push(piece.text.heard(played - start, length));
                 }
                 _ => {}
             }
@@ -324,23 +325,6 @@ impl Utterance {
             ended_at: self.ended_at,
         }
     }
-}
-
-/// The words of a text that fit into this share of its sound, whole words only.
-fn first_part(text: &str, played: u64, length: u64) -> String {
-    let all = text.chars().count() as u64;
-    let most = usize::try_from(all * played.min(length) / length).unwrap_or(usize::MAX);
-    let mut taken = 0;
-    let mut words = Vec::new();
-    for word in text.split_whitespace() {
-        taken += word.chars().count();
-        if taken > most {
-            break;
-        }
-        words.push(word);
-        taken += 1;
-    }
-    words.join(" ")
 }
 
 #[cfg(test)]
@@ -390,7 +374,7 @@ mod tests {
         let mut next = 0i16;
         for (id, text) in texts.iter().enumerate() {
             let id = id as u64;
-            playout.add_piece(1, id, (*text).to_owned());
+            playout.add_piece(1, id, Sentence::plain(text));
             let sound: Vec<i16> = (0..samples_each)
                 .map(|_| {
                     next += 1;
@@ -452,7 +436,7 @@ mod tests {
     fn a_sentence_without_a_sound_was_not_heard() {
         let (line, mut playout) = speaking(&["Your loan is due."], 800);
         playout.begin(2, Kind::Written);
-        playout.add_piece(2, 9, "Nobody can speak this.".to_owned());
+        playout.add_piece(2, 9, Sentence::plain("Nobody can speak this."));
         playout.end_piece(9);
         playout.finish(2);
         playout.number(2, 7);

@@ -3,6 +3,7 @@
 
 mod fakes;
 mod sounds;
+mod spoken_forms;
 mod test_call;
 
 mod answers;
