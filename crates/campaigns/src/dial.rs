@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use api::error_codes;
 use app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
-use app::nudges::{Allowance, Breaker};
+use app::nudges::{Allowances, Breaker};
 use app::{App, Failure, access};
 use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Action, DueFacts, Ending, Event, Retries, Row, step};
@@ -86,7 +86,7 @@ struct Turn {
 /// What one round works with.
 struct DialRound {
     env: Env,
-    allowance: Allowance,
+    allowances: Allowances,
     mails: bool,
     dials: Vec<Arc<CallRow>>,
     known: Known,
@@ -96,7 +96,7 @@ struct DialRound {
 
 /// One round. `lines` asks for campaigns that wait for a line, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
+    let (env, allowances) = (app.call_env(), breaker.allowances(app));
     let now = env.context.now;
     // Most looks find nothing, and need no transaction for it.
     let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
@@ -110,7 +110,7 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
         .tx_alone(move |tx| {
             let round = DialRound {
                 env: env.clone(),
-                allowance,
+                allowances: allowances.clone(),
                 mails,
                 dials: Vec::new(),
                 known: Known::default(),
@@ -402,24 +402,17 @@ impl DialRound {
         if prepared.lines_full.is_some() || free <= 0 {
             return Ok(Some(Stop::Lines));
         }
-        Ok(if self.may_dial() { None } else { Some(Stop::Provider) })
+        Ok(if self.may_dial(prepared) { None } else { Some(Stop::Provider) })
     }
 
     /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because they
     /// are ill.
-    fn may_dial(&mut self) -> bool {
+    fn may_dial(&mut self, prepared: &Prepared) -> bool {
         let real = self.env.carriers.in_mode(Mode::Live).is_some_and(|carrier| !carrier.simulated());
         if real && self.env.carriers_rest {
             return false;
         }
-        match self.allowance {
-            Allowance::All => true,
-            Allowance::Probe if real => {
-                self.allowance = Allowance::Nothing;
-                true
-            }
-            Allowance::Probe | Allowance::Nothing => !real,
-        }
+        !real || self.allowances.take(prepared.carrier.as_deref())
     }
 
     /// Writes the dial down: the call with its hold on the wallet and its line, and the mark on the row.

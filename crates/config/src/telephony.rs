@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use telephony::settings::{
-    Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
+    Codec, DEFAULT_CARRIER, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
 };
 
 use super::Values;
@@ -145,8 +145,12 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     })
 }
 
-const TRUNK: [&str; 18] = [
+/// Longest name of a carrier, bytes; numbers and calls store it.
+const LONGEST_CARRIER: usize = 64;
+
+const TRUNK: [&str; 19] = [
     "name",
+    "carrier",
     "address",
     "transport",
     "outbound_proxy",
@@ -200,6 +204,10 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if codecs.is_empty() {
         return Err(format!("{}.codecs: found none; allowed: PCMU, PCMA", section.name));
     }
+    let carrier = section.text("carrier")?.unwrap_or_else(|| DEFAULT_CARRIER.to_owned());
+    if carrier.len() > LONGEST_CARRIER || carrier.chars().any(char::is_control) {
+        return Err(format!("{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text", section.name));
+    }
     let (username, password) = (section.text("username")?, section.text("password")?);
     let inbound_auth = section.flag("inbound_auth")?;
     if inbound_auth && (username.is_none() || password.is_none()) {
@@ -207,6 +215,7 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     }
     Ok(Trunk {
         name: section.required("name")?,
+        carrier,
         address: section.required("address")?,
         transport: section.word(
             "transport",

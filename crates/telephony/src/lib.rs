@@ -5,10 +5,12 @@
 //! | `settings` | what an operator says about trunks, addresses and ports |
 //! | `media` | sound: ports, packets, jitter buffer, codecs, digits, encryption; [`media::Ear`] hears one call's sound, [`media::Line`] speaks into it |
 //! | `sip` | signalling: trunks and their health, calls out and in, hold, refer, session timers |
+//! | `loopback` | legs between two parties of this process: the sandbox |
 //! | `tones` | the tones of keys and beeps |
 //!
 //! What the call is about is not known here: the `voice` crate holds the conversation.
 
+pub mod loopback;
 pub mod media;
 pub mod settings;
 pub mod sip;

@@ -95,11 +95,16 @@ impl FromStr for Network {
     }
 }
 
+/// The carrier of trunks that name none.
+pub const DEFAULT_CARRIER: &str = "main";
+
 /// A SIP trunk.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
+    /// The carrier that it leads to. A call tries the trunks of one carrier, in their order.
+    pub carrier: String,
     /// Host or address, with or without a port. Without one, SRV records of a host name are looked up, and 5060
     /// or 5061 is the default.
     pub address: String,
@@ -164,6 +169,19 @@ pub struct Settings {
     pub shared: bool,
     /// Trunks, the preferred first.
     pub trunks: Vec<Trunk>,
+}
+
+impl Settings {
+    /// Names of the carriers, in the order of their first trunks. The first one is the default.
+    pub fn carriers(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for trunk in &self.trunks {
+            if !names.contains(&trunk.carrier.as_str()) {
+                names.push(&trunk.carrier);
+            }
+        }
+        names
+    }
 }
 
 // Written by hand: the password is not shown.

@@ -25,4 +25,4 @@ pub use call::hold;
 pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, hearing};
 pub use order::{Amd, Command, Held, Order, Speech};
 pub use phrases::CallPhrases;
-pub use services::{CallServices, Mouth, TransferFailure, TransferOrder};
+pub use services::{CallServices, TransferFailure, TransferOrder};

@@ -20,7 +20,7 @@ use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
 
-use super::{Allowance, Breaker, Changes, Why, look_at, save, settle};
+use super::{Allowances, Breaker, Changes, Why, look_at, save, settle};
 use crate::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use crate::timelines::{self, Checks};
 use crate::{App, Failure, access};
@@ -45,7 +45,7 @@ pub struct Round {
 /// What one round works with.
 struct DueRound {
     env: Env,
-    allowance: Allowance,
+    allowances: Allowances,
     dials: Vec<Arc<CallRow>>,
     known: Known,
 }
@@ -62,13 +62,17 @@ struct QueueShare {
 
 /// One round. `lines` asks for nudges that wait for a line, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
+    let (env, allowances) = (app.call_env(), breaker.allowances(app));
     let batch = BATCH;
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {
-            let mut round =
-                DueRound { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
+            let mut round = DueRound {
+                env: env.clone(),
+                allowances: allowances.clone(),
+                dials: Vec::new(),
+                known: Known::default(),
+            };
             let mut queues = nudges::due_queues(tx, round.env.context.now, lines, QUEUES.min(batch))?;
             let full_page = queues.len() as i64 >= QUEUES.min(batch);
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
@@ -179,7 +183,7 @@ impl DueRound {
             return self.postpone(tx, row, changes);
         }
         if decided.actions.contains(&Action::Place) {
-            if self.may_dial(&row) {
+            if self.may_dial(&prepared) {
                 return self.place(
                     tx,
                     row,
@@ -226,19 +230,12 @@ impl DueRound {
 
     /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because
     /// they are ill.
-    fn may_dial(&mut self, row: &NudgeRow) -> bool {
-        let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| !carrier.simulated());
+    fn may_dial(&mut self, prepared: &Prepared) -> bool {
+        let real = self.env.carriers.in_mode(prepared.mode).is_some_and(|carrier| !carrier.simulated());
         if real && self.env.carriers_rest {
             return false;
         }
-        match self.allowance {
-            Allowance::All => true,
-            Allowance::Probe if real => {
-                self.allowance = Allowance::Nothing;
-                true
-            }
-            Allowance::Probe | Allowance::Nothing => !real,
-        }
+        !real || self.allowances.take(prepared.carrier.as_deref())
     }
 
     /// Writes the dial down: the call with its hold on the wallet and its line, and the mark on the nudge.

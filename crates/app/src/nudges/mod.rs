@@ -27,7 +27,7 @@ use store::{ROWS, Tx, calls};
 use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
 
-pub use breaker::{Allowance, Breaker, carrier_said, look_at_refusals};
+pub use breaker::{Allowance, Allowances, Breaker, carrier_said, look_at_refusals};
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
 pub use create::{create, create_own, preflight};
 pub use due::{BATCH, Round, round};

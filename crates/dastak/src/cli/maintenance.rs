@@ -124,7 +124,7 @@ async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
         trunk.register = false;
         trunk.options_interval = TRUNKS;
     }
-    match crate::lines::probe(settings, TRUNKS).await {
+    match crate::sip_trunks::probe(settings, TRUNKS).await {
         Ok(trunks) => trunks
             .into_iter()
             .map(|trunk| {

@@ -19,7 +19,7 @@ async fn numbers_are_listed() {
     assert_eq!(listed[1], mobile);
     let expected = json!({
         "id": mobile["id"], "number": "+919812345678", "country": "IN", "type": "mobile", "status": "active", "voiceEnabled": true,
-        "smsEnabled": false, "inboundAgentId": null,
+        "smsEnabled": false, "inboundAgentId": null, "carrier": null,
     });
     assert_eq!(mobile, expected);
     app.operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null)

@@ -73,7 +73,7 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer_on_sqlite() {
     ];
     let node = Node::start(&folder.0, &environment);
     let known = |answer: &Value| {
-        let told = |name: &str, healthy: bool| json!({"name": name, "healthy": healthy, "registered": null, "calls": 0, "channels": 30});
+        let told = |name: &str, healthy: bool| json!({"name": name, "carrier": "main", "healthy": healthy, "registered": null, "calls": 0, "channels": 30});
         answer["trunks"] == json!([told("good", true), told("bad", false)])
     };
     let answer = node
@@ -409,7 +409,7 @@ async fn what_a_carrier_refuses_to_one_node_counts_on_all_on_postgres() {
         assert!(waited.is_ok(), "{what}: {:?}", allowed());
     };
     let said = async |node: usize, took: bool| {
-        nudges::carrier_said(&nodes[node].app, took).await.expect("it is written down");
+        nudges::carrier_said(&nodes[node].app, None, took).await.expect("it is written down");
     };
     let rows = "select count(*) from carrier_refusals";
     said(0, true).await;

@@ -89,6 +89,7 @@ migrations! {
     47 "campaign_refusals" => online,
     48 "bounds" => online,
     49 "failed_replies" => online,
+    9040 "carriers" => online,
 }
 
 /// Number of the newest step this program knows.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::ear::{FRAME, Frame};
 use crate::tones;
+use domain::ports::{FRAME, Frame};
 
 /// Order of the event codes.
 const KEYS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '#', 'A', 'B', 'C', 'D'];

@@ -4,12 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::codec;
 use super::digits;
-use super::ear::FRAME;
 use super::jitter::Jitter;
 use super::rtp;
 use super::sdp::{self, OfferSettings};
 use super::srtp::{Keys, MasterKey, Suite, Unprotect};
 use crate::settings::{Codec, Encryption};
+use domain::ports::FRAME;
 
 fn ours(encryption: Encryption) -> OfferSettings {
     OfferSettings::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4000, vec![Codec::Pcmu, Codec::Pcma], encryption)

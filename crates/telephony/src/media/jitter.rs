@@ -6,7 +6,7 @@
 //! needed for some seconds, 10 ms are cut out and the ends are joined inaudibly. The same two moves keep pace
 //! with a peer whose clock is faster or slower.
 
-use super::ear::{FRAME, Frame};
+use domain::ports::{FRAME, Frame};
 
 /// Samples that fit: 512 ms.
 const RING: usize = 4096;

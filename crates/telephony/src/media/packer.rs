@@ -2,7 +2,7 @@
 
 use super::Codec;
 use super::codec;
-use super::ear::Frame;
+use domain::ports::Frame;
 
 /// Gathers ticks to packets of the agreed length.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::ear::Ear;
 use super::figures::{LineFigures, Totals};
 use super::flow::{Flow, Scratch};
 use super::latch::Sources;
@@ -12,6 +11,7 @@ use super::line::Shared;
 use super::rtp;
 use super::sdp::Agreed;
 use super::srtp::{Keys, MasterKey, Protect, Unprotect};
+use domain::ports::Ear;
 
 /// What stands in a packet of sound that is not encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

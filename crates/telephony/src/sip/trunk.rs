@@ -30,6 +30,8 @@ const REGISTER_FOR: u64 = 3600;
 pub struct TrunkHealth {
     /// Its name.
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers OPTIONS; none before the first answer or the second miss. `true` when none are sent,
     /// unless REGISTERs stay without an answer.
     pub healthy: Option<bool>,
@@ -149,6 +151,7 @@ impl Trunk {
         let state = self.state();
         TrunkHealth {
             name: self.settings.name.clone(),
+            carrier: self.settings.carrier.clone(),
             healthy: state.healthy,
             up: (self.sends_options() || self.registers_here()).then_some(state.healthy == Some(true)),
             registered: self.settings.register.then_some(state.registered),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use domain::ports::DialFailed;
 use rsipstack::platform::CancellationToken;
 use rsipstack::resolver::SipResolver;
 use rsipstack::sip::{Header, Method};
@@ -27,7 +28,7 @@ use super::mail::Mail;
 use super::message::{ALLOW, SUPPORTED, header, parameter, value};
 use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
 use super::nonces::Nonces;
-use super::outbound::{self, Dial, DialFailed};
+use super::outbound::{self, Dial};
 use super::share::{Share, Wanted};
 use super::stream::Streams;
 use super::trunk::{Trunk, TrunkHealth};

@@ -5,8 +5,8 @@
 //! used here, and `webrtc-vad` needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is
 //! asked, too. A noise floor that follows the line keeps out a television in the next room.
 
+use domain::ports::{FRAME, Frame};
 use earshot::Detector;
-use telephony::media::{FRAME, Frame};
 
 use super::tone;
 

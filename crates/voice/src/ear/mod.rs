@@ -11,8 +11,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ports::Listening;
-use telephony::media::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, Listening, Tick};
 use tokio::sync::mpsc;
 
 use activity::{Activity, Change};

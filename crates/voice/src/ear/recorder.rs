@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use domain::call::RecordedFile;
-use domain::ports::SAMPLE_RATE;
-use telephony::media::{FRAME, Frame};
+use domain::ports::{FRAME, Frame, SAMPLE_RATE};
 use tokio::sync::oneshot;
 
 /// Ticks handed over at once: a second.

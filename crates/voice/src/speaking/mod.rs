@@ -7,10 +7,9 @@ mod speaker;
 
 use std::sync::Arc;
 
-use domain::ports::Synthesiser;
+use domain::ports::{Mouth, Synthesiser};
 use domain::speech::sentences;
 
-use crate::services::Mouth;
 use crate::work::Reports;
 use playout::Playout;
 pub(crate) use playout::{Kind, Spoken};

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::services::Mouth;
+use domain::ports::Mouth;
 
 /// Sound handed to the line in advance, milliseconds.
 const AHEAD_MS: u32 = 600;

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use telephony::media::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, Mouth, Tick};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use voice::{Command, Held, Mouth};
+use voice::{Command, Held};
 
 /// What is queued to be said, and what was sent.
 #[derive(Default)]
