@@ -48,7 +48,7 @@ pub struct Telephony {
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,
-    /// Calls at once that the sandbox plays over SIP and RTP.
+    /// Concurrent calls that the sandbox plays with audio.
     pub sandbox_lines: usize,
     /// The SIP side; its trunks are empty unless the carrier is `sip`.
     pub sip: Settings,
@@ -206,7 +206,7 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     }
     let carrier = section.text("carrier")?.unwrap_or_else(|| DEFAULT_CARRIER.to_owned());
     if carrier.len() > LONGEST_CARRIER || carrier.chars().any(char::is_control) {
-        return Err(format!("{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text", section.name));
+        return Err(format!("{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text, without control characters", section.name));
     }
     let (username, password) = (section.text("username")?, section.text("password")?);
     let inbound_auth = section.flag("inbound_auth")?;

@@ -112,6 +112,16 @@ const REPLICA: Duration = Duration::from_secs(4);
 /// How long trunks get to answer an OPTIONS.
 const TRUNKS: Duration = Duration::from_secs(5);
 
+/// The carriers with their trunks, in the order of the settings.
+fn carriers(settings: &telephony::settings::Settings) -> String {
+    let trunks = |carrier: &str| {
+        let of = settings.trunks.iter().filter(|trunk| trunk.carrier == carrier);
+        of.map(|trunk| trunk.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let each = settings.carriers().into_iter().map(|carrier| format!("{carrier} ({})", trunks(carrier)));
+    format!("sip: {}", each.collect::<Vec<_>>().join("; "))
+}
+
 /// Asks every trunk whether it lives, from a port of its own: the service may be running.
 async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
     if config.telephony.carrier != crate::config::Carrier::Sip {
@@ -129,7 +139,7 @@ async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
             .into_iter()
             .map(|trunk| {
                 let verdict = match trunk.healthy {
-                    Some(true) => Ok("answers OPTIONS".to_owned()),
+                    Some(true) => Ok(format!("carrier {}: answers OPTIONS", trunk.carrier)),
                     _ => Err(trunk
                         .error
                         .unwrap_or_else(|| "no answer to OPTIONS within 5 seconds; set options_interval = 0 if it never answers any".into())),
@@ -215,7 +225,7 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         "carrier".into(),
         match config.telephony.carrier {
             crate::config::Carrier::Sandbox => Ok("sandbox".into()),
-            crate::config::Carrier::Sip => Ok(format!("sip, {} trunks", config.telephony.sip.trunks.len())),
+            crate::config::Carrier::Sip => Ok(carriers(&config.telephony.sip)),
             crate::config::Carrier::None => Ok("none: live calls answer 503".into()),
         },
     ));

@@ -276,9 +276,8 @@ impl Carrier for LineCarrier {
         self.0.phones.as_ref().map(|_| Network::Sandbox)
     }
 
-    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table, which any node works: so does a
-    /// node that is drained. Nothing that a phone
-    /// does makes our agent fail, so these calls are always played by the table.
+    /// The sandbox plays as many calls with audio as it has lines. The rest, and all calls of a drained node, are played
+    /// by the table, which any node works; so are calls whose agent fails, since nothing that a phone does causes that.
     fn takes_line(&self, to: Number) -> bool {
         self.0.phones.is_some()
             && self.0.in_service()
