@@ -1,4 +1,4 @@
-//! Telephone lines: SIP, SDP, RTP, codecs, digits, tones, and a phone network of its own to try them on.
+//! Telephony: SIP user agent, SDP, RTP, jitter buffer, codecs, DTMF, and in-process legs for the sandbox.
 //!
 //! | room | holds |
 //! |---|---|

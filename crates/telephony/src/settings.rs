@@ -1,4 +1,4 @@
-//! What an operator says about telephone lines (`[telephony.sip]`, docs/operating/trunks.md).
+//! Settings of the SIP user agent and its trunks (`[telephony.sip]`, docs/operating/trunks.md).
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

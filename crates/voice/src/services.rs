@@ -1,4 +1,4 @@
-//! What a conversation needs of the service, and what it speaks into.
+//! What a conversation requests of the service: tools, knowledge, messages, transfers.
 
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;

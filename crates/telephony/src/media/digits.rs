@@ -1,4 +1,4 @@
-//! Keys: telephone events (RFC 4733), or tones where the other side takes no events.
+//! DTMF: telephone-event packets (RFC 4733), or in-band tones for peers without telephone-event.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Ports and sound threads.
+//! The media engine: RTP port pool and media threads.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! One call's sound: what happens in a tick.
+//! The media stream of one call: each 20 ms tick reads RTP, feeds the ear, and sends RTP.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Bytes of strangers, read as a call would read them: what a fuzz target calls. Nothing else does.
+//! Entry points of the fuzz targets: untrusted RTP, SDP and SRTP, parsed as a call parses them.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -1,4 +1,4 @@
-//! The jitter buffer against made networks: what is heard is compared with what was said.
+//! The jitter buffer on simulated networks (loss, jitter, reordering, clock drift).
 
 use proptest::prelude::*;
 

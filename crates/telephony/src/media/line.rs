@@ -1,4 +1,4 @@
-//! The handle of a call's sound.
+//! The handle of a media stream: playout queue, DTMF, hold, close.
 
 use std::collections::VecDeque;
 use std::fmt;

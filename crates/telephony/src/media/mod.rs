@@ -1,4 +1,4 @@
-//! Sound of calls.
+//! Media of calls: RTP, SRTP, SDP, jitter buffer, codecs, DTMF.
 //!
 //! An [`Engine`] owns the RTP ports and a few operating system threads that do nothing but carry sound.
 //! [`sdp`] finds out with the other side how a call's sound travels, [`Engine::connect`] starts it: from then

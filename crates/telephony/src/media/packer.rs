@@ -1,4 +1,4 @@
-//! Ticks have 20 ms, packets what the other side asked for.
+//! Packetisation: repacks 20 ms ticks into packets of the peer's ptime.
 
 use super::Codec;
 use super::codec;

@@ -1,5 +1,4 @@
-//! A call's sound without ports, for fuzz targets: the same ticks and packets as a line's, handed over one by
-//! one. Nothing else uses it.
+//! A media stream without sockets, for the fuzz targets: packets and ticks are passed in one by one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The task of a leg: everything that concerns one dialog happens here, one thing after the other.
+//! The task (actor) of a leg: handles all messages, commands and timers of one dialog in order.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One INVITE of ours until its final answer.
+//! An outgoing INVITE (UAC) until its final response: provisional responses, early media, CANCEL, digest retry.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Calls that come in.
+//! Incoming INVITEs (UAS) until the answer is acknowledged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A call that comes in, as its owner sees it.
+//! Handle of an incoming call before the answer.
 
 use domain::ports::AnswerFailed;
 use tokio::sync::{mpsc, oneshot};

@@ -1,4 +1,4 @@
-//! A leg of a call, as its owner sees it.
+//! Handle and events of a leg.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session
-//! timers.
+//! Signalling: a SIP user agent (RFC 3261) with trunks, outgoing and incoming calls, hold (re-INVITE), transfer (REFER)
+//! and session timers (RFC 4028).
 //!
 //! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the race between giving
 //! a call up and its answer, the odd answers of carriers (a 202, no Contact, no SDP) and the promise never to

@@ -1,4 +1,4 @@
-//! Calls that we make: the trunks in their order.
+//! Outgoing calls: failover over the trunks of one carrier.
 
 use std::sync::Arc;
 use std::time::Duration;

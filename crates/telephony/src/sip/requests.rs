@@ -1,4 +1,4 @@
-//! Requests that the other side sends inside of a dialog.
+//! In-dialog requests of the peer: re-INVITE, UPDATE, INFO, NOTIFY, BYE, OPTIONS.
 
 use domain::ports::EndedBy;
 use rsipstack::sip::{Method, Request};

@@ -1,4 +1,4 @@
-//! A running trunk: its addresses, its health, our registration, and how many calls it carries.
+//! A trunk at run time: resolved addresses, health (OPTIONS), registration (REGISTER), channels.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The user agent: sockets, trunks, and who gets which message.
+//! The user agent: opens sockets and trunks, dispatches incoming requests to dialogs.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

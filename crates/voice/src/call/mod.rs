@@ -1,5 +1,4 @@
-//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the
-//! interpreter, and speaks.
+//! The conversation task: receives events of the ear, the providers and the service, drives the interpreter, and speaks.
 //!
 //! | file | holds |
 //! |---|---|

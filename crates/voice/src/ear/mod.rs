@@ -1,5 +1,4 @@
-//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
-//! the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
+//! The ear of a conversation: runs on the media thread, detects voice activity, and feeds the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
 //! at a time. So every wait of a conversation is counted in ticks of its line, and a test can hold a call
 //! faster than real time.
 

@@ -1,5 +1,4 @@
-//! What the agent says, on its way to the line: pieces of text with their sound, and how much of it was sent,
-//! which is what was heard.
+//! The playout buffer: pieces of text with their audio, and how much of it was sent, which counts as heard.
 //!
 //! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in advance:
 //! so little is left to take back when the agent has to fall silent.
