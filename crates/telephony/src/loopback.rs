@@ -252,12 +252,12 @@ impl LegControl for Control {
     }
 
     fn hang_up(&self) -> Answer<'_, ()> {
-        Box::pin(async { self.call.hang_up(self.side) })
+        Box::pin(async move { self.call.hang_up(self.side) })
     }
 
     /// No party of the sandbox takes a referral: refused with 603, as our SIP user agent does.
     fn refer<'a>(&'a self, _: &'a str) -> Answer<'a, ()> {
-        Box::pin(async {
+        Box::pin(async move {
             let parties = self.call.parties();
             if self.call.stage() == Stage::Answered {
                 let _ = parties[self.side as usize].send(LegEvent::TransferDone(Err(603)));
@@ -333,7 +333,7 @@ impl IncomingLeg for Incoming {
     }
 
     fn cancelled(&mut self) -> Answer<'_, ()> {
-        Box::pin(async {
+        Box::pin(async move {
             if let Some(events) = &mut self.events {
                 while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
             }

@@ -4,7 +4,6 @@
 //! A node asks the store for channels before it uses them and uses fewer before it gives them back, so that all
 //! nodes together never have more than a trunk has. A call that finds a channel free on its node asks nobody.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use telephony::sip::{Registrar, Share};

@@ -178,7 +178,7 @@ pub trait LegControl: Send + Sync {
 }
 
 /// Events of a leg, in order.
-pub trait LegEvents: Send {
+pub trait LegEvents: Send + Sync {
     /// The next event; `None` after the last one. Dropping the future loses no event.
     fn next(&mut self) -> Answer<'_, Option<LegEvent>>;
 }

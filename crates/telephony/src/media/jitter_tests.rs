@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::ear::{FRAME, Frame};
+use domain::ports::{FRAME, Frame};
 use super::{Counts, Jitter};
 
 /// A repeatable generator.
