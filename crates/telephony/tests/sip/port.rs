@@ -8,7 +8,6 @@ use domain::call::{EndCause, Fact};
 use domain::phone::Phone;
 use domain::ports::{
     AnswerFailed, DialFailed, EndedBy, IncomingLeg, IncomingLegs, Leg, LegEvent, LegGateway, LegOrder,
-   
 };
 use telephony::loopback::{self, Loopback};
 use telephony::media::Engine;
