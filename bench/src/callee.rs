@@ -155,7 +155,6 @@ impl Callee {
 
 // --- signalling
 
-/// A header's value.
 fn header<'a>(message: &'a str, name: &str) -> Option<&'a str> {
     let found = |line: &'a str| {
         line.split_once(':')

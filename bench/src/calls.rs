@@ -102,7 +102,6 @@ fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
     Ok(())
 }
 
-/// One request, timed.
 async fn timed(address: &str, path: &str, key: &str) -> Result<(Duration, Value), String> {
     let started = Instant::now();
     let answer = call(address, "GET", path, key, &Value::Null).await?;

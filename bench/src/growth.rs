@@ -28,7 +28,6 @@ const DAYS: i64 = 365;
 const OTHERS: i64 = 10;
 const AGENTS: i64 = 20;
 const CAMPAIGNS: i64 = 50;
-/// Calls for each person.
 const CALLS_EACH: i64 = 10;
 
 /// `bench growth SIZE…`
@@ -111,7 +110,6 @@ fn workspace() -> Tenant {
     id_of(1, 0)
 }
 
-/// Fills a database.
 async fn fill(store: &Store, size: i64, now: i64) -> Result<(), String> {
     store.migrate(|_, _, _| ()).await.map_err(|why| why.to_string())?;
     long(store, ID.to_owned()).await?;

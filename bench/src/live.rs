@@ -13,13 +13,9 @@ use crate::skeleton::{call, workspace};
 
 /// The service, and how to reach it.
 pub struct Live {
-    /// The process.
     pub server: Server,
-    /// Its folder.
     pub data: PathBuf,
-    /// The workspace.
     pub workspace: String,
-    /// Its live key.
     pub key: String,
     token: String,
     pack: String,
@@ -44,7 +40,6 @@ pub struct Setup<'a> {
 }
 
 impl Live {
-    /// Starts it.
     pub async fn start(setup: &Setup<'_>) -> Result<Self, String> {
         let data = std::env::temp_dir().join(format!("dastak-live-{}-{}", std::process::id(), setup.peer));
         std::fs::create_dir_all(&data).map_err(|why| why.to_string())?;

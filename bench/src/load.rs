@@ -17,7 +17,6 @@ pub struct Figures {
     pub p50: Duration,
     /// Time within which 99 of 100 were answered.
     pub p99: Duration,
-    /// Answers in all.
     pub answers: u64,
     /// Answers that were not 2xx.
     pub refused: u64,

@@ -181,11 +181,8 @@ impl Burst {
 
 /// A workspace of the run.
 pub struct Desk {
-    /// Its id.
     pub id: String,
-    /// A live key.
     pub key: String,
-    /// A published agent.
     pub agent: String,
 }
 

@@ -136,7 +136,6 @@ impl Server {
         self.entries("fd")
     }
 
-    /// Threads.
     pub fn threads(&self) -> usize {
         self.entries("task")
     }

@@ -51,7 +51,6 @@ pub fn workspace_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Workspace
 /// A valid key and its workspace.
 #[derive(Debug)]
 pub struct Access {
-    /// The key.
     pub key: KeyRow,
     /// Its workspace, as of this request; the wallet figures may be older.
     pub workspace: WorkspaceRow,
@@ -63,7 +62,6 @@ pub struct Access {
 pub struct Caller(pub Arc<Access>);
 
 impl Caller {
-    /// The workspace.
     pub fn tenant(&self) -> Tenant {
         self.0.workspace.id
     }
@@ -73,7 +71,6 @@ impl Caller {
         self.0.key.mode
     }
 
-    /// The key's id.
     pub fn key_id(&self) -> Id<ApiKey> {
         self.0.key.id
     }

@@ -101,7 +101,6 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failur
     Ok(app.store.read(move |tx| agents::list(tx, tenant)).await?.into_iter().map(view).collect())
 }
 
-/// One agent.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail, Failure> {
     app.store.read(move |tx| find(tx, tenant, id)).await.map(view)
 }

@@ -12,13 +12,10 @@ use crate::{App, Failure};
 /// A template for a person whose card came into a column.
 #[derive(Debug)]
 pub struct BoardMessage<'a> {
-    /// The workspace.
     pub tenant: Tenant,
-    /// The person.
     pub contact: &'a ContactRow,
     /// Their name, as far as the card or the contact knows it.
     pub name: Option<String>,
-    /// What is sent.
     pub template: Id<ChannelTemplate>,
     /// Where its values come from.
     pub mapping: Mapping,

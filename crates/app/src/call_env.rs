@@ -23,7 +23,6 @@ pub(crate) const LEASE_MARGIN: i64 = LATEST_DIAL;
 /// Who places calls, in each mode.
 #[derive(Clone)]
 pub struct Carriers {
-    /// Calls of test keys.
     pub test: Arc<dyn Carrier>,
     /// Calls of live keys; `None` with `telephony.carrier = none`.
     pub live: Option<Arc<dyn Carrier>>,
@@ -90,7 +89,6 @@ pub type GivenUpHook = fn(&mut Tx<'_>, &Env, Tenant, Id<Call>) -> Result<(), Fai
 pub struct Env {
     /// The moment, new ids and keys.
     pub context: Context,
-    /// Who places calls.
     pub carriers: Carriers,
     /// Whether real carriers are not to be asked now, because the database may forget that they were
     /// (docs/contract/operator.md#health).
@@ -172,7 +170,6 @@ mod tests {
 
     use super::*;
 
-    /// Has two lines.
     #[derive(Default)]
     struct TwoLines(AtomicUsize);
 

@@ -12,16 +12,12 @@ use super::{App, Failure};
 /// Who writes to the customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
-    /// The agent.
     Agent,
-    /// A teammate.
     Teammate(Option<Id<User>>),
 }
 
-/// What is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Words<'a> {
-    /// A text.
     Text(&'a str),
     /// A template of the messaging channel with its values.
     Template(&'a Value),
@@ -30,13 +26,9 @@ pub enum Words<'a> {
 /// Something written in a chat.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatWords<'a> {
-    /// The workspace.
     pub tenant: Tenant,
-    /// The chat.
     pub chat: Id<Chat>,
-    /// By whom.
     pub writer: Writer,
-    /// What.
     pub words: Words<'a>,
 }
 

@@ -34,7 +34,6 @@ pub enum Bar {
 }
 
 impl Bar {
-    /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DoNotCall => "do_not_call",
@@ -98,9 +97,6 @@ pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recip
 
 /// Reads how these contacts, and those behind these addresses, stand, with a statement for each kind of fact: [`standing`]
 /// knows it until the transaction ends. `also` may look at more that travels along.
-///
-/// # Errors
-/// Those of the store.
 pub fn read_ahead(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -144,9 +140,6 @@ pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Co
 }
 
 /// How a person stands, by the contact, or by where a message is to go when there is none yet.
-///
-/// # Errors
-/// Those of the store.
 pub fn standing(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -52,7 +52,6 @@ pub async fn list(
     Ok(page.await?)
 }
 
-/// One contact.
 pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Result<ContactDetail, Failure> {
     let context = app.context();
     app.store

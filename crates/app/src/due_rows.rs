@@ -19,25 +19,15 @@ const LEASE: i64 = 30 * SECOND;
 
 /// A row that is due.
 pub trait DueRow: Copy + PartialEq + Send + 'static {
-    /// Its workspace.
     fn tenant(&self) -> Tenant;
 
     /// Up to `limit` rows that are due and not claimed, longest waiting first, without those of the workspaces in `without`.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<Self>, DbError>;
 
     /// Has other nodes leave it alone until `until`.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError>;
 
     /// When the next row is due for somebody who has not claimed it.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError>;
 }
 
@@ -61,9 +51,6 @@ pub async fn take<D: DueRow>(app: &App) -> Result<Vec<D>, DbError> {
 }
 
 /// When to take the next batch.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next_due<D: DueRow>(app: &App) -> Result<Option<Timestamp>, DbError> {
     let now = app.clock.now();
     app.store.read(move |tx| D::next_due(tx, now)).await

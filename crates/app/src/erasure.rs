@@ -128,7 +128,6 @@ impl Person {
         Ok(found)
     }
 
-    /// Its calls.
     fn call_ids(&self) -> Vec<Id<Call>> {
         self.calls.keys().copied().collect()
     }
@@ -173,11 +172,9 @@ fn on_record(tx: &mut Tx<'_>, tenant: Tenant, number: E164) -> Result<Vec<Contac
 /// The person of an erasure, for rooms above this one.
 #[derive(Debug, Clone)]
 pub struct ErasedPerson {
-    /// Its contacts.
     pub contacts: Vec<Id<Contact>>,
     /// Its numbers, of any country.
     pub numbers: BTreeSet<E164>,
-    /// Its calls.
     pub calls: Vec<Id<Call>>,
 }
 

@@ -8,11 +8,8 @@ use store::DbError;
 /// A refusal or a failure, on its way to the client.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// Code and status.
     pub error: &'static ErrorCode,
-    /// For people.
     pub message: String,
-    /// For programs.
     pub meta: Option<Value>,
     /// Seconds after which to come again.
     pub retry_after: Option<i64>,

@@ -47,9 +47,6 @@ pub enum Claim {
 }
 
 /// Drops keys after their 24 hours; when the next are due, tomorrow at the latest.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
     loop {
@@ -66,9 +63,6 @@ pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
 }
 
 /// Which of these keys, of one workspace, mode and operation, were used before.
-///
-/// # Errors
-/// Those of the store.
 pub fn used<'a>(
     tx: &mut Tx<'_>,
     all: impl IntoIterator<Item = &'a Once>,
@@ -79,9 +73,6 @@ pub fn used<'a>(
 
 /// Keeps the answers of requests that were done together, with keys of which none was used before. If one is used by now, the
 /// transaction runs again on a shared store.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn keep_new(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -99,9 +90,6 @@ pub(crate) fn keep_new(
 
 /// Takes keys of requests that were done together, of which none was used before. If one is used by now, the transaction
 /// runs again on a shared store.
-///
-/// # Errors
-/// Those of the store.
 pub fn take_new(tx: &mut Tx<'_>, now: Timestamp, taken: &[Taken]) -> Result<(), Failure> {
     Ok(idempotency::insert_taken(tx, now, taken)?)
 }

@@ -19,9 +19,6 @@ pub async fn fact(app: &App, name: &'static str) -> Result<Option<Value>, Failur
 }
 
 /// Keeps a fact, unless one of this name is kept already.
-///
-/// # Errors
-/// Those of the store.
 pub async fn keep_fact(app: &App, name: &'static str, fact: &Value) -> Result<(), Failure> {
     let sealed = app.keyring.seal(name, &fact.to_string()).map_err(Failure::internal)?;
     app.store.tx(move |tx| installation::get_or_insert(tx, name, &sealed)).await?;

@@ -154,17 +154,12 @@ pub struct Hooks {
 pub struct App {
     /// Where data lives.
     pub store: Store,
-    /// The one clock.
     pub clock: Clock,
-    /// New ids.
     pub ids: Arc<Ids>,
     /// Secrets.
     pub keyring: Arc<Keyring>,
-    /// Effective settings.
     pub config: Config,
-    /// Figures.
     pub metrics: Arc<Metrics>,
-    /// Traces.
     pub traces: Traces,
     /// What this node remembers of keys.
     pub access: access::Cache,
@@ -174,7 +169,6 @@ pub struct App {
     pub hooks: Hooks,
     /// What those rooms keep on this node.
     pub kept: kept::Kept,
-    /// Who places calls.
     pub carriers: calls::Carriers,
     /// Whether the carrier of live calls is left alone for a while.
     pub breaker: nudges::Breaker,
@@ -221,7 +215,6 @@ pub struct App {
 pub struct Context {
     /// The moment of the request.
     pub now: Timestamp,
-    /// New ids.
     pub ids: Arc<Ids>,
     /// Where events go after the commit.
     pub webhooks: Arc<::webhooks::Engine>,

@@ -3,7 +3,6 @@
 
 use std::net::SocketAddr;
 
-/// Health of one trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrunkHealth {
     /// Its name in the settings.
@@ -22,7 +21,6 @@ pub struct TrunkHealth {
 
 /// The telephone lines of this node.
 pub trait Lines: Send + Sync {
-    /// Health of the trunks.
     fn trunks(&self) -> Vec<TrunkHealth>;
 
     /// Calls that this node holds, and dials that are on their way.

@@ -34,9 +34,7 @@ const PAGE: i64 = 500;
 /// Where the master key comes from.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// The setting.
     Setting(MasterKey),
-    /// The data folder.
     Folder(PathBuf),
 }
 

@@ -30,7 +30,6 @@ fn hash_password(password: &str) -> Result<String, Failure> {
     Ok(format!("pbkdf2-sha256${ROUNDS}${}${}", STANDARD_NO_PAD.encode(salt), STANDARD_NO_PAD.encode(out)))
 }
 
-/// Adds a person.
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) -> Result<MemberView, Failure> {
     let context = app.context();
     let email = body.email.trim().to_lowercase();

@@ -22,9 +22,7 @@ const PROMPT: i64 = SECOND;
 /// What a node is there for, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duty {
-    /// What for.
     pub status: NodeStatus,
-    /// Since when.
     pub since: Timestamp,
 }
 
@@ -91,7 +89,6 @@ impl Skew {
         self.ahead.abs() - self.unsure > i64::try_from(most.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// For people.
     pub fn words(self, most: Duration) -> String {
         let side = if self.ahead < 0 { "behind" } else { "ahead of" };
         #[allow(clippy::cast_precision_loss, reason = "seconds for people")]
@@ -112,7 +109,6 @@ struct Seen {
     weeks: Vec<String>,
 }
 
-/// This node.
 pub struct Node {
     name: Arc<str>,
     duty: watch::Sender<Duty>,

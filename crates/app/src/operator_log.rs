@@ -12,9 +12,7 @@ use runtime::ids::Ids;
 /// What an operator write says of itself.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// Operation id.
     pub operation: &'static str,
-    /// Request id.
     pub request_id: String,
 }
 

@@ -29,7 +29,6 @@ const FLOWS_OF_BATCH: i64 = 8 << 20;
 pub struct Needs {
     /// Names that a call must bring a value for, in order.
     pub required: Vec<String>,
-    /// Tools that it uses.
     tools: Vec<ToolUse>,
 }
 
@@ -199,9 +198,6 @@ pub fn flow_readiness(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result
 
 /// How many of the due calls can be looked at together: the flows of their agents are loaded here, outside of
 /// the transaction, up to the bound of a batch.
-///
-/// # Errors
-/// Those of the store.
 pub async fn of_due(app: &App, now: Timestamp, most: i64) -> Result<i64, Failure> {
     let due = app.store.read(move |tx| agents::flows_of_due(tx, now, most)).await?;
     let (mut together, mut bytes) = (0, 0);
@@ -269,9 +265,6 @@ impl OwnFlow {
     }
 
     /// Stores it; its id.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn store(
         &self,
         tx: &mut Tx<'_>,

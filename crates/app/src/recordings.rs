@@ -264,9 +264,6 @@ pub(super) fn erase(
 
 /// Forgets a batch of recordings that were kept longer ago than `recordings.keep_days`. Returns whether there
 /// may be more.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let days = app.config.recording_days;
     if days == 0 {

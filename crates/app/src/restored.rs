@@ -13,9 +13,6 @@ use crate::{operator_log, recordings};
 
 /// Recordings that are not stored yet lie in another folder now. One that was stored while the backup was made is
 /// taken from there. Returns how many there are.
-///
-/// # Errors
-/// Those of the store.
 pub async fn move_spool(store: &Store, config: &Config) -> Result<usize, DbError> {
     let Ok(node) = fs::read_to_string(config.data.join("node.name")) else { return Ok(0) };
     let (data, spool) = (config.data.clone(), recordings::spool(config));
@@ -41,9 +38,6 @@ pub async fn move_spool(store: &Store, config: &Config) -> Result<usize, DbError
 }
 
 /// Writes into the operator's log that the store is an older one that was put back: `subject` says of when.
-///
-/// # Errors
-/// Those of the store.
 pub async fn note(store: &Store, subject: String) -> Result<(), DbError> {
     let clock = Clock::real();
     let row = LogRow {

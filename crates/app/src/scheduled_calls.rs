@@ -289,9 +289,7 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
 /// A scheduled call that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The workspace.
     pub tenant: Tenant,
-    /// Its id.
     pub id: ScheduledCallId,
 }
 

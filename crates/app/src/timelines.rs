@@ -55,7 +55,6 @@ impl Checks {
         let _ = write!(self.0, "{comma}{check}");
     }
 
-    /// The list.
     pub fn text(mut self) -> String {
         self.0.push(']');
         self.0

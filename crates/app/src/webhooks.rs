@@ -64,7 +64,6 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
     Ok(rows.into_iter().map(view).collect())
 }
 
-/// One endpoint.
 pub async fn get(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Endpoint, Failure> {
     app.store.read(move |tx| webhooks::get(tx, tenant, id)).await?.map(view).ok_or_else(missing)
 }

@@ -91,7 +91,6 @@ pub async fn list(
     Ok((rows.into_iter().map(view).collect(), next))
 }
 
-/// One workspace.
 pub async fn get(app: &App, tenant: Tenant) -> Result<WorkspaceView, Failure> {
     app.store
         .read(move |tx| workspaces::get(tx, tenant))

@@ -23,9 +23,7 @@ use store::{DbError, Tx};
 /// An action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The workspace.
     pub tenant: Tenant,
-    /// The move.
     pub movement: Id<BoardMove>,
     /// Place of the automation in its column.
     pub position: i64,

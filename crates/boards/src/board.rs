@@ -13,7 +13,6 @@ use store::{DbError, Tx};
 /// Whose a board is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// A campaign.
     Campaign(Id<Campaign>),
     /// An agent that answers calls or chats, or whose nudges reach people.
     Agent(Id<Agent>),

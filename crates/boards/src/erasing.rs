@@ -14,9 +14,6 @@ const BATCH: i64 = 500;
 
 /// Empties the cards of a person and ends what they wait for. The cards stay, without a name, a number or a
 /// word of what was said, so that the figures of their boards stay true.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -14,7 +14,6 @@ use crate::board::Owner;
 /// Why a card moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
-    /// Who moves it.
     pub by: MovedBy,
     /// The call that it is sorted after, or else the last one.
     pub call: Option<Id<Call>>,

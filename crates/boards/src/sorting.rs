@@ -23,9 +23,6 @@ use crate::moves::{Reason, relocate};
 
 /// Called for every fact that was applied to a call. The first ring, or the answer of an incoming call, makes
 /// the card; the end sorts it. Boards are about real people: simulated calls make no cards.
-///
-/// # Errors
-/// Those of the store.
 pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     let inbound = call.direction == Direction::Inbound;
@@ -70,9 +67,6 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
 
 /// Called when nobody will call a person of a campaign again although the last call did not say so: the card is sorted as
 /// after that call.
-///
-/// # Errors
-/// Those of the store.
 pub fn given_up(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
     let Some(call) = calls::find(tx, tenant, call)? else { return Ok(()) };
     let Some((owner, contact)) = on_board(&call) else { return Ok(()) };
@@ -80,18 +74,12 @@ pub fn given_up(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> R
 }
 
 /// Called when the analysis of a call is over, whether it found something or not.
-///
-/// # Errors
-/// Those of the store.
 pub fn analysed(tx: &mut Tx<'_>, env: &Env, call: &CallRow, chosen: Option<&Chosen>) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     after_call(tx, env, call, owner, contact, Step::Analysed(chosen))
 }
 
 /// The columns that the language model may choose of: those that a conversation can bring a person to.
-///
-/// # Errors
-/// Those of the store.
 pub fn choices(tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> {
     let Some((owner, _)) = on_board(call) else { return Ok(Vec::new()) };
     let Some(board) = boards::of_owner(tx, call.workspace, &owner.text())? else { return Ok(Vec::new()) };
@@ -183,9 +171,6 @@ fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entr
 
 /// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
 /// everybody else onto that of the agent, and is sorted as after a call.
-///
-/// # Errors
-/// Those of the store.
 pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &ChatRow) -> Result<(), Failure> {
     if chat.customer_messages == 0 {
         return Ok(());

@@ -70,9 +70,6 @@ pub fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
 }
 
 /// The same with its counters.
-///
-/// # Errors
-/// Those of the store.
 pub fn told(tx: &mut Tx<'_>, row: CampaignRow) -> Result<CampaignView, Failure> {
     let known = progress::get(tx, row.workspace, row.id)?;
     Ok(view(row, known.as_ref()))
@@ -279,9 +276,6 @@ pub fn change(
 }
 
 /// Writes a row that is held.
-///
-/// # Errors
-/// Those of the store.
 pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     if campaigns::save(tx, row)? {
         Ok(())

@@ -35,9 +35,6 @@ fn standing(row: &EntryRow) -> Standing {
 }
 
 /// Erases the rows of a person in every list: in force, staged or old.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -26,10 +26,8 @@ pub(crate) const PIECE: usize = 2_000;
 pub struct Filling {
     tenant: Tenant,
     campaign: Id<Campaign>,
-    /// Its number.
     list: i64,
     needed: Needed,
-    /// Numbers that it has.
     seen: HashSet<E164>,
     /// What its rows lack; once they lack something, no more of them are stored.
     lacking: Lacking,

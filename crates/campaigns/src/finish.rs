@@ -23,7 +23,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::ListComplete => "list_complete",
@@ -66,9 +65,6 @@ pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow)
 
 /// Completes a campaign of another channel, which the caller holds: it is saved, and its mails are owed. What its event
 /// tells besides is `more`; `None` as the reason: its owner ends it.
-///
-/// # Errors
-/// Those of the store.
 pub fn over(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -44,9 +44,6 @@ pub fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Res
 }
 
 /// Its progress.
-///
-/// # Errors
-/// Those of the store.
 pub fn progress(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
     store::campaigns::progress::get(tx, tenant, id)?
         .ok_or_else(|| Failure::internal(format!("{id} has no progress")))

@@ -29,7 +29,6 @@ use super::{board, find, progress};
 pub struct NewRow {
     /// The number, in any notation.
     pub phone: String,
-    /// Name.
     pub name: Option<String>,
     /// Values of the conversation.
     pub variables: Map<String, Value>,
@@ -113,9 +112,6 @@ pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
 /// Puts people on the list of a campaign, behind those who are there, in the transaction of the caller: for
 /// streams and boards. A number is on a list once. A name that is too long is cut, and values beyond the
 /// ceilings are left out. There is a campaign for the caller to name, or it was deleted: then it takes nothing.
-///
-/// # Errors
-/// Those of the store.
 pub fn add(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -195,7 +191,6 @@ fn within_ceilings(variables: &mut Map<String, Value>) {
 /// What the agent of a campaign needs of every row, and the flow that says so.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Needed {
-    /// The published flow.
     pub flow: Option<String>,
     /// Names that every row must have a value for.
     pub names: Vec<String>,
@@ -387,9 +382,6 @@ const SWEEP: i64 = 2_000;
 
 /// Removes rows of lists that are not in force any more, in batches. Returns when the next staged list is to be
 /// given up.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     let stale = app.clock.now().plus(-STALE);
     while app.store.tx_alone(move |tx| lists::sweep(tx, stale, SWEEP)).await? {}
@@ -404,7 +396,6 @@ pub struct Query {
     pub state: String,
     /// What the name or the number contains.
     pub q: Option<String>,
-    /// How many.
     pub limit: i64,
     /// How many come before them.
     pub offset: i64,

@@ -35,7 +35,6 @@ pub(crate) enum Stop {
     ListComplete,
     /// Outside its dates or its daily window; when it is looked at next.
     OutsideSchedule(Option<Timestamp>),
-    /// The workspace is suspended.
     Suspended,
     /// The workspace is not verified.
     KybUnverified,
@@ -83,7 +82,6 @@ impl Stop {
 
 /// What the turn of a campaign came to.
 pub(crate) struct Outcome<'a> {
-    /// What it did.
     pub work: Work,
     /// Why it dials no more.
     pub stop: Option<&'a Stop>,

@@ -16,9 +16,6 @@ const KEPT: i64 = 400 * DAY;
 const SWEEP: i64 = 1_000;
 
 /// Removes runs that are older than they are kept.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let before = app.clock.now().plus(-KEPT);
     while app.store.tx(move |tx| runs::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}

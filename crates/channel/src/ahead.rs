@@ -110,7 +110,6 @@ const REPLIES: i64 = 7 * DAY;
 struct Names {
     /// The provider's ids of messages.
     messages: BTreeMap<String, BTreeSet<String>>,
-    /// Who has written.
     people: BTreeMap<String, Vec<Recipient>>,
     /// Messages that statuses name by our id, with the provider's.
     ours: Vec<(String, Id<ChannelMessage>)>,

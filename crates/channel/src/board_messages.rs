@@ -14,9 +14,6 @@ use crate::numbers::{Which, sending_number};
 use crate::templates;
 
 /// Queues the message of a column, from the default number. Consent, window and limit are those of every message.
-///
-/// # Errors
-/// Those of the store.
 pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sent, Failure> {
     let (tenant, contact) = (wanted.tenant, wanted.contact);
     if !access::feature_on(&access::workspace(tx, tenant)?, "chatappChannel") {

@@ -36,7 +36,6 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Those of a connection.
     pub(crate) fn of(keyring: &Keyring, row: &ConnectionRow) -> Result<Self, Failure> {
         keyring
             .open_sealed(&purpose(row.id), &row.credentials)
@@ -314,9 +313,6 @@ pub async fn delete(app: &Arc<App>, trace: Trace, tenant: Tenant) -> Result<(), 
 
 /// Remembers that the provider does not accept the token any more, unless it was replaced meanwhile. It is called
 /// with every refusal; those that say nothing of the token change nothing.
-///
-/// # Errors
-/// Those of the store.
 pub async fn token_refused(app: &Arc<App>, account: &Account, error: &ProviderError) -> Result<(), Failure> {
     if error.effect() != Effect::TokenInvalid {
         return Ok(());

@@ -20,7 +20,6 @@ use store::chats::{self, ChatRow};
 /// What is shown of a conversation beside the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Include {
-    /// Its messages.
     pub messages: bool,
     /// What was read out of it.
     pub analysis: bool,
@@ -46,9 +45,6 @@ impl Include {
 
 /// Conversations, newest first, and the key after which the list goes on. A test key has none: what it starts is not
 /// stored.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,

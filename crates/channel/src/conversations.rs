@@ -28,9 +28,6 @@ use crate::{media, voice_notes};
 const ANSWERS: i64 = 72 * HOUR;
 
 /// What follows from a message that was stored or moved on.
-///
-/// # Errors
-/// Those of the store.
 pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
     let env = Env::within(app);
     match (fact.before, fact.message.direction) {

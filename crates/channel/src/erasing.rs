@@ -16,9 +16,6 @@ use crate::{inbox, media};
 const STEP: i64 = 500;
 
 /// Erases a person's messages.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -6,7 +6,6 @@ use domain::ids::{ChannelNumber, Id};
 use domain::tenant::Tenant;
 use store::Tx;
 
-/// What happened.
 #[derive(Debug, Clone, Copy)]
 pub enum Fact<'a> {
     /// A template changed at the provider.
@@ -18,7 +17,6 @@ pub enum Fact<'a> {
     },
     /// The quality of a number changed.
     Quality {
-        /// Which.
         number: Id<ChannelNumber>,
         /// What it is now.
         quality: &'a str,
@@ -28,10 +26,7 @@ pub enum Fact<'a> {
     /// The provider restricted the account, or lifted a restriction.
     Restricted(bool),
     /// The access token is accepted no more, or again.
-    Token {
-        /// Whether it is.
-        accepted: bool,
-    },
+    Token { accepted: bool },
     /// The account was disconnected.
     Disconnected,
 }
@@ -42,7 +37,6 @@ pub type Follower = fn(&App, &mut Tx<'_>, Tenant, &Fact<'_>) -> Result<(), Failu
 /// Those that do, in this order.
 const FOLLOWERS: &[Follower] = &[crate::campaigns::outcomes::told];
 
-/// Tells everybody.
 pub(crate) fn tell(app: &App, tx: &mut Tx<'_>, tenant: Tenant, fact: &Fact<'_>) -> Result<(), Failure> {
     FOLLOWERS.iter().try_for_each(|follower| follower(app, tx, tenant, fact))
 }

@@ -29,7 +29,6 @@ pub type Follower = fn(&App, &mut Tx<'_>, &MessageFact<'_>) -> Result<(), Failur
 /// Everybody who does, in this order.
 const FOLLOWERS: &[Follower] = &[crate::conversations::heard, crate::campaigns::outcomes::heard];
 
-/// Tells everybody.
 pub(crate) fn tell(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
     FOLLOWERS.iter().try_for_each(|follower| follower(app, tx, fact))
 }

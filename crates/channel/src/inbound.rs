@@ -25,9 +25,6 @@ use crate::{media, people};
 const MAX_WORDS: usize = 65_536;
 
 /// Takes a customer's message, once.
-///
-/// # Errors
-/// Those of the store.
 pub fn message(
     app: &App,
     tx: &mut Tx<'_>,
@@ -114,9 +111,6 @@ fn with_own_ids(
 }
 
 /// A message that somebody of the business wrote in the provider's own app.
-///
-/// # Errors
-/// Those of the store.
 pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &Echo) -> Result<(), Failure> {
     let context = app.context();
     let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &echo.id)?;
@@ -149,9 +143,6 @@ pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &
 }
 
 /// A customer stopped or allowed marketing with the provider.
-///
-/// # Errors
-/// Those of the store.
 pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference) -> Result<(), Failure> {
     let context = app.context();
     let Some(to) = told.person.address() else { return Ok(()) };

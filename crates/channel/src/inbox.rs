@@ -310,9 +310,6 @@ fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
 }
 
 /// Connections with work, which now belong to this node for a while.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
     let now = app.clock.now();
     let take = |patient: bool| {
@@ -334,9 +331,6 @@ async fn first_due(app: &App) -> Result<Option<Timestamp>, Failure> {
 }
 
 /// When to look again. What is due by now belongs to another node, or waits for what is before it.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let soon = app.clock.now().plus(SECOND);
     let next = first_due(app).await?;
@@ -510,9 +504,6 @@ async fn work_together(
 }
 
 /// Forgets what came long ago; whether there may be more of it.
-///
-/// # Errors
-/// Those of the store.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
     leave_no_trace(app).await;
     let before = app.clock.now().plus(-KEPT);
@@ -522,9 +513,6 @@ pub async fn forget(app: &App) -> Result<bool, Failure> {
 }
 
 /// Forgets what a person wrote and was not worked yet.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -537,9 +525,6 @@ pub fn erase(
 }
 
 /// The same by the addresses of a person on the channel.
-///
-/// # Errors
-/// Those of the store.
 pub fn forget_people(
     tx: &mut Tx<'_>,
     keyring: &Keyring,

@@ -83,7 +83,6 @@ fn as_items(count: usize) -> i64 {
 }
 
 impl Inflow {
-    /// That of a connection.
     pub(crate) fn of(app: &App, connection: Id<ChannelConnection>) -> Arc<Self> {
         let inflows = app.kept.of(Inflows::default);
         let mut known = inflows.0.lock().unwrap_or_else(PoisonError::into_inner);

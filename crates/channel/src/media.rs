@@ -66,18 +66,12 @@ pub(crate) fn owe(
 }
 
 /// Files that are due, at most so many: until their next moment they belong to the caller, who fetches each.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take(app: &App, most: usize) -> Result<Vec<MessageRow>, Failure> {
     let (now, most) = (app.clock.now(), i64::try_from(most).unwrap_or(i64::MAX));
     Ok(app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), most)).await?)
 }
 
 /// When the next file is to be fetched, or the next object is to go.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let due = |tx: &mut Tx<'_>| {
         Ok::<_, DbError>((channel_messages::next_media(tx)?, channel_messages::next_drop(tx)?))
@@ -170,9 +164,6 @@ async fn give_up(app: &Arc<App>, tenant: Tenant, id: Id<ChannelMessage>) -> Resu
 }
 
 /// Drops the objects that are to go.
-///
-/// # Errors
-/// Those of the store.
 pub async fn drop_due(app: &App) -> Result<(), DbError> {
     loop {
         let now = app.clock.now();
@@ -196,7 +187,6 @@ pub async fn drop_due(app: &App) -> Result<(), DbError> {
 pub struct KeptFile {
     /// Its content type, as the provider named it.
     pub content_type: String,
-    /// Its length.
     pub bytes: u64,
     tenant: Tenant,
     message: Id<ChannelMessage>,
@@ -283,9 +273,6 @@ pub async fn open(app: &App, file: &KeptFile) -> Result<Transfer, Failure> {
 }
 
 /// Removes messages that are over and older than the days that are kept, with their files.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     const SWEEP: i64 = 200;
     let days = app.config.chats.keep_days;

@@ -26,11 +26,9 @@ use crate::providers::provider;
 /// A number that messages can be sent from.
 #[derive(Debug, Clone)]
 pub struct Number {
-    /// Its id.
     pub id: Id<ChannelNumber>,
     /// The provider's id of it.
     pub phone_number_id: String,
-    /// The number.
     pub e164: E164,
     /// The connection of its account.
     pub account: Id<ChannelConnection>,
@@ -61,14 +59,11 @@ impl Number {
     }
 }
 
-/// Which number sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which<'a> {
-    /// The default one.
     Default,
     /// The one that an agent answers on.
     Agent(Id<Agent>),
-    /// This one.
     Number(Id<ChannelNumber>),
     /// The one with this id at the provider.
     Provider(&'a str),
@@ -128,9 +123,6 @@ fn rows(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<ChannelNumber>, View)
 }
 
 /// The numbers of a workspace.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
     let rows = app.store.read(move |tx| rows(tx, tenant)).await?;
     Ok(rows.into_iter().map(|(_, view)| view).collect())
@@ -388,9 +380,6 @@ const WORTH_SAYING: i64 = 30 * MINUTE;
 
 /// The provider limits a number because people report its messages: agents do not reply on it for an hour from now.
 /// Told once a pause, and again when its end has moved far.
-///
-/// # Errors
-/// Those of the store.
 pub fn spam_limited(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -427,9 +416,6 @@ fn announce_pause(
 }
 
 /// Tells of pauses that go on beyond the end that was announced; when the next such end passes.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) async fn announce_pauses(app: &App) -> Result<Option<Timestamp>, Failure> {
     let context = app.context();
     app.store

@@ -33,9 +33,6 @@ struct Outcome {
 type Desks = Gathers<Arc<Outcome>, Result<Delivered, Failure>>;
 
 /// Stores what came of handing a message to the provider, with what `then` does.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) async fn store<T: Send + 'static>(
     app: &Arc<App>,
     claim: Claim,

@@ -15,9 +15,6 @@ use store::{Tx, channel_consents, channel_messages};
 const MAX_NAME: usize = 200;
 
 /// The contact of a number or of an id on the channel.
-///
-/// # Errors
-/// Those of the store.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<ContactRow>, Failure> {
     Ok(match to {
         Recipient::Phone(number) => contacts::find_by_phone(tx, tenant, Mode::Live, &number.to_string())?,
@@ -26,9 +23,6 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<Co
 }
 
 /// The contact of a number or of an id that had none a moment ago.
-///
-/// # Errors
-/// Those of the store.
 pub fn make(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -82,9 +76,6 @@ fn fresh(
 
 /// The contact of somebody who wrote, with what the channel tells of them. Somebody who hid the number and shows
 /// it now is one person from here on: what stands under the id goes to the contact of the number.
-///
-/// # Errors
-/// Those of the store.
 pub fn who_wrote(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -200,9 +191,6 @@ fn follow(
 
 /// Gives a person another number or id, which the channel has told. An address that somebody else has stays theirs;
 /// what the person stopped counts there, too ([`follow`]).
-///
-/// # Errors
-/// Those of the store.
 pub fn moved(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -34,7 +34,6 @@ use crate::{people, providers, slots, templates, view};
 
 /// What the first transaction of a request came to.
 pub(crate) enum Intent {
-    /// It is answered.
     Given(Answer),
     /// It is refused; the decision is kept.
     Refused(Failure),
@@ -64,7 +63,6 @@ impl Request {
         plain && self.opt_in.is_none() && self.reply_to.is_none()
     }
 
-    /// Its number.
     pub(crate) fn number(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Number, Failure> {
         number_of(tx, tenant, self.from.as_deref())
     }
@@ -548,9 +546,6 @@ fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
 }
 
 /// A page of messages, newest first. A test key has none: what it sends is not stored.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,

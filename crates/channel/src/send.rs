@@ -61,7 +61,6 @@ pub enum Delivered {
     Sent(Box<MessageRow>),
     /// It was certainly not sent, and waits for its next moment.
     Waits(Box<MessageRow>),
-    /// The provider refused it.
     Refused(Box<MessageRow>, ProviderError),
     /// Nobody knows whether it was sent.
     Unknown(Box<MessageRow>),
@@ -245,7 +244,6 @@ fn of_status(row: MessageRow) -> Delivered {
     }
 }
 
-/// A message failed.
 pub(crate) fn fail(
     app: &App,
     tx: &mut Tx<'_>,
@@ -377,9 +375,6 @@ impl Drop for Place {
 
 /// Sends what is due: one round over the numbers that have something to send, longest waiting first, each with its
 /// share. Returns when to look again.
-///
-/// # Errors
-/// Those of the store.
 pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     give_up_abandoned(app).await?;
     let now = app.clock.now();
@@ -613,9 +608,6 @@ pub(crate) fn number_of(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Opt
 }
 
 /// A message by its id, for those who follow it.
-///
-/// # Errors
-/// Those of the store.
 pub async fn message(
     app: &App,
     tenant: Tenant,

@@ -80,9 +80,6 @@ fn refused(refusal: &Refusal) -> Carried {
 }
 
 /// Takes what is written in a chat, in the transaction that stores it.
-///
-/// # Errors
-/// Those of the store.
 pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Carried, Failure> {
     let tenant = said.tenant;
     let unavailable = || Ok(Carried::Refused("number_unavailable".to_owned()));

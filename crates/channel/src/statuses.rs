@@ -18,9 +18,6 @@ use crate::send::number_struck;
 
 /// Takes news of a message, in the transaction that marks the notification as worked. News of a message that is not
 /// known here (another program of the same account sent it) change nothing.
-///
-/// # Errors
-/// Those of the store.
 pub fn status(
     app: &App,
     tx: &mut Tx<'_>,
@@ -118,9 +115,6 @@ fn find(
 }
 
 /// What a provider's error says of the person.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn person_struck(
     app: &App,
     tx: &mut Tx<'_>,

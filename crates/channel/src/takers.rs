@@ -9,7 +9,6 @@ use store::Tx;
 use crate::numbers::Number;
 use crate::{inbound, statuses};
 
-/// A customer's message.
 pub(crate) fn message(
     app: &App,
     tx: &mut Tx<'_>,

@@ -24,7 +24,6 @@ const TOGETHER: usize = 64;
 /// Transactions at once: while one commits, the next is filled.
 const TURNS: usize = 2;
 
-/// Where requests wait.
 type Desks = Gathers<Arc<Request>, Shared<Intent>>;
 
 /// Takes the message of a request together with others that wait.

@@ -18,9 +18,6 @@ use crate::{inbox, messages, numbers, templates};
 const AT_ONCE: i64 = 8;
 
 /// Accounts whose time has come; each is looked at again in an hour unless its look comes to an end.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take(app: &App) -> Result<Vec<ConnectionRow>, Failure> {
     let now = app.clock.now();
     app.store
@@ -29,9 +26,6 @@ pub async fn take(app: &App) -> Result<Vec<ConnectionRow>, Failure> {
 }
 
 /// When the next account is looked at, the next pause told, and old notifications forgotten.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
     let pause = numbers::announce_pauses(app).await?;
     while inbox::forget(app).await? && !app.clock.stopping() {}

@@ -33,9 +33,6 @@ pub(crate) fn is_note(message: &MessageRow) -> bool {
 }
 
 /// What is said in a note of a conversation; none when it is in none, or nothing can be made out.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Result<Option<String>, Failure> {
     let (tenant, id) = (message.workspace, message.id);
     if !is_note(message) {

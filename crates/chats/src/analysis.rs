@@ -29,9 +29,6 @@ pub struct Owed {
 }
 
 /// Takes up to `limit` analyses that are due: they are this node's until their lease ends.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError> {
     let (now, limit) = (app.clock.now(), i64::try_from(limit).unwrap_or(1));
     let taken = app.store.tx(move |tx| chats::take_to_analyse(tx, now, now.plus(LEASE), limit)).await?;
@@ -39,9 +36,6 @@ pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError
 }
 
 /// When the next analysis is due.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
     app.store.read(chats::next_analysis).await
 }

@@ -25,7 +25,6 @@ const LONGEST: usize = 4_096;
 pub struct Heard {
     /// The message on the channel.
     pub message: Id<ChannelMessage>,
-    /// In words.
     pub text: String,
     /// Whether better words are still being made out: the reply waits for them, for [`MAKING_OUT`] at most.
     pub pending: bool,
@@ -36,9 +35,6 @@ const MAKING_OUT: i64 = MINUTE;
 
 /// Takes what the customer sent. Returns `false` when the chat has as much as it may: it has ended, and the words
 /// stand in no chat. The row is saved.
-///
-/// # Errors
-/// Those of the store.
 pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Result<bool, Failure> {
     let characters = row.characters + heard.text.chars().count() as i64;
     if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
@@ -61,9 +57,6 @@ pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Re
 
 /// Takes the words that were made out of a message; none when that failed. The reply waits no longer, unless it waits for
 /// `others`, too.
-///
-/// # Errors
-/// Those of the store.
 pub fn made_out(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -87,9 +80,6 @@ pub fn made_out(
 }
 
 /// Puts a message that the service or a client has sent into the transcript. The row is saved.
-///
-/// # Errors
-/// Those of the store.
 pub fn started(
     tx: &mut Tx<'_>,
     env: &Env,

@@ -111,9 +111,6 @@ fn finish(
 }
 
 /// Whether the reply to a file that comes now waits until the file is there: the agent waits for a document.
-///
-/// # Errors
-/// Those of the store.
 pub fn waits_for_file(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
     Ok(wanted(tx, row)?.is_some())
 }

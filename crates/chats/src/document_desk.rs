@@ -65,11 +65,8 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<Received
 
 /// A file on its way to a teammate.
 pub struct OpenedFile {
-    /// What it is.
     pub content_type: FileType,
-    /// Its size.
     pub bytes: i64,
-    /// What it is called.
     pub name: String,
     pieces: Box<dyn Pieces>,
 }

@@ -27,9 +27,6 @@ fn forget(tx: &mut Tx<'_>, now: Timestamp, tenant: Tenant, id: Id<Document>) -> 
 }
 
 /// Erases the documents of a person: files, details, and that there were any.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -44,9 +41,6 @@ pub fn erase(
 }
 
 /// Removes a batch of documents that are older than `documents.keep_days`. Returns whether there may be more.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<bool, DbError> {
     let days = app.config.document_days;
     if days == 0 {
@@ -72,9 +66,6 @@ fn again_after(attempts: i64) -> i64 {
 }
 
 /// Drops objects that are due, and returns when the next one is.
-///
-/// # Errors
-/// Those of the store.
 pub async fn drop_due(app: &App) -> Result<Option<Timestamp>, DbError> {
     loop {
         let now = app.clock.now();

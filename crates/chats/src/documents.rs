@@ -41,7 +41,6 @@ const GRACE: i64 = HOUR;
 pub struct SentFile {
     /// The name of the part; by its place when empty.
     pub part: String,
-    /// What it holds.
     pub bytes: Arc<[u8]>,
 }
 
@@ -198,9 +197,6 @@ fn open_chat(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>) -> Result
 }
 
 /// The document that a chat with the agent waits for, if it does.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn wanted(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<AskedDocument>, Failure> {
     if row.state != State::Ai {
         return Ok(None);
@@ -215,9 +211,6 @@ fn asked(tx: &mut Tx<'_>, row: &ChatRow) -> Result<AskedDocument, Failure> {
 }
 
 /// Writes the objects down as ones to be dropped, so that none is left that nobody knows of.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn owe(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, parts: &[Part]) -> Result<(), Failure> {
     for part in parts {
         documents::owe_drop(tx, tenant, &part.object, env.context.now.plus(GRACE))?;
@@ -324,9 +317,6 @@ fn finish(
 }
 
 /// Writes down what an upload means: the document, the files that it is made of, and its event.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn keep(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -454,9 +444,6 @@ pub(crate) fn emit(
 }
 
 /// What the newest document of a chat is for its conversation.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn outcome(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<Input>, Failure> {
     let row = documents::latest_of_chat(tx, tenant, chat)?;
     Ok(row.map(|row| Input::DocumentChecked {

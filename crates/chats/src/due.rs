@@ -19,9 +19,6 @@ use crate::session::{Claim, Env, begin_turn, end, read_state, save, standing};
 use crate::turn::handed_back;
 
 /// Takes over what this node was writing when it stopped: it is due at once. To be called before the node serves.
-///
-/// # Errors
-/// Those of the store.
 pub async fn adopt(app: &App) -> Result<u64, DbError> {
     let (node, now) = (app.ports.node.clone(), app.clock.now());
     app.store.tx(move |tx| chats::orphan(tx, &node, now)).await
@@ -30,9 +27,7 @@ pub async fn adopt(app: &App) -> Result<u64, DbError> {
 /// A chat that has to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The workspace.
     pub tenant: Tenant,
-    /// Its id.
     pub id: Id<Chat>,
 }
 

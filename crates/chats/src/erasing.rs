@@ -15,9 +15,6 @@ use crate::session::{Env, end, save};
 const SWEEP: i64 = 200;
 
 /// Erases the words of every chat with a person; one that is not over ends.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -58,9 +55,6 @@ pub fn erase(
 }
 
 /// Has every chat of a workspace end, in the transaction that suspends it.
-///
-/// # Errors
-/// Those of the store.
 pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
     if chats::want_all_ended(tx, tenant, EndCause::Abandoned, now)? > 0 {
         tx.wake(topics::CHATS);
@@ -69,9 +63,6 @@ pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Fa
 }
 
 /// Deletes chats that ended longer ago than `chats.keep_days`.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let days = app.config.chats.keep_days;
     if days == 0 {

@@ -19,14 +19,12 @@ pub struct Watch {
 /// What comes of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// More words.
     Text(String),
     /// The writer has finished, or has given up.
     End,
 }
 
 impl Feed {
-    /// Nobody watches.
     pub fn silent() -> Self {
         Self(None)
     }
@@ -37,7 +35,6 @@ impl Feed {
         (Self(Some(Arc::new(sender))), Watch { text, read: 0 })
     }
 
-    /// More words.
     pub(crate) fn push(&self, words: &str) {
         if let Some(sender) = self.0.as_ref().filter(|_| !words.is_empty()) {
             sender.send_modify(|text| text.push_str(words));

@@ -267,9 +267,6 @@ fn stays_with_people(refused: Failure) -> Failure {
 }
 
 /// A chat that was let in stands in the decision log like a call.
-///
-/// # Errors
-/// Those of the store.
 pub fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,

@@ -33,7 +33,6 @@ pub struct Env {
     pub context: Context,
     /// How long chats last.
     pub limits: Limits,
-    /// Name of this node.
     pub node: Arc<str>,
     /// Whether there is a language model.
     pub model: bool,

@@ -34,14 +34,15 @@ use crate::undelivered::{Unsaid, forget, undelivered, unsaid};
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// The model did not answer; whether the same may go better.
-    Model { again: bool },
+    Model {
+        again: bool,
+    },
     /// It took too long.
     Late,
     /// A file that it is about can be neither fetched nor stored now.
     Unavailable,
     /// Somebody else writes the reply by now, or nobody may.
     Gone,
-    /// The store failed.
     Store(Failure),
 }
 
@@ -54,12 +55,13 @@ impl From<Failure> for Trouble {
 /// What comes after the words of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The customer.
     Wait,
     /// A person, whom the flow or the model asked for.
     Person,
-    /// Nothing.
-    End { outcome: Option<String>, cause: EndCause },
+    End {
+        outcome: Option<String>,
+        cause: EndCause,
+    },
 }
 
 /// A reply that is ready to be stored.
@@ -81,11 +83,9 @@ pub(crate) struct Written {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Line {
-    /// Words.
     Words(String),
     /// A template of the messaging channel.
     Template {
-        /// Which, and its values.
         template: Value,
     },
 }

@@ -9,9 +9,6 @@ use store::chats::{self, ChatRow, MessageRow};
 use store::{DbError, Tx, channel_conversations};
 
 /// The places of a chat's messages that were not delivered.
-///
-/// # Errors
-/// Those of the store.
 pub fn undelivered(tx: &mut Tx<'_>, row: &ChatRow) -> Result<BTreeSet<i64>, DbError> {
     match row.channel {
         Channel::Chatapp => {

@@ -20,7 +20,6 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// Reads the word.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|code| code.as_str() == text)
             }

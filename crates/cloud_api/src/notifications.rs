@@ -49,7 +49,6 @@ pub struct Item {
     /// The same whenever the same is said. It may hold a person's number in a form of its own, so only a keyed
     /// hash of it is stored.
     pub key: String,
-    /// What is said.
     pub notification: Notification,
 }
 
@@ -283,7 +282,6 @@ impl Reader {
 
 /// What tells an item from others.
 enum Key {
-    /// Its id.
     Id(String),
     /// The field of something that has no id, and its words: with the moment of the entry they are its key.
     Words(String, String),

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::Cloud;
 use crate::wire::{self, Answered, Ask, Unanswered, path};
 
-/// Sends a message.
 pub(crate) async fn send(cloud: &Cloud, account: &Account, from: &str, outgoing: &Outgoing) -> Sent {
     let ask = Ask::post(path(&[from, "messages"], &[]), &body(outgoing)).unrepeated();
     outcome(account, cloud.exchange(account, ask).await)

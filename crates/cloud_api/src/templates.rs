@@ -72,7 +72,6 @@ pub(crate) async fn create(
     })
 }
 
-/// Changes a template.
 pub(crate) async fn edit(
     cloud: &Cloud,
     account: &Account,

@@ -22,13 +22,11 @@ const LONGEST_WORDS: usize = 300;
 /// Why there is no answer, or which one.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// Nothing was sent.
     Unsent(String),
     /// It may have been received.
     Unclear(String),
 }
 
-/// A request.
 pub(crate) struct Ask {
     method: Method,
     path: String,
@@ -96,7 +94,6 @@ impl Ask {
     }
 }
 
-/// An answer.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     /// Its JSON; null without a body, or when an answer without success has none.

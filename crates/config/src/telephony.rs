@@ -206,7 +206,10 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     }
     let carrier = section.text("carrier")?.unwrap_or_else(|| DEFAULT_CARRIER.to_owned());
     if carrier.len() > LONGEST_CARRIER || carrier.chars().any(char::is_control) {
-        return Err(format!("{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text, without control characters", section.name));
+        return Err(format!(
+            "{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text, without control characters",
+            section.name
+        ));
     }
     let (username, password) = (section.text("username")?, section.text("password")?);
     let inbound_auth = section.flag("inbound_auth")?;

@@ -175,10 +175,7 @@ fn wrong_trunks_and_providers_are_named() {
             "[{name = \"a\", address = \"a\", media_from = [\"10.0.0.0/40\"]}]",
             "telephony.sip.trunks[1].media_from: found «10.0.0.0/40»; allowed: addresses and networks such as 203.0.113.0/24",
         ),
-        (
-            "[{name = \"a\", address = \"a\", carrier = 7}]",
-            "telephony.sip.trunks[1].carrier: allowed: text",
-        ),
+        ("[{name = \"a\", address = \"a\", carrier = 7}]", "telephony.sip.trunks[1].carrier: allowed: text"),
         (
             "[{name = \"a\", address = \"a\", carrier = \"x\\ny\"}]",
             "telephony.sip.trunks[1].carrier: allowed: at most 64 bytes of text, without control characters",

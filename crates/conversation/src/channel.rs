@@ -4,10 +4,8 @@ closed_sets::words! {
     /// What an agent's conversations run on.
     #[derive(Default)]
     pub enum Channel {
-        /// Speech.
         #[default]
         Call = "call",
-        /// Text.
         Chat = "chat",
     }
 }

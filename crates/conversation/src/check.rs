@@ -64,9 +64,7 @@ pub struct Issue {
 /// What a flow is checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckFacts<'a> {
-    /// Channel of the agent.
     pub channel: Channel,
-    /// Tools of the workspace.
     pub tool_ids: &'a BTreeSet<String>,
     /// Whether a number is an Indian +91 number, such as [`is_plus_91`].
     pub is_indian: fn(&str) -> bool,

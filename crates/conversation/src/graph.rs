@@ -57,7 +57,6 @@ pub enum NodeKind {
     Converse(Converse),
     /// Decides without a model.
     Branch(Branch),
-    /// Calls a tool.
     Tool(Tool),
     /// Hands over to a person.
     Transfer(Transfer),
@@ -74,16 +73,13 @@ pub enum NodeKind {
 pub struct Say {
     /// What is said; empty in an unfinished draft.
     pub text: String,
-    /// The next node.
     pub next: Option<String>,
 }
 
 /// Fields of a `collect` node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collect {
-    /// The question.
     pub text: String,
-    /// What is captured.
     pub field: Field,
     /// Number of attempts before giving up, 1-10.
     pub attempts: u32,
@@ -99,7 +95,6 @@ pub struct Collect {
 pub struct Field {
     /// Key in the extracted fields; empty in an unfinished draft.
     pub key: String,
-    /// A label for people.
     pub label: String,
     /// What counts as an answer.
     pub kind: FieldKind,
@@ -111,14 +106,12 @@ pub struct Field {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldKind {
-    /// Any words.
     #[default]
     Text,
     /// Yes or no.
     Boolean,
     /// A number, captured as its digits.
     Number,
-    /// One of a list.
     Choice,
 }
 
@@ -143,7 +136,6 @@ pub struct Converse {
 pub struct Exit {
     /// When it applies, as a text for the model.
     pub when: String,
-    /// The next node.
     pub next: Option<String>,
 }
 
@@ -161,11 +153,9 @@ pub struct Branch {
 pub struct Case {
     /// Variable, captured field or saved tool answer.
     pub variable: String,
-    /// The comparison.
     pub op: Op,
     /// The value to compare with; its texts may use `{{variables}}`.
     pub value: Option<Value>,
-    /// The next node.
     pub next: Option<String>,
 }
 
@@ -176,9 +166,7 @@ pub enum Op {
     Eq,
     /// Not equal; a missing value is not equal to anything.
     Ne,
-    /// Less than.
     Lt,
-    /// Greater than.
     Gt,
     /// Equal to one of a list.
     In,
@@ -197,7 +185,6 @@ impl Op {
         ("exists", Op::Exists),
     ];
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::WORDS.into_iter().find(|(word, _)| *word == text).map(|(_, op)| op)
     }
@@ -212,7 +199,6 @@ pub struct Tool {
     pub arguments: Map<String, Value>,
     /// Variable that keeps the answer.
     pub save_as: Option<String>,
-    /// The next node.
     pub next: Option<String>,
     /// The next node when the tool failed; `None` means `next`.
     pub on_error: Option<String>,
@@ -249,9 +235,7 @@ pub enum TransferMode {
 pub struct Message {
     /// A template's name, or the object that the send-message endpoint takes.
     pub template: Option<Value>,
-    /// Free text.
     pub text: String,
-    /// The next node.
     pub next: Option<String>,
 }
 

@@ -91,7 +91,6 @@ impl Conversation {
         &self.flow
     }
 
-    /// What to store.
     pub fn state(&self) -> &State {
         &self.state
     }

@@ -12,7 +12,6 @@ use super::phrases::Phrases;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSettings {
-    /// The agent's channel.
     pub channel: Channel,
     /// The interpreter's own sentences.
     pub phrases: Phrases,
@@ -39,7 +38,6 @@ impl Default for ConversationSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The agent.
     Agent,
     /// The person it talks with.
     Customer,
@@ -48,9 +46,7 @@ pub enum Role {
 /// A turn of the transcript (docs/contract/recordings.md#transcript).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Who said it.
     pub role: Role,
-    /// What was said.
     pub text: String,
 }
 
@@ -60,7 +56,6 @@ pub struct Turn {
 pub struct ModelToolCall {
     /// One of the tools it was offered.
     pub tool_id: String,
-    /// Its arguments.
     pub arguments: Map<String, Value>,
 }
 
@@ -81,12 +76,10 @@ pub enum Input {
     },
     /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model.
     Heard {
-        /// The words.
         text: String,
     },
     /// A key was pressed: `0`-`9`, `*`, or `#`, which ends the entry.
     Digit {
-        /// The key.
         key: char,
     },
     /// No key followed for a while, which ends the entry like `#`.
@@ -118,10 +111,8 @@ pub enum Input {
     ToolAnswered {
         /// The request that it answers.
         request: u64,
-        /// Its answer.
         value: Value,
     },
-    /// A tool failed.
     ToolFailed {
         /// The request that failed.
         request: u64,
@@ -154,9 +145,7 @@ pub enum Input {
     /// Somebody else said something that belongs to the transcript, such as a teammate who held the chat for
     /// a while.
     Noted {
-        /// On whose side.
         role: Role,
-        /// What was said.
         text: String,
     },
     /// The agent was interrupted, so only a part of its last words was heard. This comes before the words
@@ -169,7 +158,6 @@ pub enum Input {
         /// The part that was heard, which replaces them; may be empty.
         heard: String,
     },
-    /// The customer left.
     HungUp,
 }
 
@@ -177,25 +165,18 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Exchange {
-    /// Somebody spoke.
     Said {
-        /// Who.
         role: Role,
-        /// What.
         text: String,
     },
     /// The model called a tool.
     ToolCalled {
         /// Number of the request, the same in its answer.
         request: u64,
-        /// The tool.
         tool_id: String,
-        /// Its arguments.
         arguments: Map<String, Value>,
     },
-    /// The tool answered.
     ToolAnswered {
-        /// Number of the request.
         request: u64,
         /// Whether it succeeded.
         ok: bool,
@@ -224,23 +205,19 @@ pub enum Output {
     Say {
         /// The node it belongs to; `None` for the apology before an error ends the conversation.
         node_id: Option<String>,
-        /// The words.
         text: String,
         /// Its number, from 1. Answer with [`Input::Sounded`] when it has been spoken.
         said: u64,
     },
-    /// Stop speaking.
     StopSaying,
     /// Wait for the customer; answer with [`Input::Heard`], [`Input::Digit`] or [`Input::Silence`].
     Listen {
         /// The node that waits.
         node_id: String,
-        /// What is expected.
         expected: Expected,
     },
     /// Ask the language model for its next turn. A newer request replaces an earlier one that is still open.
     AskModel {
-        /// Number of the request.
         request: u64,
         /// The `converse` node.
         node_id: String,
@@ -257,31 +234,22 @@ pub enum Output {
         /// It speaks first: the customer has said nothing in this node yet.
         opening: bool,
     },
-    /// Call a tool.
     CallTool {
-        /// Number of the request.
         request: u64,
-        /// The node that asks.
         node_id: String,
-        /// The tool.
         tool_id: String,
-        /// Its arguments.
         arguments: Map<String, Value>,
     },
     /// Bring in a person.
     Transfer {
-        /// Number of the request.
         request: u64,
-        /// The node that asks.
         node_id: String,
         /// Numbers to ring, in order; a chat goes to the inbox.
         numbers: Vec<String>,
-        /// How.
         mode: TransferMode,
     },
     /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may come before it.
     SendMessage {
-        /// The node that asks.
         node_id: String,
         /// A template's name or object, with the variables filled in.
         template: Option<Value>,
@@ -290,9 +258,7 @@ pub enum Output {
     },
     /// Wait for a document; answer with [`Input::DocumentChecked`]. The request for it has been said before.
     AskDocument {
-        /// The node that asks.
         node_id: String,
-        /// What is asked for.
         label: String,
         /// Keys of the details to extract from it.
         fields: Vec<String>,
@@ -303,7 +269,6 @@ pub enum Output {
     End {
         /// The disposition, when the flow or the model set one.
         outcome: Option<String>,
-        /// Why.
         cause: EndCause,
     },
 }
@@ -312,9 +277,7 @@ pub enum Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
-    /// The agent ended it.
     AgentEnded,
-    /// The customer left.
     CallerHangup,
     /// The customer said nothing for too long.
     SilenceTimeout,
@@ -342,9 +305,7 @@ impl EndCause {
 /// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// The disposition.
     pub outcome: Option<String>,
-    /// Why.
     pub cause: EndCause,
 }
 
@@ -364,7 +325,6 @@ pub struct State {
     pub(super) requests: u64,
     /// Requests made since the customer last did something.
     pub(super) requests_unheard: u32,
-    /// Silences in a row.
     pub(super) silences: u32,
     /// Texts said so far; the number of the newest.
     pub(super) said: u64,

@@ -39,7 +39,6 @@ const LAST_SPANS: Duration = Duration::from_secs(1);
 pub struct Service {
     /// Its use cases.
     pub app: Arc<App>,
-    /// Its address.
     pub address: std::net::SocketAddr,
     lines: Option<Arc<Lines>>,
     serving: tokio::task::JoinHandle<()>,
@@ -232,7 +231,6 @@ impl Service {
 
 /// What the service meets outside: carriers, telephone lines, speech and language models.
 pub struct Outside {
-    /// Who places calls.
     pub carriers: Carriers,
     /// Telephone lines of this node.
     pub lines: Option<Arc<Lines>>,
@@ -274,11 +272,8 @@ impl Outside {
 
 /// What the use cases are put together from.
 pub struct Parts {
-    /// Effective settings.
     pub config: Config,
-    /// The one clock.
     pub clock: Clock,
-    /// New ids.
     pub ids: Arc<Ids>,
     /// Secrets.
     pub keyring: Arc<Keyring>,

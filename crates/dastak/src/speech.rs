@@ -13,11 +13,8 @@ use voice::Speech;
 /// The offline set: programs of this machine, and an answerer without a model.
 #[derive(Clone)]
 pub struct Offline {
-    /// Speech to text.
     pub to_text: Arc<dyn Recogniser>,
-    /// Text to speech.
     pub from_text: Arc<dyn Synthesiser>,
-    /// The answerer.
     pub model: Arc<dyn LanguageModel>,
 }
 

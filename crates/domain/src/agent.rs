@@ -5,7 +5,6 @@ pub use conversation::Channel;
 closed_sets::words! {
     /// Whether an agent is published.
     pub enum Status {
-        /// Being written.
         Draft = "draft",
         /// Published: it can call and be called.
         Active = "active",

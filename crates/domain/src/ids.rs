@@ -38,7 +38,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A tenant.
     Workspace = "ws",
     /// An API key.
     ApiKey = "key",
@@ -46,9 +45,7 @@ kinds! {
     Agent = "agt",
     /// A call; also the interaction id of nudge attempts and webhook payloads.
     Call = "call",
-    /// A person.
     Contact = "con",
-    /// A campaign.
     Campaign = "cmp",
     /// One on-demand call with its own states and a single result.
     Nudge = "ndg",
@@ -58,11 +55,9 @@ kinds! {
     WalletTransaction = "wtx",
     /// The carrier's id of a call.
     ProviderCall = "prov",
-    /// A webhook endpoint.
     WebhookEndpoint = "whe",
     /// One event on its way to one endpoint.
     Delivery = "whd",
-    /// An event.
     Event = "evt",
     /// A phone number that a workspace owns.
     Number = "num",
@@ -72,7 +67,6 @@ kinds! {
     User = "usr",
     /// A compliance pack made by the operator.
     CompliancePack = "cpk",
-    /// A recording.
     Recording = "rec",
     /// A recorded consent, or its withdrawal.
     Consent = "cns",
@@ -90,13 +84,11 @@ kinds! {
     Card = "card",
     /// A move of a card into another column.
     BoardMove = "move",
-    /// A data stream.
     DataStream = "dst",
     /// A record that arrived in a data stream.
     StreamRecord = "dsr",
     /// An account of an outside system.
     Integration = "int",
-    /// A knowledge base.
     KnowledgeBase = "kb",
     /// A document of a knowledge base.
     KnowledgeDocument = "kdoc",

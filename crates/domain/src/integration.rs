@@ -23,7 +23,6 @@ words! {
 words! {
     /// Whether an account can be used.
     pub enum Status {
-        /// It can.
         Active = "active",
         /// The system has withdrawn the access: it needs other credentials.
         Broken = "broken",
@@ -78,7 +77,6 @@ pub fn asks_from(provider: Provider, start: Timestamp, newest: Timestamp, behind
     start.max(newest.plus(-back))
 }
 
-/// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// All that there is was read.
@@ -87,7 +85,6 @@ pub enum Check {
     Part,
     /// The system wants to be left alone for so long, milliseconds.
     Later(i64),
-    /// It failed.
     Failed,
 }
 

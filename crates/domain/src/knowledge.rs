@@ -14,7 +14,6 @@ pub struct ReadDocument {
 /// A piece of a document that belongs together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
     pub kind: BlockKind,
     /// Its words. A row of a table is `heading: cell; heading: cell`.
     pub text: String,
@@ -39,7 +38,6 @@ words! {
     pub enum SourceKind {
         /// A text that was sent.
         Text = "text",
-        /// A file.
         File = "file",
         /// A web page.
         Link = "link",

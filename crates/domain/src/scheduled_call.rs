@@ -34,7 +34,6 @@ pub enum Status {
     Scheduled,
     /// The carrier took the call.
     Placed,
-    /// Given up.
     Failed,
     /// Deleted, or the number must not be called.
     Cancelled,
@@ -54,7 +53,6 @@ impl Status {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
@@ -83,7 +81,6 @@ pub enum Reason {
     IndiaResidencyUnavailable,
     /// It is unknown whether a dial went out; it is never dialled again.
     PossiblyPlaced,
-    /// The person was erased.
     Erased,
     /// The key that scheduled it no longer works.
     ApiKeyRevoked,
@@ -121,7 +118,6 @@ impl Reason {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = Self::PLAIN.into_iter().find(|reason| reason.as_str() == text);
         plain
@@ -133,7 +129,6 @@ impl Reason {
 /// Everything that the rules need to know about a scheduled call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledCall {
-    /// Where it is.
     pub status: Status,
     /// Set before the dial: the carrier is being asked, or was being asked when the process died.
     pub dialling: bool,
@@ -159,7 +154,6 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
-    /// The error's code.
     pub fn code(self) -> &'static str {
         match self {
             ScheduleError::InPast => "scheduled_at_in_past",
@@ -244,7 +238,6 @@ impl DueFacts {
     };
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Its time has come.
@@ -256,7 +249,6 @@ pub enum Event {
     PlacementFailed(PlacementFailure),
     /// `DELETE`.
     Cancel,
-    /// The person was erased.
     Erased,
     /// The key that scheduled it was revoked. A dial that is under way goes on.
     KeyRevoked,

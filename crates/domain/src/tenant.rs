@@ -16,7 +16,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Both modes.
     pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
 
     /// `live` or `test`, as in keys and tables.

@@ -12,7 +12,6 @@ pub enum Form {
     Docx,
     /// Text without a format.
     Text,
-    /// Markdown.
     Markdown,
     /// HTML.
     Html,

@@ -40,7 +40,6 @@ use draft::Draft;
 
 /// Most bytes of a file or a page.
 pub const MAX_BYTES: usize = 20 * 1024 * 1024;
-/// Most pages.
 pub const MAX_PAGES: usize = 2_000;
 /// Most characters of a document.
 pub const MAX_CHARACTERS: usize = 1_000_000;

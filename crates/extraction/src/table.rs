@@ -16,7 +16,6 @@ const MAX_SLOTS: usize = 16 * MAX_BLOCKS;
 /// What the first row of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum First {
-    /// Its headings.
     Headings,
     /// The table does not say. With three columns or more it is taken for headings; with two, each row is
     /// taken for a name and its value.
@@ -30,7 +29,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// With these headings.
     pub fn under(headings: Vec<String>) -> Self {
         Self { headings: Some(headings) }
     }

@@ -29,7 +29,6 @@ struct State {
     last: u64,
 }
 
-/// What one workspace has.
 #[derive(Debug, Default)]
 struct Queue {
     running: Option<u64>,

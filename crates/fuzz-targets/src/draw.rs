@@ -37,7 +37,6 @@ impl<'a> Draw<'a> {
         !self.is_empty() && self.byte() % times.max(1) == times.max(1) - 1
     }
 
-    /// One of these.
     pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

@@ -24,7 +24,6 @@ pub mod tools;
 /// A target: its name, which is also that of its corpus and its binary, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Every target.
 pub const TARGETS: &[Target] = &[
     ("phone", text::phone),
     ("ids_and_times", text::ids_and_times),

@@ -70,9 +70,6 @@ impl From<Failure> for Halt {
 
 impl Desk {
     /// Streams whose check is due, those that wait longest first, but none of these workspaces.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn due_checks(
         &self,
         now: Timestamp,
@@ -83,9 +80,6 @@ impl Desk {
     }
 
     /// When the next check after this moment is due.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn next_check(&self, after: Timestamp) -> Result<Option<Timestamp>, Failure> {
         Ok(self.app.store.read(move |tx| polls::next_due(tx, after)).await?)
     }

@@ -8,9 +8,6 @@ use store::{Tx, pushes};
 
 /// Forgets which records a person is in connected systems, and what was still to be written back about it.
 /// What the systems themselves hold is theirs.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,

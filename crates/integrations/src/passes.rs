@@ -74,7 +74,6 @@ fn without(said: &str, secrets: &[&str]) -> String {
 /// Why an account cannot be used now.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// It is disconnected.
     Gone,
     /// It needs other credentials; why, without secrets.
     Broken(String),

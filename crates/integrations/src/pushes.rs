@@ -38,9 +38,6 @@ fn person(call: &CallRow) -> &str {
 }
 
 /// Writes down what connected systems are owed once a live call is over. Told of every fact of a call.
-///
-/// # Errors
-/// Those of the store.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let status = call.progress.status;
     if call.mode == Mode::Test || status.is_live() || status == Status::Blocked || fact == Fact::NotPlaced {
@@ -99,18 +96,12 @@ enum Attempt {
 
 impl Desk {
     /// Takes calls that are due to be written back: they are this node's until their lease ends.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn take_pushes(&self, limit: usize) -> Result<Vec<PushRow>, Failure> {
         let (now, limit) = (self.app.clock.now(), i64::try_from(limit).unwrap_or(1));
         Ok(self.app.store.tx(move |tx| pushes::take(tx, now, now.plus(LEASE), limit)).await?)
     }
 
     /// When the next call is due to be written back, or something is old enough to be forgotten.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn next_push(&self) -> Result<Option<Timestamp>, Failure> {
         let now = self.app.clock.now();
         let (due, oldest) = self
@@ -123,9 +114,6 @@ impl Desk {
     }
 
     /// Forgets calls that were written back long ago.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn sweep_pushes(&self) -> Result<(), Failure> {
         let before = self.app.clock.now().plus(-PUSHES_KEPT);
         while self.app.store.tx(move |tx| pushes::sweep(tx, before, SWEEP)).await? {}

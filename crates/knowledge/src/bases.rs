@@ -56,9 +56,6 @@ fn document_view(row: DocumentRow) -> KnowledgeDocument {
 }
 
 /// `GET /v1/knowledge-bases`: all of them, newest first.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<BaseView>, Failure> {
     app.store
         .read(move |tx| {

@@ -197,9 +197,6 @@ async fn read(
 }
 
 /// Makes vectors for bases that lack some, a bounded part. Returns when to look again; `None` when all have theirs.
-///
-/// # Errors
-/// Those of the store.
 pub async fn embed(app: &App) -> Result<Option<Timestamp>, Failure> {
     let Some(service) = app.speech.embeddings.clone() else { return Ok(None) };
     let model = service.model();

@@ -24,7 +24,6 @@ const LOOKS: usize = 5;
 /// A passage that fits a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// Its words.
     pub content: String,
     /// How much of the question it answers to, from 0 to 1 (docs/knowledge.md#scores).
     pub score: f64,
@@ -146,9 +145,6 @@ async fn find(app: &App, row: &BaseRow, question: &str, limit: usize) -> Result<
 }
 
 /// The base that an agent answers from.
-///
-/// # Errors
-/// Those of the store.
 pub async fn base_of_agent(
     app: &App,
     tenant: Tenant,

@@ -14,9 +14,6 @@ const STEPS: usize = 20;
 
 /// Removes a bounded part of what deleted bases leave behind, here and in the store, and lets the open indexes
 /// follow their bases. Whether nothing is left to remove.
-///
-/// # Errors
-/// Those of the store.
 pub async fn look_after(app: &App) -> Result<bool, Failure> {
     let shelf = shelf::of(app);
     for folders in shelf.folders().chunks(FOLDERS) {

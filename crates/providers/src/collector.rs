@@ -11,7 +11,6 @@ use crate::http::{Net, Peer};
 /// Longest wait for a connection, and for the answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A collector.
 #[derive(Debug, Clone)]
 pub struct Collector(Peer);
 

@@ -36,7 +36,6 @@ pub use guarded_client::GuardedClient;
 /// Readers of providers' bytes, for fuzz targets.
 #[doc(hidden)]
 pub mod fuzzing {
-    /// Language models.
     pub mod model {
         pub use crate::language_model::fuzzing::{analysis, request, stream, whole};
     }

@@ -11,7 +11,6 @@ use tokio::time::timeout;
 /// For how long a server may keep us waiting for one mail, from the connection to its last answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A mail.
 #[derive(Debug, Clone)]
 pub struct Mail {
     /// A name of its own, the same each time that it is tried, by which a server knows a repeat.
@@ -20,7 +19,6 @@ pub struct Mail {
     pub to: String,
     /// What it is about; control characters are replaced.
     pub subject: String,
-    /// Its text.
     pub text: String,
 }
 
@@ -33,7 +31,6 @@ pub enum MailError {
     NotNow(String),
 }
 
-/// A mail server.
 pub struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,

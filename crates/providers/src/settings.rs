@@ -14,11 +14,9 @@ pub struct Speech {
     /// `https://…` (or `http://…`) of the service; its public one when absent. WebSocket addresses are made
     /// of it.
     pub base_url: Option<String>,
-    /// Credentials.
     pub api_key: String,
     /// Recognition model; the provider's usual one when absent.
     pub stt_model: Option<String>,
-    /// Synthesis model.
     pub tts_model: Option<String>,
     /// The provider's voice for the default voice and for voices that are not the provider's own.
     pub voice: Option<String>,
@@ -38,7 +36,6 @@ pub struct LanguageModel {
     pub base_url: String,
     /// Credentials; empty for none.
     pub api_key: String,
-    /// Model.
     pub model: String,
     /// Whether it sees pictures: then documents of customers are read by it.
     pub vision: bool,
@@ -59,7 +56,6 @@ pub struct Embeddings {
     pub url: String,
     /// Credentials; empty for none.
     pub api_key: String,
-    /// Model.
     pub model: String,
     /// Numbers of a vector, if the service is to be asked for a certain count.
     pub dimensions: Option<usize>,
@@ -74,7 +70,6 @@ pub struct Embeddings {
 /// Section `[storage]`.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Storage {
-    /// A folder.
     Files(PathBuf),
     /// A bucket of an S3-compatible service.
     S3 {
@@ -82,9 +77,7 @@ pub enum Storage {
         endpoint: String,
         /// Region of the signature.
         region: String,
-        /// Bucket.
         bucket: String,
-        /// Key id.
         access_key: String,
         /// Secret.
         secret_key: String,
@@ -100,7 +93,6 @@ pub struct Integrations {
     pub timeout: Duration,
     /// Accept http:// and private addresses.
     pub allow_insecure: bool,
-    /// HubSpot.
     pub hubspot: String,
     /// Salesforce's token endpoint; its answer says where the rest is.
     pub salesforce_login: String,
@@ -110,7 +102,6 @@ pub struct Integrations {
     pub zoho: Option<String>,
     /// The shop; `https://<shop>.myshopify.com` when absent.
     pub shopify: Option<String>,
-    /// Google Sheets.
     pub google_sheets: String,
     /// Google's token endpoint, with its path.
     pub google_token: String,

@@ -16,7 +16,6 @@ const LONGEST_HEADING: usize = 300;
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Its words.
     pub content: String,
     /// The headings that it stands under, from the highest, joined with ` › `.
     pub heading: Option<String>,

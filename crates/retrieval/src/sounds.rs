@@ -13,7 +13,6 @@ use crate::text::{ANUSVARA, BENGALI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TE
 pub enum Kind {
     /// Its consonants, merged for Tamil.
     Tamil,
-    /// Its consonants.
     Consonants,
     /// Its consonants and the classes of its vowels.
     Vowels,
@@ -22,7 +21,6 @@ pub enum Kind {
 /// A key of a word.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// What it describes.
     pub kind: Kind,
     /// The key; its first letter names the kind, so that keys of two kinds are never equal.
     pub text: String,

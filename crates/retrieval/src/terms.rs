@@ -14,9 +14,7 @@ const READ: usize = 2_000;
 /// The terms of a text: what its words mean, and how they sound.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// Stems.
     pub stems: Vec<String>,
-    /// Sounds.
     pub sounds: Vec<String>,
 }
 
@@ -61,7 +59,6 @@ impl Memory {
 /// A word of a question.
 #[derive(Debug, PartialEq)]
 pub struct Asked {
-    /// Its stem.
     pub stem: String,
     /// Its sounds, each with its weight.
     pub sounds: Vec<(String, f32)>,

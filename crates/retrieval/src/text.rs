@@ -19,7 +19,6 @@ const LONGEST: usize = 40;
 /// The letters that a word is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
-    /// Latin letters.
     Latin,
     /// One of the Indian scripts whose blocks have one layout, by the beginning of its block.
     Indian(u32),

@@ -36,7 +36,6 @@ impl Code {
         (code.iter().any(|number| *number != 0)).then_some(Self(code))
     }
 
-    /// For the store.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().map(|number| number.cast_unsigned()).collect()
     }

@@ -58,7 +58,6 @@ struct Manual {
 pub enum Woken {
     /// There may be work, or its time has come.
     Work,
-    /// The service stops.
     Stop,
 }
 
@@ -117,7 +116,6 @@ mod tokio_util_lite {
 }
 
 impl Clock {
-    /// The real time.
     pub fn real() -> Self {
         Self::new(None, 0, OUTSIDE_GRACE)
     }

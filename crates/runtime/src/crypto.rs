@@ -85,7 +85,6 @@ impl MasterKey {
         STANDARD_NO_PAD.decode(text.trim().trim_end_matches('=')).ok()?.try_into().ok().map(Self)
     }
 
-    /// Its text form.
     pub fn text(&self) -> String {
         STANDARD_NO_PAD.encode(self.0)
     }
@@ -174,7 +173,6 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// Derives the keys.
     pub fn of(roots: &Roots) -> Self {
         let mac =
             |root: &Bytes32, label: &str| hmac::Key::new(hmac::HMAC_SHA256, derive(root, label).as_ref());

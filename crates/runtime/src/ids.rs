@@ -71,7 +71,6 @@ impl Ids {
         Id::new(last.at, last.number)
     }
 
-    /// A random number.
     pub fn random_number(&self) -> u32 {
         let mut bytes = [0u8; 4];
         (self.fill)(&mut bytes);

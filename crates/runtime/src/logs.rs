@@ -6,7 +6,6 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Form of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
     Text,
     /// One JSON object a line.
     Json,

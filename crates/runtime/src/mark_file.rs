@@ -22,7 +22,6 @@ pub const NAME: &str = "log-marks";
 const ROOM: u64 = 1 << 20;
 const LINE: u64 = 512;
 
-/// Marks by chain.
 pub type Known = HashMap<(Tenant, Strand), Mark>;
 
 /// The file; what it held is handed out by [`MarkFile::open`].

@@ -15,7 +15,6 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestLabels {
     method: &'static str,
@@ -23,7 +22,6 @@ pub struct RequestLabels {
     status: u16,
 }
 
-/// Labels of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RouteLabels {
     method: &'static str,
@@ -97,7 +95,6 @@ pub enum WithoutVectors {
     NotThere,
     /// That of the question came too late.
     Late,
-    /// The service failed.
     Failed,
     /// The service keeps failing and is not asked for a while.
     PassedOver,
@@ -299,7 +296,6 @@ impl Metrics {
         &mut self.registry
     }
 
-    /// Counts one request.
     pub fn request(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
         self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
         self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());

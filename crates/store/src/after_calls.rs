@@ -19,11 +19,9 @@ row! {
     /// A step of a call as stored.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct StepRow in "after_calls" {
-        /// The call.
         call: Id<Call>,
         /// What is to be done.
         step: AfterCallStep,
-        /// The workspace.
         workspace: Tenant,
         /// The only node that can do it.
         node: Option<String>,

@@ -15,30 +15,22 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// An agent as stored.
     #[derive(Debug, Clone)]
     pub struct AgentRow in "agents" {
-        /// Its id.
         id: Id<Agent>,
-        /// Name.
         name: String,
         /// Voice id, or empty for the default.
         voice: String,
-        /// Language code.
         language: String,
         /// Whether it is published.
         status: Status,
         /// Whether it speaks or writes.
         channel: Channel,
-        /// Who calls.
         direction: Direction,
-        /// Instructions.
         system_prompt: String,
         /// `collections`, `onboarding` or `prompt-driven`.
         workflow_template: String,
-        /// Vertical.
         vertical: String,
-        /// Compliance pack.
         policy_ref: String,
         /// Ids of tools, a list.
         tool_ids: Json,
@@ -46,21 +38,17 @@ row! {
         allowed_transfer_numbers: Json,
         /// What to extract, a list.
         extraction_schema: Json,
-        /// Knowledge base.
         knowledge_base: Option<String>,
         /// Whether API writes answer 423.
         locked: bool,
         /// Whether the flow was edited as a flow.
         flow_edited: bool,
-        /// Counts drafts.
         draft_version: i64,
         /// The flow being edited. An id of a flow never gets another graph.
         draft_flow: String,
         /// The flow that conversations run. Its graph is read only to run it or to show it.
         published_flow: String,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
     }
     insert with { workspace: Tenant }
@@ -68,7 +56,6 @@ row! {
 
 const COLUMNS: &str = AgentRow::COLUMNS;
 
-/// One agent.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
@@ -94,19 +81,15 @@ row! {
     /// What a list of agents shows.
     #[derive(Debug, Clone)]
     pub struct AgentLine {
-        /// Its id.
         id: Id<Agent>,
-        /// Name.
         name: String,
         /// Voice id, or empty for the default.
         voice: String,
-        /// Language code.
         language: String,
         /// Whether it is published.
         status: Status,
         /// Whether it speaks or writes.
         channel: Channel,
-        /// Who calls.
         direction: Direction,
     }
 }
@@ -120,7 +103,6 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<AgentLine>, DbError> 
     tx.all(SQL, params![tenant])
 }
 
-/// Adds an agent.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
     tx.exec(AgentRow::INSERT, &row.values(tenant)).map(|_| ())
 }

@@ -25,7 +25,6 @@ row! {
     /// An hour of a workspace.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct HourRow {
-        /// The workspace.
         workspace: Tenant,
         /// The hour, of India time.
         hour: i64,
@@ -119,25 +118,19 @@ row! {
         status: Status,
         /// `outbound` or `inbound`.
         direction: Direction,
-        /// When it was placed.
         started_at: Timestamp,
-        /// When it ended.
         ended_at: Option<Timestamp>,
         /// Answer to end, milliseconds.
         talk_ms: Option<i64>,
         /// When somebody picked up.
         answered_at: Option<Timestamp>,
-        /// Who it was with.
         contact: Option<Id<Contact>>,
-        /// Who talked.
         agent: Option<String>,
         /// The campaign that dialled it.
         campaign: Option<String>,
         /// The agent's disposition.
         outcome: Option<String>,
-        /// Why it ended.
         end_cause: Option<String>,
-        /// Language of the agent.
         language: Option<String>,
         /// What analysis heard in it.
         sentiment: Option<String>,

@@ -24,18 +24,14 @@ use crate::db::{Counter, DbError, Fold, Must, Tx, Value, any_of};
 use crate::params;
 
 row! {
-    /// A board as stored.
     #[derive(Debug, Clone)]
     pub struct BoardRow in "boards" as "b" {
-        /// Its id.
         id: Id<Board>,
-        /// The workspace.
         workspace: Tenant,
         /// The campaign or the agent that it belongs to.
         owner: String,
         /// Confidence, in thousandths, from which the model moves a card by itself.
         review_below: i64,
-        /// When it was made.
         created_at: Timestamp,
         /// Grows with every change of its columns.
         version: i64,
@@ -43,20 +39,14 @@ row! {
 }
 
 row! {
-    /// A column as stored.
     #[derive(Debug, Clone)]
     pub struct ColumnRow in "board_columns" as "c" {
-        /// Its id.
         id: Id<BoardColumn>,
-        /// Its board.
         board: Id<Board>,
         /// Its place from left to right, from 0.
         position: i64,
-        /// Its name.
         name: String,
-        /// Its key.
         key: String as "slug",
-        /// Its type.
         kind: ColumnType,
         /// What moves a card into it, a list.
         rules: Json,
@@ -73,9 +63,7 @@ row! {
 /// A board with its columns from left to right.
 #[derive(Debug, Clone)]
 pub struct WholeBoard {
-    /// The board.
     pub board: BoardRow,
-    /// Its columns.
     pub columns: Vec<ColumnRow>,
 }
 
@@ -175,7 +163,6 @@ pub fn save_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(
     tx.later(sql, &values)
 }
 
-/// Adds a column.
 pub fn add_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(), DbError> {
     tx.later(ColumnRow::INSERT, &row.values(tenant))
 }
@@ -236,15 +223,10 @@ row! {
     /// A person on a board, as stored.
     #[derive(Debug, Clone)]
     pub struct CardRow in "board_cards" as "k" {
-        /// Its id.
         id: Id<Card>,
-        /// The workspace.
         workspace: Tenant,
-        /// The board.
         board: Id<Board>,
-        /// The person.
         contact: Id<Contact>,
-        /// Where it is.
         column: Id<BoardColumn> as "column_id",
         /// Whether a person has to look at it.
         status: CardStatus,
@@ -260,9 +242,7 @@ row! {
         name: Option<String>,
         /// Whether the person has answered a call.
         reached: bool,
-        /// The last call.
         last_call: Option<Id<Call>>,
-        /// When that began.
         last_call_at: Option<Timestamp>,
         /// What the last analysed call was about.
         summary: Option<String>,
@@ -272,7 +252,6 @@ row! {
         moved_at: Option<Timestamp>,
         /// The move that brought it into its column.
         last_move: Option<Id<BoardMove>>,
-        /// When it was made.
         created_at: Timestamp,
         /// Grows with every save.
         version: i64,
@@ -283,9 +262,7 @@ row! {
     /// A card with what its contact says.
     #[derive(Debug, Clone)]
     pub struct ShownCard {
-        /// The contact's name.
         contact_name: Option<String> as "t.name",
-        /// The contact's number.
         contact_phone: Option<String> as "t.phone",
     }
 }
@@ -384,7 +361,6 @@ row! {
     /// What a person needs to come onto a board.
     #[derive(Debug, Clone)]
     pub struct Entrance {
-        /// The board.
         board: Id<Board> as "b.id",
         /// The column in which cards begin.
         column: Id<BoardColumn> as "c.id",
@@ -441,13 +417,9 @@ row! {
     /// The row of a campaign's list whose message a conversation answers.
     #[derive(Debug, Clone)]
     pub struct RowOfChat {
-        /// The campaign.
         campaign: Id<Campaign> as "r.campaign",
-        /// The row.
         list_row: Id<ListRow> as "r.id",
-        /// Its values.
         variables: Map<String, Json> as "r.variables",
-        /// Who answers.
         contact: Id<Contact> as "c.contact",
     }
 }
@@ -535,7 +507,6 @@ row! {
     pub struct RowOfCall {
         /// The name on the list.
         name: Option<String> as "r.name",
-        /// Where the row is.
         state: RowState as "r.state",
         /// When it is looked at again.
         look_at: Option<Timestamp> as "r.look_at",
@@ -631,13 +602,9 @@ row! {
     /// Where a person is on a board.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PlaceOfContact {
-        /// The person.
         contact: Id<Contact> as "k.contact",
-        /// The column.
         column: Id<BoardColumn> as "c.id",
-        /// Its key.
         key: String as "c.slug",
-        /// Its name.
         name: String as "c.name",
     }
 }

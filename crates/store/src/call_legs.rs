@@ -17,7 +17,6 @@ row! {
         call: Id<Call>,
         /// Its place among the call's legs, from 1.
         leg: i64,
-        /// The workspace.
         workspace: Tenant,
         /// Live or test.
         mode: Mode,
@@ -27,11 +26,9 @@ row! {
         started_at: Timestamp,
         /// When somebody picked up.
         answered_at: Option<Timestamp>,
-        /// When it ended.
         ended_at: Option<Timestamp>,
         /// The gate that refused it.
         block_reason: Option<String>,
-        /// Why it ended.
         end_cause: Option<String>,
         /// Its place among the call's legs that were answered.
         answer: Option<i64>,
@@ -108,9 +105,7 @@ row! {
     /// Something that talks and pays: a call (`leg` 0) or a second leg of one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Growing {
-        /// The workspace.
         workspace: Tenant,
-        /// The call.
         call: Id<Call>,
         /// The leg; 0 for the call itself.
         leg: i64,

@@ -23,13 +23,10 @@ row! {
     pub struct CallRow in "calls" {
         /// Its id; its moment is `started_at`.
         id: Id<Call>,
-        /// The workspace.
         workspace: Tenant,
         /// The mode it belongs to.
         mode: Mode,
-        /// Who talks.
         agent: Option<Id<Agent>>,
-        /// Who is called.
         contact: Option<Id<Contact>>,
         /// The campaign that dialled it.
         campaign: Option<Id<Campaign>>,
@@ -62,7 +59,6 @@ row! {
         metadata: Json,
         /// The carrier's id of it.
         provider_call: Option<String>,
-        /// When it was placed.
         started_at: Timestamp,
         /// When the carrier was asked to dial it, which a slow store makes later than `started_at`; at most
         /// [`LATEST_DIAL`] later. `None` while it is not known.
@@ -144,7 +140,6 @@ row! {
     pub struct Content {
         /// List of `{role, text}`.
         transcript: Option<Json>,
-        /// Captured fields.
         extracted: Option<Json>,
         /// Analysis in a few sentences.
         summary: Option<String>,
@@ -208,7 +203,6 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
 pub struct Said {
     /// List of `{role, text}`.
     pub transcript: Json,
-    /// Captured fields.
     pub extracted: Json,
     /// List of [`domain::call::TimedTurn`].
     pub turns: Option<Json>,
@@ -325,7 +319,6 @@ row! {
     /// What was found in a call.
     #[derive(Debug, Clone, Default, PartialEq)]
     pub struct Found {
-        /// Captured fields.
         extracted: Option<Json>,
         /// A few sentences.
         summary: Option<String>,
@@ -434,9 +427,7 @@ pub fn ends(
 }
 
 row! {
-    /// How a call ended.
     struct EndRow {
-        /// Its id.
         id: Id<Call>,
         /// How far it has got.
         progress: Progress = |_| {
@@ -572,14 +563,12 @@ pub struct Filter {
     pub status: Option<Status>,
     /// Started at or after.
     pub from: Option<Timestamp>,
-    /// Started before.
     pub to: Option<Timestamp>,
     /// The last id of the page before.
     pub before: Option<String>,
 }
 
 impl Filter {
-    /// The statuses asked for.
     fn statuses(&self) -> Vec<Status> {
         let wanted = |status: &Status| {
             *status != Status::Queued

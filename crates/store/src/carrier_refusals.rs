@@ -11,7 +11,6 @@ row! {
     /// What a carrier has refused.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RefusalsRow in "carrier_refusals" {
-        /// Which carrier.
         carrier: String,
         /// Refusals since it last took a call.
         in_a_row: i64,
@@ -19,7 +18,6 @@ row! {
         paused_until: Option<Timestamp>,
         /// The node that may ask it again after the pause.
         prober: Option<String>,
-        /// Until when.
         probe_until: Option<Timestamp>,
     }
 }
@@ -27,9 +25,6 @@ row! {
 const COLUMNS: &str = RefusalsRow::COLUMNS;
 
 /// Across workspaces: what a carrier has refused.
-///
-/// # Errors
-/// Those of the store.
 pub fn get(tx: &mut Tx<'_>, carrier: &str) -> Result<Option<RefusalsRow>, DbError> {
     tx.one(
         const_format::formatcp!("select {COLUMNS} from carrier_refusals where carrier = ?1"),
@@ -38,17 +33,11 @@ pub fn get(tx: &mut Tx<'_>, carrier: &str) -> Result<Option<RefusalsRow>, DbErro
 }
 
 /// Across workspaces: what every carrier has refused; a row for each carrier that ever refused a call.
-///
-/// # Errors
-/// Those of the store.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<RefusalsRow>, DbError> {
     tx.all(const_format::formatcp!("select {COLUMNS} from carrier_refusals order by carrier"), &[])
 }
 
 /// Across workspaces: the carrier has refused a call. From `most` in a row on it is left alone until a moment.
-///
-/// # Errors
-/// Those of the store.
 pub fn refused(
     tx: &mut Tx<'_>,
     carrier: &str,
@@ -65,9 +54,6 @@ pub fn refused(
 }
 
 /// Across workspaces: the carrier has taken a call. Whether there was something to reset.
-///
-/// # Errors
-/// Those of the store.
 pub fn took(tx: &mut Tx<'_>, carrier: &str) -> Result<bool, DbError> {
     let reset = tx.exec(
         "update carrier_refusals set in_a_row = 0, paused_until = null, prober = null, probe_until = null \
@@ -78,9 +64,6 @@ pub fn took(tx: &mut Tx<'_>, carrier: &str) -> Result<bool, DbError> {
 }
 
 /// Across workspaces: after the pause one node may ask the carrier again, until `until`. Whether it is this one now.
-///
-/// # Errors
-/// Those of the store.
 pub fn probe(
     tx: &mut Tx<'_>,
     carrier: &str,

@@ -15,12 +15,9 @@ use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
-    /// A connection as stored.
     #[derive(Debug, Clone)]
     pub struct ConnectionRow in "channel_connections" {
-        /// Its id.
         id: Id<ChannelConnection>,
-        /// Whose it is.
         workspace: Tenant,
         /// Who carries its messages.
         provider: ProviderKind,
@@ -28,7 +25,6 @@ row! {
         business_account: String,
         /// The provider's id of the app.
         app: Option<String>,
-        /// Sealed credentials.
         credentials: String,
         /// Whether the token is accepted.
         status: ConnectionStatus,
@@ -42,9 +38,7 @@ row! {
         check_at: Timestamp,
         /// Until when a node works its notifications.
         inbox_until: Timestamp,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
         /// Grows with every change of credentials.
         version: i64,
@@ -55,13 +49,10 @@ row! {
     /// A business number as stored.
     #[derive(Debug, Clone)]
     pub struct NumberRow in "channel_numbers" {
-        /// Its id.
         id: Id<ChannelNumber>,
-        /// Its connection.
         connection: Id<ChannelConnection>,
         /// The provider's id of it.
         phone_number_id: String,
-        /// The number.
         number: E164,
         /// What customers see.
         display_name: String,
@@ -83,7 +74,6 @@ row! {
         ai_pause_announced: Option<Timestamp>,
         /// When it was bound.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
     }
     insert with { workspace: Tenant }
@@ -121,7 +111,6 @@ fn among_known(tx: &Tx<'_>, tenant: Tenant, which: impl Fn(&NumberRow) -> bool) 
     Some(numbers.iter().find(|row| which(row)).cloned())
 }
 
-/// Adds a connection.
 pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     tx.later(ConnectionRow::INSERT, &row.values())
@@ -267,7 +256,6 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(next.flatten())
 }
 
-/// Binds a number.
 pub fn insert_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     tx.later(NumberRow::INSERT, &row.values(tenant))

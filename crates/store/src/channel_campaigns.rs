@@ -15,11 +15,8 @@ row! {
     /// The block of a campaign as stored.
     #[derive(Debug, Clone)]
     pub struct BlockRow in "channel_campaigns" {
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// Whose it is.
         workspace: Tenant,
-        /// What it sends.
         template: Id<ChannelTemplate>,
         /// Where each value of the template comes from, a JSON object.
         param_mapping: Json,
@@ -60,13 +57,9 @@ row! {
     pub struct PersonRow in "channel_campaign_people" {
         /// The row of the list.
         list_row: Id<ListRow>,
-        /// Whose it is.
         workspace: Tenant,
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The person.
         contact: Option<Id<Contact>>,
-        /// The message.
         message: Option<Id<ChannelMessage>>,
         /// What became of them: a word of `domain::channel::campaign::Outcome`.
         standing: String,
@@ -297,9 +290,7 @@ row! {
     /// The row of a list whose message is answered.
     #[derive(Debug, Clone)]
     pub struct Answered {
-        /// The row.
         list_row: Id<ListRow> as "r.id",
-        /// Its values.
         variables: Map<String, Json> as "r.variables",
     }
 }

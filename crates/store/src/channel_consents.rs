@@ -22,7 +22,6 @@ row! {
         marketing_stopped_at: Option<Timestamp>,
         /// When marketing was allowed.
         opted_in_at: Option<Timestamp>,
-        /// How.
         opt_in_source: Option<String>,
         /// The proof of it.
         opt_in_consent: Option<Id<Consent>>,

@@ -19,11 +19,8 @@ row! {
     /// The channel's part of a chat.
     #[derive(Debug, Clone)]
     pub struct ChannelChatRow in "channel_chats" {
-        /// The chat.
         chat: Id<Chat>,
-        /// The workspace.
         workspace: Tenant,
-        /// The business number.
         number: Id<ChannelNumber>,
         /// The provider's id of it.
         phone_number_id: String,
@@ -31,7 +28,6 @@ row! {
         business: String,
         /// All messages between the number and the customer.
         thread: Option<Id<ChannelThread>>,
-        /// The customer.
         contact: Id<Contact>,
         /// The customer's number, E.164.
         phone: Option<String>,
@@ -39,9 +35,7 @@ row! {
         user_id: Option<String>,
         /// The customer's name on the channel, without the `@`.
         username: Option<String>,
-        /// The customer's name.
         name: Option<String>,
-        /// How it began.
         origin: Origin,
         /// The call that it follows.
         linked_call: Option<Id<Call>>,
@@ -65,14 +59,10 @@ row! {
 }
 
 row! {
-    /// A label.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct LabelRow in "chat_labels" {
-        /// Its id.
         id: Id<ChatLabel>,
-        /// What it says.
         name: String,
-        /// Its colour.
         color: String,
     }
     insert with { workspace: Tenant }
@@ -83,23 +73,18 @@ const COLUMNS: &str = ChannelChatRow::COLUMNS;
 /// Which chats a list shows.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Of this agent.
     pub agent: Option<Id<Agent>>,
     /// On this business number.
     pub phone_number_id: Option<String>,
-    /// With this person.
     pub contact: Option<Id<Contact>>,
     /// With this number or id on the channel.
     pub customer: Option<String>,
     /// Open ones, or ended ones.
     pub open: Option<bool>,
-    /// That ended so.
     pub end_cause: Option<EndCause>,
-    /// That began so.
     pub origin: Option<Origin>,
     /// Begun at or after.
     pub after: Option<Timestamp>,
-    /// Begun before.
     pub before: Option<Timestamp>,
 }
 

@@ -13,9 +13,7 @@ row! {
     /// An item of a notification as stored, and not yet worked.
     #[derive(Debug, Clone)]
     pub struct NotificationRow in "channel_notifications" {
-        /// Its id.
         id: Id<ChannelNotification>,
-        /// Whose it is.
         workspace: Tenant,
         /// Where it came in.
         connection: Id<ChannelConnection>,
@@ -31,7 +29,6 @@ row! {
         attempts: i64,
         /// Not before this moment.
         next_at: Timestamp,
-        /// When it came.
         received_at: Timestamp,
     }
 }

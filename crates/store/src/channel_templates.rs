@@ -12,20 +12,14 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A template as stored.
     #[derive(Debug, Clone)]
     pub struct TemplateRow in "channel_templates" {
-        /// Its id.
         id: Id<ChannelTemplate>,
-        /// Its connection.
         connection: Id<ChannelConnection>,
         /// The provider's id of it.
         provider_id: String,
-        /// Its name.
         name: String,
-        /// Its language.
         language: String,
-        /// What it is for.
         category: Category,
         /// The category that it is about to get.
         pending_category: Option<Category>,
@@ -43,7 +37,6 @@ row! {
         rejected_reason: Option<String>,
         /// When it became known here.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
     }
     insert with { workspace: Tenant }
@@ -51,7 +44,6 @@ row! {
 
 const COLUMNS: &str = TemplateRow::COLUMNS;
 
-/// Adds a template.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     tx.later(TemplateRow::INSERT, &row.values(tenant))

@@ -16,14 +16,10 @@ use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
 row! {
-    /// A chat as stored.
     #[derive(Debug, Clone)]
     pub struct ChatRow in "chats" {
-        /// Its id.
         id: Id<Chat>,
-        /// The workspace.
         workspace: Tenant,
-        /// Who answers.
         agent: Id<Agent>,
         /// What carries its words.
         channel: Channel,
@@ -33,21 +29,16 @@ row! {
         external_ref: Option<String>,
         /// What was given when it was started.
         metadata: Map<String, Json>,
-        /// Where it stands.
         state: State,
-        /// Why it ended.
         end_cause: Option<EndCause>,
-        /// The disposition.
         outcome: Option<String>,
         /// What the flow has captured, once it is over.
         extracted: Option<Json>,
         /// The flow that it runs.
         flow: String,
-        /// Language code.
         language: String,
         /// Messages so far: the number of the newest one.
         messages: i64,
-        /// Those of the customer.
         customer_messages: i64,
         /// Characters of all messages.
         characters: i64,
@@ -55,7 +46,6 @@ row! {
         heard: i64,
         /// What is held of the wallet for it.
         price: i64,
-        /// Counts replies.
         turn: i64,
         /// What the reply that is being written answers.
         turn_kind: Option<TurnKind>,
@@ -82,13 +72,11 @@ row! {
         given_back: i64,
         /// Why it was handed to a person.
         handoff_reason: Option<String>,
-        /// When.
         handoff_at: Option<Timestamp>,
         /// When it was opened.
         created_at: Timestamp,
         /// When the last message was written.
         last_at: Timestamp,
-        /// When it ended.
         ended_at: Option<Timestamp>,
         /// When it is looked at next.
         next_at: Option<Timestamp>,
@@ -116,20 +104,16 @@ row! {
 const COLUMNS: &str = ChatRow::COLUMNS;
 
 row! {
-    /// A message as stored.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MessageRow in "chat_messages" {
         /// Its number in the chat, from 1.
         seq: i64,
-        /// Who wrote it.
         role: Role,
-        /// Its words.
         text: String as "words",
         /// The teammate who wrote it.
         author: Option<Id<User>>,
         /// The name of the person who wrote it at a helpdesk.
         agent_name: Option<String>,
-        /// When.
         at: Timestamp,
     }
     insert with { workspace: Tenant, chat: Id<Chat> }
@@ -150,7 +134,6 @@ row! {
     /// When an agent takes new chats.
     #[derive(Debug, Clone)]
     pub struct HoursRow in "agent_hours" {
-        /// The agent.
         agent: Id<Agent>,
         /// IANA name of the zone.
         timezone: String,
@@ -166,7 +149,6 @@ pub fn insert(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     tx.later("insert into chat_states (chat, workspace) values (?1, ?2)", params![row.id, row.workspace])
 }
 
-/// One chat.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2"), params![tenant, id])
 }
@@ -268,7 +250,6 @@ pub fn drop_state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(), D
     tx.later("delete from chat_states where workspace = ?1 and chat = ?2", params![tenant, id])
 }
 
-/// Adds a message.
 pub fn add_message(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -11,14 +11,12 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A pack as stored.
     #[derive(Debug, Clone)]
     pub struct PackRow in "compliance_packs" {
         /// Its id, which agents name in `policyRef`.
         id: Id<CompliancePack>,
         /// The pack as the operator wrote it.
         body: Json,
-        /// When it was made.
         created_at: Timestamp,
     }
     insert with { workspace: Tenant }
@@ -26,12 +24,10 @@ row! {
 
 const COLUMNS: &str = PackRow::COLUMNS;
 
-/// Adds a pack.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &PackRow) -> Result<(), DbError> {
     tx.exec(PackRow::INSERT, &row.values(tenant)).map(|_| ())
 }
 
-/// One pack.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CompliancePack>) -> Result<Option<PackRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from compliance_packs where workspace = ?1 and id = ?2"),

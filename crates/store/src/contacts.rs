@@ -11,10 +11,8 @@ use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
-    /// A contact as stored.
     #[derive(Debug, Clone)]
     pub struct ContactRow in "contacts" {
-        /// Its id.
         id: Id<Contact>,
         /// `Test` for a person that only simulated calls made.
         mode: Mode,
@@ -22,11 +20,8 @@ row! {
         external_ref: Option<String>,
         /// E.164.
         phone: Option<String>,
-        /// Name.
         name: Option<String>,
-        /// E-mail.
         email: Option<String>,
-        /// Company.
         company: Option<String>,
         /// `en` or `hi`.
         preferred_language: String,
@@ -46,9 +41,7 @@ row! {
         chatapp_username: Option<String>,
         /// Last call or message.
         last_contact_at: Option<Timestamp>,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it was erased.
         erased_at: Option<Timestamp>,
     }
     insert with { workspace: Tenant, updated_at: Timestamp }

@@ -114,15 +114,12 @@ row! {
     /// A row of a chain as stored: what of it is kept as it is, and its texts.
     #[derive(Debug, Clone)]
     pub struct NewRow in "decision_log" {
-        /// The workspace.
         tenant: Tenant as "workspace",
         /// The chain and its mode.
         strand: Strand as "chain",
-        /// Its number.
         seq: u64,
         /// When it was decided.
         at: Timestamp,
-        /// Its texts.
         row: LogRow = |row| {
         interaction_id: String = &row.interaction_id,
         decision: String = &row.decision,
@@ -246,7 +243,6 @@ row! {
         agent: String as "agent_id",
         /// Its name, while it exists.
         agent_name: Option<String> as "name",
-        /// How many.
         count: i64 as "blocked",
     }
 }

@@ -24,21 +24,17 @@ pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
 /// A delivery to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDelivery<'a> {
-    /// Where to.
     pub endpoint: Id<WebhookEndpoint>,
-    /// What.
     pub event: Id<Event>,
     /// Type of the event.
     pub kind: &'a str,
     /// The mode of the event.
     pub mode: Mode,
-    /// When it was made.
     pub created_at: Timestamp,
     /// The end of the lease of the node that makes it, or `None` to let it wait in line for its endpoint.
     pub lease: Option<Timestamp>,
 }
 
-/// Adds a delivery.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(), DbError> {
     tx.add(
         "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at, mode) \
@@ -61,17 +57,13 @@ row! {
     /// A delivery that wants an attempt.
     #[derive(Debug, Clone)]
     pub struct DueRow {
-        /// Workspace.
         tenant: Tenant as "d.workspace",
-        /// Where to.
         endpoint: Id<WebhookEndpoint> as "d.endpoint",
-        /// Its id.
         id: Id<Delivery> as "d.id",
         /// Type of the event.
         kind: String as "d.type",
         /// Replays so far.
         round: i64 as "d.round",
-        /// When this round began.
         round_at: Timestamp as "d.round_at",
         /// Attempts of this round.
         made: u32 as "d.made",
@@ -132,14 +124,10 @@ pub fn void_leases(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp) -> Result<
     )
 }
 
-/// Names one delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Workspace.
     pub tenant: Tenant,
-    /// Its endpoint.
     pub endpoint: Id<WebhookEndpoint>,
-    /// Its id.
     pub id: Id<Delivery>,
 }
 
@@ -181,7 +169,6 @@ pub enum After {
     Succeeded(Timestamp),
     /// To be tried again then.
     RetryAt(Timestamp),
-    /// Given up.
     Failed,
 }
 
@@ -224,13 +211,11 @@ pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After
 /// An attempt, and what becomes of its delivery.
 #[derive(Debug, Clone)]
 pub struct Noted {
-    /// Which delivery.
     pub key: Key,
     /// Of which round the attempt is.
     pub round: i64,
     /// A JSON object.
     pub attempt: String,
-    /// What it did.
     pub after: After,
 }
 
@@ -348,11 +333,8 @@ row! {
     /// A delivery as the log shows it.
     #[derive(Debug, Clone)]
     pub struct DeliveryRow {
-        /// Its id.
         id: Id<Delivery> as "d.id",
-        /// The event.
         event: Id<Event> as "d.event",
-        /// The event's type.
         kind: String as "d.type",
         /// `pending`, `succeeded` or `failed`.
         status: String as "d.status",
@@ -362,9 +344,7 @@ row! {
         round: i64 as "d.round",
         /// When the next attempt is to be made.
         next_at: Option<Timestamp> as "d.next_at",
-        /// When it was made.
         created_at: Timestamp as "d.created_at",
-        /// When it was delivered.
         delivered_at: Option<Timestamp> as "d.delivered_at",
         /// What is sent; `None` when it was emptied.
         envelope: Option<String> as "e.envelope",

@@ -19,7 +19,6 @@ row! {
         phone: Option<String>,
         /// Why it is listed.
         reason: String,
-        /// Since when.
         created_at: Timestamp,
     }
 }

@@ -12,10 +12,8 @@ use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
 row! {
-    /// A document as stored.
     #[derive(Debug, Clone, PartialEq)]
     pub struct DocumentRow in "documents" {
-        /// Its id.
         id: Id<Document>,
         /// The chat in which it was handed in.
         chat: Id<Chat>,
@@ -25,9 +23,7 @@ row! {
         contact: Option<Id<Contact>>,
         /// The step of the flow.
         node: String,
-        /// What was asked for.
         label: String,
-        /// Where it stands.
         status: Status,
         /// Details that were read off it.
         fields: Map<String, Json>,
@@ -39,7 +35,6 @@ row! {
         reviewed_at: Option<Timestamp>,
         /// When the first upload was checked.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
         /// Grows with every change.
         version: i64,
@@ -51,17 +46,12 @@ row! {
     /// A file of an accepted document.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PartRow in "document_parts" {
-        /// The document.
         document: Id<Document>,
         /// Its place, from 1.
         seq: i64,
-        /// Its name.
         name: String,
-        /// What it is.
         content_type: FileType,
-        /// Its size.
         bytes: i64,
-        /// Key of the object.
         object: String,
     }
     insert with { workspace: Tenant }
@@ -71,9 +61,7 @@ row! {
     /// An object that is to be dropped.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DropRow in "document_drops" {
-        /// Key of the object.
         object: String,
-        /// The workspace.
         workspace: Tenant,
         /// Tries so far.
         attempts: i64,
@@ -84,7 +72,6 @@ row! {
 
 const COLUMNS: &str = DocumentRow::COLUMNS;
 
-/// Adds a document.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<(), DbError> {
     tx.exec(DocumentRow::INSERT, &row.values(tenant)).map(|_| ())
 }
@@ -108,7 +95,6 @@ pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &mut DocumentRow) -> Result<bo
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// One document.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<Option<DocumentRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from documents where workspace = ?1 and id = ?2"), params![tenant, id])
 }

@@ -17,11 +17,8 @@ row! {
     /// A call that holds something about a person.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct CallOf {
-        /// Its id.
         id: Id<Call>,
-        /// Its mode.
         mode: Mode,
-        /// Who it was for.
         contact: Option<Id<Contact>>,
         /// The number that was called, or that called.
         number: String as "case when direction = 'inbound' then from_number else to_number end",

@@ -13,7 +13,6 @@ use crate::db::{Column, DbError, Field, Tx, Value};
 use crate::params;
 
 row! {
-    /// An event as stored.
     #[derive(Debug, Clone)]
     pub struct EventRow {
         /// Its id, the same in every delivery.
@@ -31,7 +30,6 @@ row! {
         envelope: Option<String>,
         /// The transcript that belongs into the envelope.
         transcript: Option<TranscriptRef>,
-        /// When it happened.
         created_at: Timestamp,
     }
 }
@@ -41,7 +39,6 @@ const COLUMNS: &str = EventRow::COLUMNS;
 /// The transcript that an event carries: the messages of a chat up to the newest one then. The chat keeps the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptRef {
-    /// The chat.
     pub chat: Id<Chat>,
     /// The newest message.
     pub last: i64,
@@ -109,9 +106,7 @@ pub fn transcript(
 /// An event to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct NewEventRow<'a> {
-    /// Its id.
     pub id: Id<Event>,
-    /// Its type.
     pub kind: &'a str,
     /// The mode that it is shown in.
     pub mode: Mode,
@@ -123,7 +118,6 @@ pub struct NewEventRow<'a> {
     pub envelope: &'a str,
     /// The transcript that belongs into it.
     pub transcript: Option<&'a TranscriptRef>,
-    /// When it happened.
     pub created_at: Timestamp,
 }
 

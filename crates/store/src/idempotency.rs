@@ -16,9 +16,7 @@ pub struct Slot {
     pub workspace: String,
     /// Test and live keys have idempotency keys of their own.
     pub mode: Mode,
-    /// Operation id.
     pub operation: &'static str,
-    /// The client's key.
     pub key: String,
     /// Hash of the request.
     pub fingerprint: String,
@@ -115,7 +113,6 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
 /// A key that is taken, with what its request is answered.
 #[derive(Debug, Clone)]
 pub struct Taken {
-    /// The key.
     pub slot: Slot,
     /// Whether the request is done. Otherwise it has an effect that cannot be undone.
     pub done: bool,

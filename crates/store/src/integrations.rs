@@ -11,14 +11,10 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// An integration as stored.
     #[derive(Debug, Clone)]
     pub struct IntegrationRow in "integrations" {
-        /// Its id.
         id: Id<Integration>,
-        /// The system.
         provider: Provider,
-        /// Sealed credentials.
         credentials: String,
         /// Sealed access token; empty before the first one.
         token: String,
@@ -32,7 +28,6 @@ row! {
         push: Option<PushedCalls>,
         /// Until when somebody renews the token.
         renewing_until: Option<Timestamp>,
-        /// When it was made.
         created_at: Timestamp,
         /// When its credentials last changed.
         updated_at: Timestamp,
@@ -44,7 +39,6 @@ row! {
 
 const COLUMNS: &str = IntegrationRow::COLUMNS;
 
-/// Adds an integration.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(), DbError> {
     tx.later(IntegrationRow::INSERT, &row.values(tenant))
 }
@@ -61,7 +55,6 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
     Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
 }
 
-/// One integration.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Integration>) -> Result<Option<IntegrationRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2");
     tx.one(sql, params![tenant, id])

@@ -15,7 +15,6 @@ pub enum KeptNoun {
 }
 
 impl KeptNoun {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Recordings, Self::Documents, Self::Media];
 
     /// Its objects after a text and a number, in order: name, size, and where the next page begins.
@@ -40,7 +39,6 @@ impl KeptNoun {
 /// An object that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptObject {
-    /// Whose it is.
     pub noun: KeptNoun,
     /// Its id or key ([`KeptNoun`]).
     pub name: String,

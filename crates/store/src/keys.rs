@@ -11,10 +11,8 @@ use crate::params;
 use crate::workspaces::WorkspaceRow;
 
 row! {
-    /// A key as stored.
     #[derive(Debug, Clone)]
     pub struct KeyRow in "api_keys" as "k" {
-        /// Its id.
         id: Id<ApiKey>,
         /// What its maker called it.
         name: String,
@@ -26,9 +24,7 @@ row! {
         scopes: String,
         /// When it stops working.
         expires_at: Option<Timestamp>,
-        /// When it was revoked.
         revoked_at: Option<Timestamp>,
-        /// When it was made.
         created_at: Timestamp,
         /// Until when the value before its last rotation works.
         old_until: Option<Timestamp>,
@@ -38,7 +34,6 @@ row! {
 
 const COLUMNS: &str = KeyRow::COLUMNS;
 
-/// Adds a key.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &KeyRow, hash: &str) -> Result<(), DbError> {
     tx.exec(KeyRow::INSERT, &row.values(tenant, hash)).map(|_| ())
 }
@@ -65,7 +60,6 @@ pub fn find_by_hash(tx: &mut Tx<'_>, hash: &str) -> Result<Option<(KeyRow, Works
 /// A new value of a key.
 #[derive(Debug, Clone)]
 pub struct NewValue {
-    /// Its keyed hash.
     pub hash: String,
     /// First characters, the rest masked.
     pub prefix: String,

@@ -14,11 +14,8 @@ row! {
     /// A knowledge base as stored.
     #[derive(Debug, Clone)]
     pub struct BaseRow in "knowledge_bases" {
-        /// Its id.
         id: Id<KnowledgeBase>,
-        /// The workspace.
         workspace: Tenant,
-        /// Its name.
         name: String,
         /// Grows by a random step with every change of its documents.
         version: i64,
@@ -30,7 +27,6 @@ row! {
         last_number: i64,
         /// Removals up to this version are not listed any more.
         removals_from: i64,
-        /// When it was made.
         created_at: Timestamp,
         /// When its documents last changed.
         updated_at: Timestamp,
@@ -39,12 +35,10 @@ row! {
 
 const COLUMNS: &str = BaseRow::COLUMNS;
 
-/// Adds a base.
 pub fn insert(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
     tx.later(BaseRow::INSERT, &row.values())
 }
 
-/// One base.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, DbError> {
     tx.one(
         formatcp!(
@@ -158,14 +152,10 @@ pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>, now: Times
 }
 
 row! {
-    /// A document as stored.
     #[derive(Debug, Clone)]
     pub struct DocumentRow in "knowledge_documents" {
-        /// Its id.
         id: Id<KnowledgeDocument>,
-        /// The workspace.
         workspace: Tenant,
-        /// The base.
         base: Id<KnowledgeBase>,
         /// Its number in the base.
         number: i64,
@@ -319,22 +309,17 @@ pub fn version_before(
 }
 
 row! {
-    /// A passage as stored.
     #[derive(Debug, Clone)]
     pub struct PassageRow in "knowledge_passages" {
-        /// The base.
         base: Id<KnowledgeBase>,
         /// Its number in the base.
         number: i64,
-        /// The workspace.
         workspace: Tenant,
-        /// The document's number.
         document: i64,
         /// The headings that it stands under.
         heading: Option<String>,
         /// The page that it begins on.
         page: Option<i64>,
-        /// Its words.
         content: String,
     }
 }
@@ -401,7 +386,6 @@ row! {
         heading: Option<String> as "p.heading",
         /// The page that it begins on.
         page: Option<i64> as "p.page",
-        /// Its words.
         content: String as "p.content",
         /// Where its document came from.
         kind: SourceKind as "d.kind",

@@ -10,14 +10,11 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A member as stored.
     #[derive(Debug, Clone)]
     pub struct MemberRow in "members" {
-        /// Its id.
         id: Id<User>,
         /// Address to sign in with.
         email: String,
-        /// Name.
         name: String,
         /// `owner`, `admin`, `editor` or `viewer`.
         role: String,

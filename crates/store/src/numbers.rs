@@ -10,10 +10,8 @@ use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
-    /// A number as stored.
     #[derive(Debug, Clone)]
     pub struct NumberRow {
-        /// Its id.
         id: Id<Number>,
         /// E.164.
         number: String,
@@ -59,7 +57,6 @@ pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)
     tx.one(sql, params![number])
 }
 
-/// One active number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),

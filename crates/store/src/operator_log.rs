@@ -13,15 +13,12 @@ row! {
     pub struct LogRow in "operator_log" {
         /// Its id; sorts by time.
         id: String,
-        /// When.
         at: Timestamp,
-        /// Operation id.
         operation: String,
         /// The workspace it was about.
         workspace: Option<String>,
         /// Ids and names of what changed.
         subject: String,
-        /// Request id.
         request_id: String,
     }
 }

@@ -15,9 +15,7 @@ row! {
     /// How far one stream has come.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PollRow in "stream_polls" {
-        /// The stream.
         stream: Id<DataStream>,
-        /// The workspace.
         workspace: Tenant,
         /// The account that it is read with.
         integration: Id<Integration>,
@@ -168,7 +166,6 @@ pub fn next_due(tx: &mut Tx<'_>, after: Timestamp) -> Result<Option<Timestamp>, 
     Ok(tx.one::<Option<Timestamp>>(sql, params![after])?.flatten())
 }
 
-/// One stream.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Option<PollRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from stream_polls where workspace = ?1 and stream = ?2");
     tx.one(sql, params![tenant, stream])

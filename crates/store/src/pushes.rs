@@ -14,17 +14,14 @@ use crate::params;
 /// A person who came from a connected system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonRow {
-    /// The workspace.
     pub workspace: Tenant,
     /// Keyed hash of the number.
     pub phone_hash: String,
-    /// The account.
     pub integration: Id<Integration>,
     /// The stream that brought it.
     pub stream: Id<DataStream>,
     /// Kind of the record there.
     pub object: String,
-    /// Its id there.
     pub record: String,
 }
 
@@ -32,15 +29,11 @@ row! {
     /// A call that is to be written back, or was.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PushRow in "integration_pushes" {
-        /// The call.
         call: Id<Call>,
-        /// The account.
         integration: Id<Integration>,
-        /// The workspace.
         workspace: Tenant,
         /// Kind of the person's record there.
         object: String,
-        /// Its id there.
         record: String,
         /// How often it was tried.
         attempts: i64,

@@ -13,12 +13,9 @@ use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
 row! {
-    /// An upload as stored.
     #[derive(Debug, Clone, PartialEq)]
     pub struct UploadRow in "recording_uploads" {
-        /// The call.
         call: Id<Call>,
-        /// The workspace.
         workspace: Tenant,
         /// The recording, which may not have a row of its own yet.
         recording: Id<Recording>,

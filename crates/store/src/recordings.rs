@@ -13,11 +13,8 @@ row! {
     /// A recording as stored. One without `kept_at` is still a file of the node that held the call.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecordingRow in "recordings" {
-        /// Its id.
         id: Id<Recording>,
-        /// The workspace.
         workspace: Tenant,
-        /// The call.
         call: Id<Call>,
         /// Content type of the object.
         content_type: String,
@@ -25,7 +22,6 @@ row! {
         bytes: Option<i64>,
         /// Length, milliseconds.
         duration_ms: i64,
-        /// When the call ended.
         created_at: Timestamp,
         /// When it became an object.
         kept_at: Option<Timestamp>,
@@ -40,7 +36,6 @@ pub fn insert(tx: &mut Tx<'_>, row: &RecordingRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values())? > 0)
 }
 
-/// One recording.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"),
@@ -91,7 +86,6 @@ pub fn set_duration(
     )
 }
 
-/// Forgets a recording.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), DbError> {
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
 }

@@ -20,9 +20,7 @@ row! {
     /// A scheduled call as stored.
     #[derive(Debug, Clone)]
     pub struct ScheduledCallRow in "scheduled_calls" {
-        /// Its id.
         id: ScheduledCallId,
-        /// The workspace.
         workspace: Tenant,
         /// The mode it belongs to.
         mode: Mode,
@@ -61,7 +59,6 @@ row! {
         call: Option<Id<Call>>,
         /// Grows with every save.
         version: i64,
-        /// When it was made.
         created_at: Timestamp,
         /// The trace of the request that made it.
         trace: Option<TraceContext>,
@@ -234,7 +231,6 @@ row! {
     /// A decision about a scheduled call.
     #[derive(Debug, Clone)]
     pub struct DecisionRow {
-        /// When.
         at: Timestamp,
         /// What was seen and decided.
         body: Json,

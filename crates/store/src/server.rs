@@ -8,7 +8,6 @@ use crate::db::{DbError, Tx};
 /// The server of the shared store, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Its clock.
     pub now: Timestamp,
     /// `synchronous_commit` of our sessions.
     pub synchronous_commit: String,
@@ -24,9 +23,6 @@ pub struct Server {
 }
 
 /// Across workspaces: what the server says now. For PostgreSQL only.
-///
-/// # Errors
-/// Those of the store.
 pub fn look(tx: &mut Tx<'_>) -> Result<Server, DbError> {
     let found = tx.one::<(i64, String, String, i64, i64, i64)>(
         "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint), current_setting('synchronous_commit'), \

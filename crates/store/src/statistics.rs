@@ -24,9 +24,6 @@ fn stale(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
 
 /// Lets the server look at the tables that have outgrown what it knows of them; those that it is looking at already are
 /// left out. For PostgreSQL only.
-///
-/// # Errors
-/// Those of the store.
 pub async fn refresh(store: &Store) -> Result<(), DbError> {
     for table in store.read(stale).await? {
         store.tx(move |tx| tx.exec(&format!("analyze (skip_locked) {table}"), &[]).map(|_| ())).await?;

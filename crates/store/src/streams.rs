@@ -20,11 +20,8 @@ row! {
     /// A data stream as stored, without its token.
     #[derive(Debug, Clone)]
     pub struct StreamRow in "data_streams" {
-        /// Its id.
         id: Id<DataStream>,
-        /// The workspace.
         workspace: Tenant,
-        /// Its name.
         name: String,
         /// How its records arrive.
         kind: StreamKind,
@@ -35,13 +32,10 @@ row! {
         config: Config = |config| { config: Map<String, Json> = config.fields() } => Config::stored(config),
         /// The account that it is read with.
         integration: Option<Id<Integration>>,
-        /// Where it is.
         status: StreamStatus,
         /// Why it stopped.
         last_error: Option<String>,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it was changed.
         updated_at: Timestamp,
         /// Grows with every change.
         version: i64,
@@ -51,12 +45,10 @@ row! {
 
 const COLUMNS: &str = StreamRow::COLUMNS;
 
-/// Adds a stream.
 pub fn insert(tx: &mut Tx<'_>, row: &StreamRow, token_hash: Option<&str>) -> Result<(), DbError> {
     tx.later(StreamRow::INSERT, &row.values(token_hash))
 }
 
-/// One stream.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
         formatcp!(
@@ -99,11 +91,9 @@ row! {
     /// What is known of a stream before anything of a request with its token is read.
     #[derive(Debug, Clone)]
     pub struct EntranceRow {
-        /// The workspace.
         workspace: Tenant as "d.workspace",
         /// Keyed hash of the token.
         token_hash: Option<String> as "d.token_hash",
-        /// Where the stream is.
         status: StreamStatus as "d.status",
         /// Whether the workspace is suspended.
         suspended: bool as "w.suspended",
@@ -180,11 +170,8 @@ row! {
     /// A campaign that a stream feeds.
     #[derive(Debug, Clone)]
     pub struct AttachmentRow in "stream_campaigns" as "s" {
-        /// The stream.
         stream: Id<DataStream>,
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The workspace.
         workspace: Tenant,
         /// Variable of the agent to field of the stream.
         variable_mapping: Map<String, Json>,
@@ -192,7 +179,6 @@ row! {
         backfill_days: i64,
         /// Whether names are written in the script of the agent's language.
         transliterate: bool,
-        /// When it was attached.
         attached_at: Timestamp,
     }
 }
@@ -234,11 +220,8 @@ pub fn detach(
 pub struct Feed {
     /// How it is attached.
     pub attachment: AttachmentRow,
-    /// Its name.
     pub name: String,
-    /// Where it is.
     pub status: CampaignStatus,
-    /// Language of its agent.
     pub language: Option<String>,
 }
 
@@ -262,11 +245,9 @@ pub fn feeds(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<
 pub struct Source {
     /// How it is attached.
     pub attachment: AttachmentRow,
-    /// Its name.
     pub name: String,
     /// How its records arrive.
     pub kind: StreamKind,
-    /// Where it is.
     pub status: StreamStatus,
 }
 
@@ -285,32 +266,24 @@ pub fn sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Resul
 }
 
 row! {
-    /// A record as stored.
     #[derive(Debug, Clone)]
     pub struct RecordRow in "stream_records" {
-        /// Its id.
         id: Id<StreamRecord>,
-        /// The workspace.
         workspace: Tenant,
-        /// The stream.
         stream: Id<DataStream>,
         /// Keyed hash of what tells it from others.
         identity: String,
         /// Whether it can be called.
         status: RecordStatus,
-        /// Why not.
         reason: Option<RecordReason>,
-        /// Its own id.
         external_id: Option<String>,
         /// E.164 of a number that can be called, else as written.
         phone: Option<String>,
         /// Keyed hash of a number that can be called.
         phone_hash: Option<String>,
-        /// Name.
         name: Option<String>,
         /// Its fields; `None` once it is emptied.
         payload: Option<Map<String, Json>>,
-        /// When it arrived.
         received_at: Timestamp,
     }
 }
@@ -426,11 +399,8 @@ row! {
     /// Earlier records that are still to be put on the list of a campaign.
     #[derive(Debug, Clone)]
     pub struct BackfillRow in "stream_campaigns" {
-        /// The stream.
         stream: Id<DataStream>,
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The workspace.
         workspace: Tenant,
         /// The first of them.
         from: Id<StreamRecord> as "backfill_from",
@@ -510,7 +480,6 @@ row! {
     pub struct ListedRow {
         /// Keyed hash of the number.
         phone_hash: String as "r.phone_hash",
-        /// The campaign.
         campaign: Id<Campaign> as "r.campaign",
         /// The state of the row.
         state: RowState as "r.state",

@@ -13,15 +13,12 @@ row! {
     /// A tool as stored, without its configuration.
     #[derive(Debug, Clone)]
     pub struct ToolRow in "tools" {
-        /// Its id.
         id: Id<Tool>,
         /// `webhook`.
         kind: String as "type",
-        /// Name.
         name: String,
         /// When an agent should use it.
         description: String,
-        /// When it was made.
         created_at: Timestamp,
     }
     insert with { workspace: Tenant, config: &'v str }

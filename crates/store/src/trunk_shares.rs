@@ -17,7 +17,6 @@ pub const LEASE: i64 = 45 * SECOND;
 /// What a process asks of one trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// Name of the trunk.
     pub trunk: String,
     /// Its channels, as this node knows them.
     pub channels: i64,
@@ -62,9 +61,6 @@ type GrantRow = (String, String, i64, i64, i64);
 
 /// Across workspaces: settles what a process has of these trunks, in the order of the asks. `patient`: processes that
 /// have not been heard of may be given up, because the store was there for them to say something.
-///
-/// # Errors
-/// Those of the store.
 pub fn settle(
     tx: &mut Tx<'_>,
     holder: &str,
@@ -174,9 +170,6 @@ fn registrar(
 }
 
 /// Across workspaces: gives back everything that a process has, because it ends and has no calls any more.
-///
-/// # Errors
-/// Those of the store.
 pub fn release(tx: &mut Tx<'_>, holder: &str, node: &str) -> Result<(), DbError> {
     tx.exec("delete from trunk_grants where holder = ?1", params![holder])?;
     tx.later("update trunks set registrar = null where registrar = ?1", params![node])

@@ -13,9 +13,6 @@ pub(crate) const TAKE: &str =
     "pg_try_advisory_xact_lock(hashtextextended('dials ' || q.workspace || ' ' || q.mode, 0))";
 
 /// Across workspaces: takes the turns at the live dials of these workspaces. Returns those whose turn was free.
-///
-/// # Errors
-/// Those of the store.
 pub fn take(tx: &mut Tx<'_>, workspaces: &[Tenant]) -> Result<Vec<Tenant>, DbError> {
     const SQL: &str = const_format::formatcp!(
         "select q.workspace from (select workspace, 'live' as mode from unnest(?1::text[]) as t (workspace)) q where {TAKE}"

@@ -12,11 +12,8 @@ row! {
     /// A base that lacks vectors.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct WantingRow {
-        /// The base.
         base: Id<KnowledgeBase> as "b.id",
-        /// Its workspace.
         workspace: Tenant as "b.workspace",
-        /// Its version.
         version: i64 as "b.version",
         /// When somebody may work at it.
         next_at: Timestamp as "coalesce(v.next_at, 0)",

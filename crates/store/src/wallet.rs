@@ -14,9 +14,7 @@ row! {
     /// A line of the ledger.
     #[derive(Debug, Clone)]
     pub struct EntryRow in "wallet_entries" {
-        /// Its id.
         id: Id<WalletTransaction>,
-        /// What it is for.
         kind: String,
         /// Minor units; negative deducts.
         amount: i64,
@@ -24,7 +22,6 @@ row! {
         balance_after: i64,
         /// Call id, chat id or payment id.
         reference: String,
-        /// When it was written.
         created_at: Timestamp,
     }
     insert with { workspace: Tenant, seq: i64 }
@@ -103,7 +100,6 @@ pub fn post(
 pub struct Settlement {
     /// What was held for them, minor units.
     pub held: i64,
-    /// Their lines.
     pub lines: i64,
     /// Each charge, above 0, with its reference, in the order in which they are written.
     pub charges: Vec<(Id<WalletTransaction>, i64, String)>,

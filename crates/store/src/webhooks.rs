@@ -14,7 +14,6 @@ row! {
     /// A webhook endpoint as stored.
     #[derive(Debug, Clone)]
     pub struct EndpointRow in "webhook_endpoints" {
-        /// Its id.
         id: Id<WebhookEndpoint>,
         /// Where deliveries go.
         url: String,
@@ -28,9 +27,7 @@ row! {
         active: bool = |active| { status: String = status(*active) } => status == ACTIVE,
         /// Sealed signing secret.
         secret: String,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
     }
     insert with { workspace: Tenant }
@@ -48,7 +45,6 @@ fn names(json: &Json) -> Vec<String> {
     json.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// Adds an endpoint.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &EndpointRow) -> Result<(), DbError> {
     tx.later(EndpointRow::INSERT, &row.values(tenant))
 }
@@ -93,7 +89,6 @@ pub fn delete(
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
 }
 
-/// One endpoint.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted'"

@@ -26,7 +26,6 @@ const LOCK: &str = "set local lock_timeout = '300ms'";
 pub enum Weekly {
     /// The log of webhooks.
     Deliveries,
-    /// The outbox.
     Events,
 }
 
@@ -34,7 +33,6 @@ impl Weekly {
     /// All of them. The log comes first, so that no entry outlives its payload.
     pub const ALL: [Self; 2] = [Self::Deliveries, Self::Events];
 
-    /// Its name.
     pub fn table(self) -> &'static str {
         match self {
             Self::Deliveries => "deliveries",
@@ -108,9 +106,6 @@ fn span(table: Weekly, text: &str) -> Option<Option<Range<Timestamp>>> {
 }
 
 /// Across workspaces: the parts of a table, the oldest first and the rest last. For PostgreSQL only.
-///
-/// # Errors
-/// Those of the store.
 pub fn parts(tx: &mut Tx<'_>, table: Weekly) -> Result<Vec<Part>, DbError> {
     let found: Vec<(String, Option<String>)> = tx.all(
         "select cast(c.oid::regclass as text), pg_get_expr(c.relpartbound, c.oid) from pg_inherits i \
@@ -139,9 +134,6 @@ fn missing(parts: &[Part], now: Timestamp) -> Vec<Timestamp> {
 }
 
 /// Across workspaces: what is wrong with the parts of the coming weeks, in words; empty when all is well, and on SQLite.
-///
-/// # Errors
-/// Those of the store.
 pub fn warnings(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<String>, DbError> {
     let mut found = Vec::new();
     if !tx.shared() {
@@ -166,9 +158,6 @@ pub fn warnings(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<String>, DbError>
 
 /// Across workspaces: tables whose old rows are deleted one by one: all of it on SQLite; on PostgreSQL the parts that are
 /// no week and hold something.
-///
-/// # Errors
-/// Those of the store.
 pub fn swept_singly(tx: &mut Tx<'_>, table: Weekly) -> Result<Vec<String>, DbError> {
     if !tx.shared() {
         return Ok(vec![table.table().into()]);

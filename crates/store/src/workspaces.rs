@@ -11,12 +11,9 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A workspace as stored.
     #[derive(Debug, Clone)]
     pub struct WorkspaceRow in "workspaces" as "w" {
-        /// Its id.
         id: Id<Workspace>,
-        /// Its name.
         name: String,
         /// Whether live calls may be placed.
         kyb_verified: bool,
@@ -40,7 +37,6 @@ row! {
         balance: i64,
         /// What calls in flight hold of it.
         reserved: i64,
-        /// When it was made.
         created_at: Timestamp,
     }
     insert with { ledger_seq: i64, low_level: i64 }
@@ -72,7 +68,6 @@ pub fn update(tx: &mut Tx<'_>, row: &WorkspaceRow) -> Result<(), DbError> {
     tx.exec(sql, &values).map(|_| ())
 }
 
-/// One workspace.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), params![tenant])
 }

@@ -32,9 +32,6 @@ fn how(row: &AttachmentRow) -> AttachedHow {
 }
 
 /// The campaigns that a stream feeds.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn of_stream(
     tx: &mut Tx<'_>,
     tenant: Tenant,

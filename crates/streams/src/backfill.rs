@@ -123,9 +123,6 @@ fn row_of(stream: &StreamRow, feed: &Feed, record: &RecordRow) -> Option<NewRow>
 }
 
 /// Finishes backfills at which nobody has worked for a minute. Returns when to look again.
-///
-/// # Errors
-/// Those of the store.
 pub async fn finish_abandoned(app: &App) -> Result<Option<Timestamp>, Failure> {
     let due = app.clock.now().plus(-LEASE);
     let mut again = None;

@@ -34,9 +34,7 @@ const IDENTITY: usize = 32;
 /// The stream behind a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Entrance {
-    /// Its workspace.
     pub tenant: Tenant,
-    /// The stream.
     pub stream: Id<DataStream>,
 }
 
@@ -202,9 +200,6 @@ pub struct Taken {
 
 /// Stores records of a stream, tells of those that cannot be called, and puts the others on the lists of the
 /// campaigns that the stream feeds. The caller holds the stream ([`streams::get_for_records`] or stronger).
-///
-/// # Errors
-/// Those of the store.
 pub fn take(
     tx: &mut Tx<'_>,
     context: &Context,

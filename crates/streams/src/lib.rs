@@ -22,7 +22,6 @@ fn missing() -> Failure {
     Failure::not_found("data stream")
 }
 
-/// A stream.
 fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
     store::streams::get(tx, tenant, id)?.ok_or_else(missing)
 }

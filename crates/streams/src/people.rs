@@ -9,13 +9,10 @@ use store::streams::Feed;
 
 /// What of a record becomes a person.
 pub(crate) struct Person<'a> {
-    /// The number.
     pub phone: Phone,
-    /// Name.
     pub name: Option<&'a str>,
     /// Fields that the name was made of.
     pub name_fields: &'a [String],
-    /// All fields.
     pub fields: &'a Map<String, Value>,
 }
 

@@ -14,9 +14,6 @@ use crate::room::day_of;
 const BATCH: i64 = 1_000;
 
 /// Empties the records of a person. They are still known: the person does not come in again with them.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -32,9 +29,6 @@ pub fn erase(
 
 /// Empties a batch of old records and removes a batch of those of deleted streams. Returns whether more may be
 /// left.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
     let emptied = app.store.tx(move |tx| streams::empty_old(tx, before, BATCH)).await?;

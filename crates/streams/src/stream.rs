@@ -110,9 +110,6 @@ fn detail(tx: &mut Tx<'_>, row: StreamRow, url: String) -> Result<DataStreamDeta
 }
 
 /// `GET /v1/data-streams`: all of them, newest first.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure> {
     let rows = app.store.read(move |tx| streams::list(tx, tenant)).await?;
     Ok(rows.into_iter().map(|row| (ingest_url(app, row.id), row)).map(|(url, row)| view(row, url)).collect())
@@ -260,9 +257,6 @@ pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Resu
 
 /// Stops a stream that cannot be read, in the transaction of the caller, who holds it: it takes nothing until a
 /// client makes it active again. `why` is shown to clients.
-///
-/// # Errors
-/// Those of the store.
 pub fn stop(tx: &mut Tx<'_>, context: &Context, row: &StreamRow, why: &str) -> Result<(), Failure> {
     let row = StreamRow {
         status: Status::Error,

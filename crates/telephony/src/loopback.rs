@@ -22,7 +22,6 @@ use crate::sip::outcome;
 /// How dials are limited.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Name of the carrier.
     pub carrier: String,
     /// An unanswered dial is cancelled after this, unless the order has a limit of its own.
     pub ring_timeout: Duration,

@@ -10,9 +10,7 @@ use ipnet::IpNet;
 /// How messages travel to a trunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// Datagrams.
     Udp,
-    /// A connection.
     Tcp,
     /// An encrypted connection.
     Tls,
@@ -112,9 +110,7 @@ pub struct Trunk {
     pub transport: Transport,
     /// Where messages are sent instead of `address`, which stays in the request line.
     pub outbound_proxy: Option<String>,
-    /// Digest user.
     pub username: Option<String>,
-    /// Digest password.
     pub password: Option<String>,
     /// Whether to register there.
     pub register: bool,

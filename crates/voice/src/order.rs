@@ -26,9 +26,7 @@ pub enum Amd {
 pub struct Order {
     /// Whose call it is; none for one that is nobody's.
     pub workspace: Option<Tenant>,
-    /// The published flow.
     pub flow: Arc<Flow>,
-    /// The call's variables.
     pub variables: Map<String, Value>,
     /// Language code (docs/contract/agents.md#fields).
     pub language: String,
@@ -39,7 +37,6 @@ pub struct Order {
     pub allowed_numbers: Vec<String>,
     /// Words that are likely to be said, besides what the flow expects: names, products.
     pub phrases: Vec<String>,
-    /// Answering machines.
     pub amd: Amd,
     /// Whether the customer may interrupt the agent. Off for texts that by law must be heard to their end.
     pub interruptible: bool,
@@ -83,9 +80,7 @@ impl Order {
 /// The providers that hear, speak and think. Each may be a chain of several.
 #[derive(Clone)]
 pub struct Speech {
-    /// Speech to text.
     pub to_text: Arc<dyn Recogniser>,
-    /// Text to speech.
     pub from_text: Arc<dyn Synthesiser>,
     /// The language model that talks in a `converse` node.
     pub model: Arc<dyn LanguageModel>,

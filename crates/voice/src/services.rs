@@ -20,7 +20,6 @@ pub struct TransferOrder {
 /// Why nobody was brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferFailure {
-    /// Nobody answered.
     NoAnswer,
     /// The line was busy, or the person declined.
     Busy,

@@ -20,19 +20,38 @@ pub(crate) const REPORTS: usize = 64;
 /// What a task reports.
 pub(crate) enum Done {
     /// Sound of a piece of text.
-    Sound { piece: u64, samples: Vec<i16> },
+    Sound {
+        piece: u64,
+        samples: Vec<i16>,
+    },
     /// The piece is complete, or failed.
-    SoundEnded { piece: u64, failed: Option<ProviderError> },
+    SoundEnded {
+        piece: u64,
+        failed: Option<ProviderError>,
+    },
     /// The model said something, is done (none), or failed.
-    Said { request: u64, said: Option<Result<Said, ProviderError>> },
-    /// A tool answered.
-    Tool { request: u64, answer: Result<Value, String> },
+    Said {
+        request: u64,
+        said: Option<Result<Said, ProviderError>>,
+    },
+    Tool {
+        request: u64,
+        answer: Result<Value, String>,
+    },
     /// A person was brought in, or not.
-    Transferred { request: u64, outcome: Result<(), TransferFailure> },
-    /// The recogniser listens.
-    Listening { generation: u64, listening: Arc<dyn Listening> },
+    Transferred {
+        request: u64,
+        outcome: Result<(), TransferFailure>,
+    },
+    Listening {
+        generation: u64,
+        listening: Arc<dyn Listening>,
+    },
     /// It heard something, or failed.
-    Heard { generation: u64, heard: Result<Heard, ProviderError> },
+    Heard {
+        generation: u64,
+        heard: Result<Heard, ProviderError>,
+    },
 }
 
 /// Stops a task when dropped.
@@ -98,7 +117,6 @@ pub(crate) struct Question {
     pub language: String,
 }
 
-/// Asks the model.
 pub(crate) fn talk(
     to: &Reports,
     model: &Arc<dyn LanguageModel>,
@@ -149,7 +167,6 @@ pub(crate) fn talk(
     })
 }
 
-/// Calls a tool.
 pub(crate) fn call_tool(
     to: &Reports,
     services: &Arc<dyn CallServices>,
@@ -184,7 +201,6 @@ pub(crate) fn send_message(services: &Arc<dyn CallServices>, template: Option<Va
     tokio::spawn(async move { services.send_message(template, text).await });
 }
 
-/// Listens to the customer.
 pub(crate) fn listen(
     to: &Reports,
     recogniser: &Arc<dyn Recogniser>,

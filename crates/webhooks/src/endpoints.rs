@@ -25,7 +25,6 @@ const LOOKED_AT: usize = 64;
 
 /// An endpoint, ready for use.
 pub struct Endpoint {
-    /// Its id.
     pub id: Id<WebhookEndpoint>,
     /// Whether it receives anything.
     pub active: bool,

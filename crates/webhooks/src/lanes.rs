@@ -86,11 +86,13 @@ impl Lane {
 
 /// What a worker does next.
 pub(super) enum Assignment {
-    /// This attempt.
     Begin(Box<PendingAttempt>),
     /// Nothing: it ends. The flags tell whether lanes wait for a worker, and whether this lane wants a
     /// refill.
-    End { dispatch: bool, feed: bool },
+    End {
+        dispatch: bool,
+        feed: bool,
+    },
 }
 
 impl Lanes {

@@ -60,7 +60,6 @@ const LEASE: i64 = 60 * SECOND;
 /// One attempt to be made.
 #[derive(Debug, Clone)]
 struct PendingAttempt {
-    /// Which delivery.
     key: Key,
     /// Type of the event.
     kind: std::borrow::Cow<'static, str>,
@@ -70,7 +69,6 @@ struct PendingAttempt {
     transcript: Option<Arc<TranscriptRef>>,
     /// Replays so far.
     round: i64,
-    /// When this round began.
     round_at: Timestamp,
     /// Attempts of this round so far.
     made: u32,
@@ -82,7 +80,6 @@ struct PendingAttempt {
     trace: Option<TraceContext>,
 }
 
-/// Figures of deliveries.
 #[derive(Default)]
 struct Figures {
     attempts: Family<[(&'static str, &'static str); 1], Counter>,
@@ -263,9 +260,6 @@ impl Engine {
     }
 
     /// Makes what nodes remember of a workspace's endpoints void once the transaction is committed.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
         let cache = self.endpoints.clone();
         tx.after_commit(move || cache.forget(tenant));
@@ -295,9 +289,6 @@ impl Engine {
 
     /// Drops events and delivery logs after their time. Returns when to come again, a day later at the
     /// earliest.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn sweep(&self) -> Result<Timestamp, DbError> {
         sweep::sweep(self).await
     }

@@ -30,7 +30,6 @@ pub struct NewEvent<'a> {
     pub agent: Option<&'a str>,
     /// The person it is about, for erasure.
     pub contact: Option<&'a str>,
-    /// Payload.
     pub data: Value,
 }
 
@@ -56,9 +55,6 @@ impl Engine {
     /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
     /// makes after the commit. A transcript is put into the data when the event is sent or read. Returns how many
     /// endpoints get it.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn emit(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,
@@ -128,9 +124,6 @@ impl Engine {
     }
 
     /// Begins a new round of attempts at a delivery, now. Returns whether there is such a delivery.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn replay(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,
@@ -163,9 +156,6 @@ impl Engine {
 
     /// Empties the payloads of these events and returns how many deliveries that concerns. Pending ones are
     /// given up rather than sent without their content, of which a receiver could make nothing.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn redact(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,

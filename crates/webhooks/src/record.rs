@@ -37,7 +37,6 @@ pub(super) struct FinishedAttempt {
     pub(super) what: Ending,
 }
 
-/// How it ended.
 #[derive(Debug, Clone)]
 pub(super) enum Ending {
     /// The endpoint answered with this status.

@@ -73,9 +73,6 @@ impl Ports {
 ///
 /// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome
 /// and nothing to analyse.
-///
-/// # Errors
-/// Those of the store.
 pub fn concluded(
     tx: &mut Tx<'_>,
     env: &Env,

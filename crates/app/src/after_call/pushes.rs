@@ -13,9 +13,6 @@ const MOST: usize = 50;
 
 /// Notes a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error`
 /// is for people. The caller holds the call. Nothing is noted of a person who was erased.
-///
-/// # Errors
-/// Those of the store.
 pub fn record_push(
     tx: &mut Tx<'_>,
     call: &CallRow,

@@ -55,7 +55,6 @@ enum Way {
     Sent(i64),
     /// It may be one later.
     Again,
-    /// It is lost.
     NoFile,
     /// It is lost. What the bucket has of it is made a recording.
     LeftToBucket,

@@ -15,12 +15,10 @@ use crate::{App, Failure};
 pub enum Lane {
     /// Files and objects.
     Recordings,
-    /// What is read.
     Words,
 }
 
 impl Lane {
-    /// Both.
     pub const ALL: [Lane; 2] = [Lane::Recordings, Lane::Words];
 
     fn steps(self) -> &'static [AfterCallStep] {
@@ -40,9 +38,6 @@ impl Lane {
 }
 
 /// Takes up to `limit` due steps of a lane: they are this node's until their lease ends.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take(app: &App, lane: Lane, limit: usize) -> Result<Vec<StepRow>, Failure> {
     let (now, node, limit) = (app.clock.now(), app.ports.node.clone(), i64::try_from(limit).unwrap_or(1));
     Ok(app
@@ -54,9 +49,6 @@ pub async fn take(app: &App, lane: Lane, limit: usize) -> Result<Vec<StepRow>, F
 }
 
 /// When the next step of a lane is due here.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next_due(app: &App, lane: Lane) -> Result<Option<Timestamp>, Failure> {
     let node = app.ports.node.clone();
     Ok(app.store.read(move |tx| after_calls::next_due(tx, &node, lane.steps(), NODE_PATIENCE)).await?)

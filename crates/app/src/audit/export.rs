@@ -20,7 +20,6 @@ use crate::{App, Failure};
 pub enum Format {
     /// Comma-separated values.
     Csv,
-    /// For print.
     Pdf,
 }
 

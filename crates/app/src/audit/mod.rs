@@ -88,9 +88,7 @@ pub fn signed(app: &App, tenant: Tenant, strand: Strand, head: Head) -> SignedHe
 /// From a moment on, and until before another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Range {
-    /// At or after.
     pub from: Option<Timestamp>,
-    /// Before.
     pub to: Option<Timestamp>,
 }
 

@@ -194,7 +194,6 @@ impl Asked {
         lock(&self.workspace.waiting).remove(&self.world);
     }
 
-    /// Tells all who asked.
     pub(super) fn tell(self, outcome: Result<Verification, Failure>) {
         self.tell.send_replace(Some(outcome));
     }

@@ -92,9 +92,7 @@ pub(crate) fn find_known(
 
 /// Who a call is for, once it is placed.
 pub(super) struct Found {
-    /// The contact.
     pub id: Id<Contact>,
-    /// Its reference.
     pub external_ref: Option<String>,
     /// The contact itself, when it is new; the caller stores it.
     pub new: Option<ContactRow>,
@@ -105,7 +103,6 @@ pub(super) struct Found {
 pub(super) struct KnownAs<'a> {
     /// The client's own reference.
     pub reference: Option<&'a str>,
-    /// Name.
     pub name: Option<&'a str>,
     /// The call's values, with which a new contact starts.
     pub variables: Option<&'a Map<String, Value>>,

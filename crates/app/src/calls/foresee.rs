@@ -13,7 +13,6 @@ use crate::Failure;
 pub(super) struct Coming<'c> {
     /// The call, as far as it is known: its ids are what counts.
     pub call: &'c CallRow,
-    /// The fact.
     pub fact: Fact,
     /// How far the call has got then.
     pub after: Progress,

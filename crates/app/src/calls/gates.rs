@@ -68,13 +68,11 @@ pub(super) fn read_people(
 /// Who is to be called by whom.
 #[derive(Debug, Clone, Copy)]
 pub struct Dial<'a> {
-    /// The workspace.
     pub tenant: Tenant,
     /// Live or test.
     pub mode: Mode,
     /// What it is judged as.
     pub purpose: Purpose,
-    /// The number.
     pub to: Phone,
     /// The contact that the call is for, if there is one already.
     pub contact: Option<&'a ContactRow>,
@@ -124,16 +122,12 @@ pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> R
 /// What the gates say to a dial to a person, and what is saved of the person.
 #[derive(Debug)]
 pub struct Met {
-    /// Their verdicts.
     pub said: Judgement,
     /// Saved values of flow variables, an object.
     pub saved: Option<Map<String, Value>>,
 }
 
 /// Asks the gates of this pack about many numbers, in their order, without a dial: they are looked up together.
-///
-/// # Errors
-/// Those of the store.
 pub fn meet_all(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -169,7 +163,6 @@ pub fn meet_all(
 /// asked for.
 #[derive(Debug)]
 pub struct Judged {
-    /// Their verdicts.
     pub said: Judgement,
     /// As the decision log records them.
     pub(super) gate_results: String,
@@ -181,7 +174,6 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Asks the gates.
     pub(super) fn new(pack: &Arc<Pack>, facts: &Facts, now: Timestamp) -> Self {
         let said = judge(pack, facts, now);
         let (release, checks) = (OnceLock::new(), OnceLock::new());

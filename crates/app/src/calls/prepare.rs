@@ -39,7 +39,6 @@ pub struct Order {
     pub external_ref: Option<String>,
     /// Name of the person, if a contact has to be made.
     pub name: Option<String>,
-    /// Values for this call.
     pub variables: Map<String, Value>,
     /// The client's notes, within their limits ([`check_metadata`]).
     pub metadata: Map<String, Value>,
@@ -114,7 +113,6 @@ pub struct Prepared {
     pub check: Option<Refused>,
     /// Whom to call, if that is a number.
     pub to: Option<Phone>,
-    /// The own number.
     pub from: OwnNumber,
     /// The carrier that it goes out on; `None` for the first one of the settings.
     pub carrier: Option<String>,
@@ -302,9 +300,6 @@ fn check(
 }
 
 /// The own number of a call: the one asked for, or the first active one.
-///
-/// # Errors
-/// Those of the store.
 pub fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
     Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
 }

@@ -16,13 +16,10 @@ use crate::{App, Failure, access};
 /// What a conversation needs of the call and its agent.
 #[derive(Debug, Clone)]
 pub struct Talk {
-    /// The agent.
     pub agent: Id<Agent>,
-    /// The published flow.
     pub flow: Arc<Flow>,
     /// Values of the conversation.
     pub variables: Map<String, Value>,
-    /// Language code.
     pub language: String,
     /// Voice id; empty for the default one.
     pub voice: String,

@@ -11,7 +11,6 @@ pub use runtime::shares::{Share, Shares};
 pub enum Client {
     /// A client without a key.
     Stranger,
-    /// The operator.
     Operator,
     /// A key of this workspace.
     Workspace(Tenant),
@@ -25,7 +24,6 @@ pub enum Client {
 /// What those who are connected have in work.
 #[derive(Default)]
 pub struct InWork {
-    /// Connections.
     pub connections: Shares<()>,
     /// Connections by network.
     pub addresses: Shares<IpAddr>,

@@ -176,9 +176,6 @@ pub async fn carrier_said(app: &App, carrier: Option<&str>, took: bool) -> Resul
 
 /// Looks at what other nodes have heard of the live carriers, and claims the dial after a pause. Returns when to look
 /// again.
-///
-/// # Errors
-/// Those of the store.
 pub async fn look_at_refusals(app: &App) -> Result<Option<Timestamp>, Failure> {
     if !shared(app) {
         return Ok(None);

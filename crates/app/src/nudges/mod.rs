@@ -142,7 +142,6 @@ impl Changes {
         };
     }
 
-    /// Stores the lines.
     fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         nudges::append(tx, &std::mem::take(&mut self.lines))?;
         Ok(())

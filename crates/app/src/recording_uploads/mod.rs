@@ -43,7 +43,6 @@ pub use settle::{held, settle, take_over};
 pub const PIECE: u64 = 512 * 1024;
 /// Bytes of a part: 164 seconds of sound, the smallest that S3 takes.
 pub const PART: u64 = SMALLEST_PART;
-/// Pieces of a part.
 const PER_PART: u64 = PART / PIECE;
 const _: () = assert!(PART.is_multiple_of(PIECE));
 
@@ -111,7 +110,6 @@ struct Progress {
     row: Option<UploadRow>,
     /// Pieces that are in the bucket.
     sent: u64,
-    /// Failures in a row.
     failures: u32,
 }
 

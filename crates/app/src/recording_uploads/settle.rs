@@ -32,9 +32,6 @@ enum Verdict {
 }
 
 /// Takes over uploads of nodes that have not been heard of, and says when the next one may be due.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take_over(app: &App, limit: usize) -> Result<Option<Timestamp>, Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
     let limit = i64::try_from(limit).unwrap_or(1);
@@ -53,9 +50,6 @@ pub async fn take_over(app: &App, limit: usize) -> Result<Option<Timestamp>, Fai
 
 /// Uploads of this node that are to be looked at now; the node goes on holding all of its uploads. And whether
 /// there are any.
-///
-/// # Errors
-/// Those of the store.
 pub async fn held(app: &App) -> Result<(Vec<UploadRow>, bool), Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
     let name = node.clone();

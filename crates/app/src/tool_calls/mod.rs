@@ -54,7 +54,6 @@ pub fn client(config: &Config) -> Result<GuardedClient, String> {
 /// A tool that is to be called.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The tool's id.
     pub tool: String,
     /// The call or chat (`call_…`, `chatsess_…`), which the tool is told.
     pub interaction: String,

@@ -49,9 +49,6 @@ pub(super) fn move_row(
 }
 
 /// Called for every message that is stored or moves on.
-///
-/// # Errors
-/// Those of the store.
 pub fn heard(app: &App, tx: &mut Tx<'_>, fact: &MessageFact<'_>) -> Result<(), Failure> {
     let context = app.context();
     match fact.message.direction {
@@ -165,9 +162,6 @@ fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Resu
 
 /// The person of a message is erased before the provider has told of it. What waits is not sent; what is being handed
 /// over may have been sent. In both cases nobody waits for them any more.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failure> {
     let Some(mut person) = channel_campaigns::of_message(tx, message.workspace, message.id)? else {
         return Ok(());
@@ -188,9 +182,6 @@ pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failur
 /// Takes back a message that waits and may not go out for a reason that stops its campaign: the message is as if it had
 /// never been, its person waits on, and the campaign pauses. Returns whether there was such a person; if not, nothing
 /// happened.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn take_back(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -237,9 +228,6 @@ pub(super) fn pause(
 }
 
 /// Called for what happens to templates, numbers and the account: pauses the campaigns that it stops.
-///
-/// # Errors
-/// Those of the store.
 pub fn told(app: &App, tx: &mut Tx<'_>, tenant: Tenant, fact: &Fact<'_>) -> Result<(), Failure> {
     let context = app.context();
     for block in channel_campaigns::active(tx, tenant)? {

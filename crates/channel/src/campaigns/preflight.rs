@@ -36,9 +36,6 @@ pub struct Accepted {
 }
 
 /// Looks at a campaign.
-///
-/// # Errors
-/// Those of the store.
 pub fn look(
     tx: &mut Tx<'_>,
     context: &Context,

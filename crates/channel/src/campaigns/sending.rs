@@ -35,9 +35,6 @@ const AGAIN: i64 = 2 * SECOND;
 const LATER: i64 = MINUTE;
 
 /// One fair round over the campaigns that are due: each gets a bounded share. Returns when to look again.
-///
-/// # Errors
-/// Those of the store.
 pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     let now = app.clock.now();
     let due = app.store.read(move |tx| channel_campaigns::due(tx, now, CAMPAIGNS)).await?;

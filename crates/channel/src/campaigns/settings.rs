@@ -73,9 +73,6 @@ pub async fn guard(app: &App, caller: &Caller, id: Id<Campaign>, writes: bool) -
 }
 
 /// `GET /v1/campaigns`.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<View>, Failure> {
     let tenant = caller.tenant();
     let mut all = common::list(app, tenant).await?;

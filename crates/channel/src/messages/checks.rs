@@ -19,9 +19,6 @@ use super::{New, Refusal};
 use crate::numbers::Number;
 
 /// Every check of a message that somebody wants to send; nothing is stored.
-///
-/// # Errors
-/// Those of the store.
 pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Option<Refusal>, Failure> {
     let context = app.context();
     let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
@@ -111,7 +108,6 @@ fn may_send(
 
 /// What the moment of sending says of a message that waited.
 pub(crate) enum Turn {
-    /// It goes.
     Go {
         /// The proof of the person's opt-in.
         proof: Option<Id<Consent>>,

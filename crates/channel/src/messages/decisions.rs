@@ -33,9 +33,6 @@ impl Decisions {
 }
 
 /// Records that a person allows marketing, with its proof.
-///
-/// # Errors
-/// Those of the store.
 pub fn record_opt_in(
     tx: &mut Tx<'_>,
     context: &Context,

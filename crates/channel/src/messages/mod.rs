@@ -59,17 +59,13 @@ pub(crate) const LEASE: i64 = 120 * SECOND;
 /// A message that somebody wants to send.
 #[derive(Debug, Clone)]
 pub struct New {
-    /// Who sends it.
     pub source: Source,
-    /// From which number.
     pub number: Number,
     /// Whom it is for; none when a contact is to be made.
     pub contact: Option<ContactRow>,
     /// Where it is to go.
     pub to: Recipient,
-    /// What it says.
     pub content: Content,
-    /// The template of it.
     pub template: Option<Template>,
     /// The provider's id of the message that it answers.
     pub reply_to: Option<String>,
@@ -91,9 +87,7 @@ pub struct New {
 /// A person's consent to marketing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptIn {
-    /// How it was given.
     pub source: String,
-    /// When.
     pub captured_at: Timestamp,
 }
 
@@ -124,7 +118,6 @@ impl Placed {
 /// The right to hand a message to the provider, once.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// The message.
     pub message: MessageRow,
     /// Where it goes out.
     pub number: Number,

@@ -101,9 +101,6 @@ pub fn need_channel(caller: &Caller) -> Result<(), Failure> {
 }
 
 /// A page of templates, newest first; the id that the next page begins after.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,

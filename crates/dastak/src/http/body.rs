@@ -49,7 +49,6 @@ pub struct Incoming<B> {
 /// Who sends a body, and from where.
 #[derive(Debug, Clone, Copy)]
 pub struct Sender {
-    /// For whom.
     pub client: Client,
     /// The network that it comes from.
     pub network: IpAddr,
@@ -81,7 +80,6 @@ pub struct Held {
 }
 
 impl Held {
-    /// Nothing yet.
     fn new(app: &App, sender: Sender, most: usize) -> Self {
         let (most, of_network) = sender.bounds(most);
         let shares = &app.shares;
@@ -228,7 +226,6 @@ where
         }
     }
 
-    /// Reads it whole.
     pub async fn read(
         &mut self,
         app: &App,

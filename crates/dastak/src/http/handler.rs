@@ -65,7 +65,6 @@ macro_rules! keyed {
 pub struct Request {
     /// Its row in the table.
     pub operation: &'static Operation,
-    /// Request id.
     pub id: String,
     /// Path parameters by name.
     pub path: Vec<(&'static str, String)>,
@@ -77,7 +76,6 @@ pub struct Request {
     pub raw: Bytes,
     /// Body that is read as it comes, where the row of the table says so.
     pub arriving: Option<Arriving>,
-    /// Headers.
     pub headers: HeaderMap,
     /// Address of the client, seen through trusted proxies.
     pub client: IpAddr,
@@ -94,7 +92,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// A path parameter.
     pub fn parameter(&self, name: &str) -> &str {
         self.path.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
@@ -175,11 +172,8 @@ pub(crate) fn read_cursor(keyring: &Keyring, list: &str, cursor: &str) -> Option
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// Content type.
     pub content_type: &'static str,
-    /// More headers.
     pub headers: Vec<(&'static str, String)>,
-    /// Body.
     pub body: Body,
 }
 

@@ -12,16 +12,13 @@ use crate::app::Failure;
 pub struct File {
     /// Its name as the sender gives it; empty without one.
     pub name: String,
-    /// What it holds.
     pub bytes: Bytes,
 }
 
 /// What an upload has in the fields `file`, and the texts of its field `part`, each in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Upload {
-    /// The files.
     pub files: Vec<File>,
-    /// Names of parts.
     pub parts: Vec<String>,
 }
 

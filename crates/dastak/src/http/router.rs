@@ -86,7 +86,6 @@ impl Router {
         Ok(Self { paths })
     }
 
-    /// Serves one request.
     pub async fn serve<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr) -> Response<Body>
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,

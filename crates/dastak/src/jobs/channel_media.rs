@@ -16,7 +16,6 @@ const AT_ONCE: usize = 4;
 /// lost.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     let signal = app.clock.signal();
     wakes.connect(topics::CHANNEL_SENDS, signal.clone());

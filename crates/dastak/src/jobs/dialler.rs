@@ -42,7 +42,6 @@ struct Dialler {
     starved: AtomicBool,
 }
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     let signal = app.clock.signal();
     wakes.connect(topics::DIALLER, signal.clone());

@@ -15,7 +15,6 @@ const SAY: i64 = 15 * SECOND;
 /// judges them (`live_calls::PATIENCE`).
 const SAY_AGAIN: i64 = 3 * SECOND;
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, lines: Arc<Lines>) {
     let app_ = app.clone();
     let look = move || look(app_.clone(), lines.clone());

@@ -27,7 +27,6 @@ const IN_DOUBT: i64 = 2 * SECOND;
 /// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.
 const LANES: usize = 4;
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     // A node that starts does not know for how long nobody could renew a lease.
     let begun = if app.store.shared() { app.clock.now().0 } else { i64::MIN };

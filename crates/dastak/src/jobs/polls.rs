@@ -23,7 +23,6 @@ const LOOKED_AT: i64 = 64;
 /// lost.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
     let signal = app.clock.signal();
     wakes.connect(topics::STREAMS, signal.clone());

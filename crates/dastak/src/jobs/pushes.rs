@@ -16,7 +16,6 @@ const AT_ONCE: usize = 16;
 /// lost.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Starts the job.
 pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
     let signal = app.clock.signal();
     wakes.connect(topics::PUSHES, signal.clone());

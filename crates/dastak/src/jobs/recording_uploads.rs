@@ -13,7 +13,6 @@ use crate::app::recording_uploads::{self as uploads, GROWN, LEFT, LIVE_AT_ONCE, 
 use crate::app::{App, Wakes, topics};
 use crate::runtime::clock::Signal;
 
-/// Starts both.
 pub fn start(app: &Arc<App>, wakes: &Wakes) {
     if app.ports.objects.parts().is_none() {
         return;

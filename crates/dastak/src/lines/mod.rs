@@ -181,7 +181,6 @@ impl Lines {
         self.lock().len() + self.lock_dialling().len()
     }
 
-    /// Closes the lines.
     pub async fn close(&self) {
         self.gateway.stop().await;
     }

@@ -73,7 +73,6 @@ impl Drop for Asked {
     }
 }
 
-/// The phones.
 pub(super) struct Phones {
     voice: Arc<dyn Synthesiser>,
     questions: Questions,

@@ -27,7 +27,6 @@ pub(super) struct LineServices {
     pub(super) id: Id<Call>,
     pub(super) control: Arc<dyn LegControl>,
     pub(super) facts: Facts,
-    /// The customer's line.
     pub(super) line: Arc<dyn LegMedia>,
     pub(super) fork: Fork,
     pub(super) referred: Mutex<Referred>,

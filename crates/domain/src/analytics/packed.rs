@@ -18,9 +18,7 @@ pub enum Standing {
 /// What the figures need from a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFact {
-    /// What it counts as.
     pub standing: Standing,
-    /// When it began.
     pub start: Timestamp,
     /// When it ended; `None` while it is live.
     pub end: Option<Timestamp>,
@@ -32,17 +30,11 @@ pub struct CallFact {
     pub inbound: bool,
     /// A number that stands for the contact's id.
     pub person: Option<u64>,
-    /// The agent.
     pub agent: Option<String>,
-    /// The campaign.
     pub campaign: Option<String>,
-    /// Disposition.
     pub outcome: Option<String>,
-    /// End cause.
     pub cause: Option<String>,
-    /// Language.
     pub language: Option<String>,
-    /// Sentiment.
     pub sentiment: Option<String>,
 }
 
@@ -109,7 +101,6 @@ pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A packed call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PackedCall {
     pub(super) offset: u32,

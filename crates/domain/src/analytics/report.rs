@@ -22,14 +22,12 @@ pub struct Query {
     pub campaign: Option<String>,
 }
 
-/// Figures of one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentFigures {
     /// The agent; `None` for calls without one.
     pub agent: Option<String>,
     /// Dialled or answered.
     pub calls: u64,
-    /// Picked up.
     pub answered: u64,
     /// Seconds of talk.
     pub talk_seconds: u64,
@@ -37,7 +35,6 @@ pub struct AgentFigures {
     pub inbound: u64,
     /// Calls that went out.
     pub outbound: u64,
-    /// Calls by sentiment.
     pub sentiment: BTreeMap<String, u64>,
 }
 
@@ -46,7 +43,6 @@ pub struct AgentFigures {
 pub struct Figures {
     /// Dialled or answered.
     pub calls: u64,
-    /// Picked up.
     pub answered: u64,
     /// Distinct people who picked up, machines not counted.
     pub people_reached: u64,
@@ -66,11 +62,8 @@ pub struct Figures {
     pub declined: u64,
     /// Calls by outcome.
     pub by_outcome: BTreeMap<String, u64>,
-    /// Calls by end cause.
     pub by_cause: BTreeMap<String, u64>,
-    /// Calls by language.
     pub by_language: BTreeMap<String, u64>,
-    /// Calls by sentiment.
     pub by_sentiment: BTreeMap<String, u64>,
     /// Day of India time (counted from 1970), calls, answered, seconds of talk.
     pub per_day: Vec<(i64, u64, u64, u64)>,
@@ -107,7 +100,6 @@ struct WordCounts {
     sentiment: u64,
 }
 
-/// Counts of one agent.
 #[derive(Debug, Clone, Default)]
 struct AgentCounts {
     calls: u64,

@@ -45,7 +45,6 @@ words! {
 words! {
     /// Who moved a card.
     pub enum MovedBy {
-        /// A request.
         Api = "api",
         /// The sorting after a call.
         Sorting = "sorting",
@@ -59,7 +58,6 @@ words! {
         OptOut = "opt_out",
         /// The number goes on the do-not-call list.
         DoNotCall = "do_not_call",
-        /// A nudge is made.
         Nudge = "nudge",
         /// The person goes on the list of another campaign.
         AddToCampaign = "add_to_campaign",

@@ -27,7 +27,6 @@ pub const REVIEW_BELOW: f64 = 0.7;
 pub struct DefaultColumn {
     /// Its type, which is its key, too.
     pub kind: ColumnType,
-    /// Its name.
     pub name: &'static str,
 }
 
@@ -58,14 +57,12 @@ pub struct Condition {
     pub variable: String,
     /// How, as in a `branch` node.
     pub op: Op,
-    /// With what.
     pub value: Option<Value>,
 }
 
 /// A rule holds when all its conditions do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// At least one.
     pub all: Vec<Condition>,
 }
 
@@ -86,21 +83,15 @@ pub enum Automation {
         /// The reason that the list shows.
         reason: Option<String>,
     },
-    /// Makes a nudge.
     Nudge {
-        /// Who talks.
         agent: Id<Agent>,
         /// After how many minutes.
         delay_minutes: i64,
     },
     /// Puts the person on the list of another campaign.
-    AddToCampaign {
-        /// The campaign.
-        campaign: Id<Campaign>,
-    },
+    AddToCampaign { campaign: Id<Campaign> },
     /// Sends a template on the messaging channel.
     Message {
-        /// Which.
         template: Id<ChannelTemplate>,
         /// Where its values come from; a column is a variable of the contact.
         mapping: Mapping,
@@ -110,7 +101,6 @@ pub enum Automation {
 }
 
 impl Automation {
-    /// Which it is.
     pub fn kind(&self) -> ActionKind {
         match self {
             Automation::OptOut => ActionKind::OptOut,
@@ -126,11 +116,9 @@ impl Automation {
 /// A column of a board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its id.
     pub id: Id<BoardColumn>,
     /// Its key: what the model is offered.
     pub key: String,
-    /// Its type.
     pub kind: ColumnType,
     /// A card moves here when one of them holds.
     pub rules: Vec<Rule>,
@@ -139,7 +127,6 @@ pub struct Column {
 /// What is wrong with a definition: a field, and how it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The field.
     pub field: String,
     /// What is wrong; reads on after the field's name.
     pub problem: String,

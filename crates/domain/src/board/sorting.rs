@@ -18,7 +18,6 @@ pub struct Heard<'a> {
     pub ever_reached: bool,
     /// Nobody will try again.
     pub exhausted: bool,
-    /// Its disposition.
     pub outcome: Option<&'a str>,
     /// What rules compare.
     pub values: &'a Map<String, Value>,
@@ -33,7 +32,6 @@ pub enum Verdict {
     Stay,
     /// It belongs into this column, which may be the one it is in.
     Place {
-        /// The column.
         column: Id<BoardColumn>,
         /// How sure that is: 1 by a rule.
         confidence: f64,

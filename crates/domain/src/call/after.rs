@@ -23,7 +23,6 @@ pub enum AfterCallStep {
 }
 
 impl AfterCallStep {
-    /// Every step.
     pub const ALL: [AfterCallStep; 4] = [
         AfterCallStep::Recording,
         AfterCallStep::Discard,
@@ -41,7 +40,6 @@ impl AfterCallStep {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|step| step.as_str() == text)
     }

@@ -9,13 +9,11 @@ use crate::conversation::Role;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimedTurn {
-    /// Who said it.
     pub role: Role,
     /// What was said. If the turn was interrupted, only the part that was heard.
     pub text: String,
     /// When it began, milliseconds after the answer.
     pub start_ms: i64,
-    /// When it ended.
     pub end_ms: i64,
 }
 

@@ -25,7 +25,6 @@ impl Network {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         [Network::Test, Network::Sandbox].into_iter().find(|network| network.as_str() == text)
     }

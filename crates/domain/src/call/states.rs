@@ -35,24 +35,19 @@ pub enum Stage {
     Ringing,
     /// Answered and live.
     InProgress,
-    /// Over.
     Ended,
     /// Refused by a gate.
     Blocked,
 }
 
 words! {
-    /// Who calls.
     pub enum Direction {
-        /// The agent.
         Outbound = "outbound",
-        /// The person.
         Inbound = "inbound",
     }
 }
 
 impl Status {
-    /// Every status.
     pub const ALL: [Status; 9] = [
         Status::Queued,
         Status::Ringing,
@@ -80,7 +75,6 @@ impl Status {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
@@ -104,7 +98,6 @@ impl Status {
 }
 
 impl Stage {
-    /// Every stage.
     pub const ALL: [Stage; 4] = [Stage::Ringing, Stage::InProgress, Stage::Ended, Stage::Blocked];
 
     /// The word in answers.
@@ -117,7 +110,6 @@ impl Stage {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|stage| stage.as_str() == text)
     }
@@ -184,7 +176,6 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The event's type.
     pub fn as_str(self) -> &'static str {
         match self {
             Notice::Started => "call.started",
@@ -197,11 +188,9 @@ impl Notice {
 /// How far a call has got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// Raw status.
     pub status: Status,
     /// When somebody picked up.
     pub answered_at: Option<Timestamp>,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// Why it ended: a word of [`EndCause`], `voicemail`, `rejected`, `invalid_number`, `sip_<status>`,
     /// `not_connected`, `provider_error` or `possibly_placed`.

@@ -51,7 +51,6 @@ pub struct Warning {
 /// A variable whose value is not a string, a number or a boolean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidValue {
-    /// Its name.
     pub key: String,
 }
 

@@ -7,14 +7,12 @@ use super::EndCause;
 pub enum Wish {
     /// An API request.
     HangUp,
-    /// The workspace was suspended.
     Suspended,
     /// The wallet does not cover the next minute of one of its legs.
     BalanceExhausted,
 }
 
 impl Wish {
-    /// Every wish.
     pub const ALL: [Wish; 3] = [Wish::HangUp, Wish::Suspended, Wish::BalanceExhausted];
 
     /// The word in the store and in timelines.
@@ -26,7 +24,6 @@ impl Wish {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wish| wish.as_str() == text)
     }

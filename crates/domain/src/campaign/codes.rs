@@ -3,9 +3,7 @@
 use closed_sets::words;
 
 words! {
-    /// Where a campaign is.
     pub enum Status {
-        /// Being prepared.
         Draft = "draft",
         /// It dials within its schedule.
         Active = "active",
@@ -13,19 +11,15 @@ words! {
         Paused = "paused",
         /// Its list is exhausted, or its end date has come.
         Completed = "completed",
-        /// Put away.
         Archived = "archived",
     }
 }
 
 words! {
-    /// Where a run is.
     pub enum RunStatus {
         /// Asked for, not begun.
         Queued = "queued",
-        /// Dialling.
         Running = "running",
-        /// Over.
         Completed = "completed",
         /// Nothing could be dialled; `skippedReason` says why.
         Skipped = "skipped",
@@ -39,7 +33,6 @@ words! {
     pub enum RunSource {
         /// A person in the console.
         Manual = "manual",
-        /// A request.
         Api = "api",
         /// The schedule of the campaign.
         Schedule = "schedule",
@@ -55,7 +48,6 @@ words! {
         Held = "held",
         /// A call to it is being placed or goes on.
         InProgress = "in_progress",
-        /// The person answered.
         Reached = "reached",
         /// Dialled without reaching the person, or refused by compliance.
         Unreached = "unreached",
@@ -73,7 +65,6 @@ words! {
         NotIndian = "not_indian",
         /// The same number stands above.
         Duplicate = "duplicate",
-        /// The person was erased.
         Erased = "erased",
     }
 }

@@ -25,18 +25,14 @@ pub const ASSUMED: Habit = Habit { connect_rate: 0.35, talk_seconds: 60.0 };
 /// Calls from which on the agent's own figures count.
 pub const ENOUGH_CALLS: u64 = 20;
 
-/// People to be called.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
-    /// How many.
     pub people: i64,
     /// Attempts at each, at most.
     pub attempts: i64,
-    /// Calls at once.
     pub lines: i64,
     /// Price of a started minute, minor units.
     pub price: i64,
-    /// Longest call.
     pub longest: i64,
 }
 

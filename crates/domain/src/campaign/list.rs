@@ -120,7 +120,6 @@ fn decimal(letter: char) -> Option<char> {
 /// What of a row the counters of its list count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Where it is.
     pub state: RowState,
     /// Unreached, and another attempt could reach it.
     pub retryable: bool,
@@ -140,11 +139,9 @@ impl Standing {
 /// (docs/contract/campaigns.md#counts).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// All rows.
     pub total: i64,
     /// Answered by the person.
     pub reached: i64,
-    /// Being called.
     pub in_progress: i64,
     /// Not reached.
     pub unreached: i64,
@@ -194,7 +191,6 @@ impl Tally {
         change
     }
 
-    /// Adds another change.
     pub fn add(&mut self, other: &Tally) {
         self.total += other.total;
         self.reached += other.reached;

@@ -25,7 +25,6 @@ pub const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 /// A row as the rules know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Where it is.
     pub standing: Standing,
     /// Status of the last call; `blocked` when a gate refused it.
     pub dial_status: Option<Status>,
@@ -81,7 +80,6 @@ impl DueFacts {
 /// How a call of a row ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// A person answered.
     Answered,
     /// Nobody answered, the line was busy, a machine answered, or the network or the agent failed.
     NotReached,
@@ -119,7 +117,6 @@ impl Ending {
     }
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Its time has come, and nothing stops the campaign.
@@ -137,7 +134,6 @@ pub enum Event {
 /// What the caller owes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// To store the row.
     Store,
     /// To store an intent to dial with it.
     Place,
@@ -145,10 +141,8 @@ pub enum Action {
     Block(Gate),
 }
 
-/// A decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The row afterwards.
     pub next: Row,
     /// What the caller owes beside.
     pub action: Action,

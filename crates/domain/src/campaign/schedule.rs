@@ -15,12 +15,10 @@ const SEARCH_DAYS: i64 = 4;
 /// Whether a campaign may dial at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// Yes.
     Open {
         /// Until then at the latest: the end of the window of this day, or of the campaign.
         until: Option<Timestamp>,
     },
-    /// No.
     Closed {
         /// When it opens next; `None` when it never does again.
         opens: Option<Timestamp>,

@@ -169,7 +169,6 @@ pub enum Move {
     Publish,
     /// It stops until it is published again.
     Pause,
-    /// It is over.
     Complete,
     /// It is put away.
     Archive,

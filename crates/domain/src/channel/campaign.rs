@@ -85,9 +85,7 @@ closed_sets::words! {
     pub enum Outcome {
         /// Their message waits to be sent.
         Sending = "sending",
-        /// They were messaged.
         Sent = "sent",
-        /// Their message failed.
         Failed = "failed",
         /// The provider holds it back, since they get much marketing.
         FrequencyCapped = "frequency_capped",
@@ -113,15 +111,12 @@ pub type Mapping = BTreeMap<String, Mapped>;
 /// What is known of a person when their message is filled in.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Variables of the list.
     pub variables: &'a Map<String, Value>,
     /// The name of the contact, else that of the list.
     pub name: Option<&'a str>,
     /// The contact's e-mail address.
     pub email: Option<&'a str>,
-    /// The number.
     pub phone: Option<&'a str>,
-    /// The contact's attributes.
     pub attributes: Option<&'a Value>,
 }
 
@@ -312,7 +307,6 @@ pub enum Verdict {
     Skip(&'static str),
     /// The person waits on, and the campaign is paused.
     Pause(PauseReason),
-    /// Nothing.
     Nothing,
 }
 

@@ -13,11 +13,9 @@ pub enum Wish {
     StopMessages,
     /// Neither messages nor calls.
     StopAll,
-    /// Messages again.
     Start,
     /// No more marketing; other messages are as before.
     StopMarketing,
-    /// Marketing again.
     StartMarketing,
 }
 

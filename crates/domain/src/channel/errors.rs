@@ -7,7 +7,6 @@ use crate::time::{HOUR, MINUTE, SECOND};
 /// A refusal in the provider's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderError {
-    /// Its code.
     pub code: i64,
     /// The code in a few words.
     pub title: String,

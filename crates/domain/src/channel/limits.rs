@@ -76,7 +76,6 @@ impl Pace {
 /// asked. The provider's word stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// So many people.
     People(i64),
     /// As many as one likes.
     Unlimited,

@@ -6,9 +6,7 @@ use crate::time::Timestamp;
 closed_sets::words! {
     /// Which way a message goes.
     pub enum Direction {
-        /// To the customer.
         Outbound = "outbound",
-        /// From the customer.
         Inbound = "inbound",
     }
 }
@@ -16,11 +14,8 @@ closed_sets::words! {
 closed_sets::words! {
     /// Who sent a message.
     pub enum Source {
-        /// The customer.
         Customer = "customer",
-        /// An agent.
         Agent = "agent",
-        /// A teammate.
         Human = "human",
         /// An agent, in the middle of a call.
         VoiceTool = "voice_tool",
@@ -28,9 +23,7 @@ closed_sets::words! {
         BoardAction = "board_action",
         /// A request to the API.
         Api = "api",
-        /// A campaign.
         Campaign = "campaign",
-        /// A test.
         Test = "test",
         /// The service itself, or somebody who wrote in the channel's own app.
         System = "system",
@@ -38,7 +31,6 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// Where a message stands.
     pub enum MessageStatus {
         /// It waits to be sent.
         Queued = "queued",
@@ -135,7 +127,6 @@ pub struct Times {
     pub delivered: Option<Timestamp>,
     /// When it was opened.
     pub read: Option<Timestamp>,
-    /// When it failed.
     pub failed: Option<Timestamp>,
 }
 
@@ -186,7 +177,6 @@ pub enum LocalError {
 }
 
 impl LocalError {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::ContactOptedOut,
         Self::TextTooLong,
@@ -197,7 +187,6 @@ impl LocalError {
         Self::TemplateNotFound,
     ];
 
-    /// Its number.
     pub fn code(self) -> i64 {
         match self {
             Self::ContactOptedOut => -1001,
@@ -210,7 +199,6 @@ impl LocalError {
         }
     }
 
-    /// Its word.
     pub fn title(self) -> &'static str {
         match self {
             Self::ContactOptedOut => "contact_opted_out",

@@ -13,7 +13,6 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "item", rename_all = "snake_case")]
 pub enum Notification {
-    /// A customer's message.
     Message(Box<Received>),
     /// A message that somebody of the business wrote in the provider's own app.
     Echo(Box<Echo>),
@@ -55,7 +54,6 @@ pub struct Person {
     /// The id that linked accounts share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_user_id: Option<String>,
-    /// The @username.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     /// The name that the person gave there.
@@ -73,11 +71,9 @@ impl Person {
 /// A customer's message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Received {
-    /// Who wrote.
     pub from: Person,
     /// The provider's id of the message.
     pub id: String,
-    /// When it was written.
     pub at: Timestamp,
     /// The message that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +84,6 @@ pub struct Received {
     /// The advertisement or post that the customer came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referral: Option<AdReferral>,
-    /// What it says.
     pub what: ReceivedContent,
 }
 
@@ -96,37 +91,27 @@ pub struct Received {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReceivedContent {
-    /// Words.
     Text {
-        /// The words.
         body: String,
     },
-    /// A file.
     Media(ReceivedMedia),
-    /// A place.
     Location {
-        /// Where.
         place: Location,
-        /// Its page.
         url: Option<String>,
     },
     /// Cards of contacts, in the channel's own form.
     Contacts {
-        /// The cards.
         cards: Vec<Value>,
     },
     /// A tap on a template's button.
     Button {
         /// What the button stands for.
         payload: Option<String>,
-        /// What it shows.
         text: String,
     },
     /// A tap on a button or a row of an interactive message.
     Reply {
-        /// Its id.
         id: String,
-        /// What it shows.
         title: String,
         /// The line below, of a row.
         description: Option<String>,
@@ -137,12 +122,9 @@ pub enum ReceivedContent {
     Form {
         /// What the provider calls it.
         name: Option<String>,
-        /// What it shows.
         body: Option<String>,
-        /// The values.
         response: Value,
     },
-    /// A reaction.
     Reaction {
         /// The provider's id of the message.
         message: String,
@@ -156,20 +138,15 @@ pub enum ReceivedContent {
     },
     /// The customer has another number, or another id.
     System {
-        /// The provider's word.
         event: Option<String>,
-        /// What it says.
         body: Option<String>,
-        /// The new number.
         phone: Option<E164>,
-        /// The new id.
         user_id: Option<String>,
     },
     /// The customer changed an earlier message.
     Edit {
         /// The provider's id of that message.
         original: String,
-        /// Its words now.
         text: Option<String>,
     },
     /// The customer deleted an earlier message.
@@ -184,20 +161,15 @@ pub enum ReceivedContent {
     },
 }
 
-/// A received file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedMedia {
-    /// What it is.
     pub kind: MediaKind,
     /// The provider's id of it.
     pub id: String,
-    /// Its content type.
     pub mime_type: String,
     /// SHA-256 as the provider writes it.
     pub sha256: Option<String>,
-    /// Words under it.
     pub caption: Option<String>,
-    /// Its name.
     pub filename: Option<String>,
     /// Whether it was spoken for this message.
     #[serde(default)]
@@ -208,15 +180,11 @@ pub struct ReceivedMedia {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdReferral {
-    /// Its id.
     pub source_id: Option<String>,
     /// `ad` or `post`.
     pub source_type: Option<String>,
-    /// Its address.
     pub source_url: Option<String>,
-    /// Its headline.
     pub headline: Option<String>,
-    /// Its words.
     pub body: Option<String>,
     /// `image` or `video`.
     pub media_type: Option<String>,
@@ -237,9 +205,7 @@ pub struct Echo {
     pub to: Person,
     /// The provider's id of it.
     pub id: String,
-    /// When.
     pub at: Timestamp,
-    /// What it says.
     pub what: ReceivedContent,
 }
 
@@ -250,7 +216,6 @@ closed_sets::words! {
         Sent = "sent",
         /// It is on the customer's phone.
         Delivered = "delivered",
-        /// It was opened.
         Read = "read",
         /// It was listened to.
         Played = "played",
@@ -266,9 +231,7 @@ closed_sets::words! {
 pub struct StatusUpdate {
     /// The provider's id of the message.
     pub id: String,
-    /// What is said.
     pub receipt: Receipt,
-    /// When.
     pub at: Timestamp,
     /// Whom the message was for.
     #[serde(default)]
@@ -276,7 +239,6 @@ pub struct StatusUpdate {
     /// What went along with the message: our id of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What it costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pricing: Option<Pricing>,
     /// Why it failed.
@@ -293,18 +255,15 @@ pub struct Pricing {
     pub model: Option<String>,
     /// Why it is free, or `regular`.
     pub kind: Option<String>,
-    /// Marketing, utility, ….
     pub category: Option<String>,
 }
 
 /// A customer's choice about marketing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preference {
-    /// Who.
     pub person: Person,
     /// `true`: no more marketing.
     pub stopped: bool,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -313,18 +272,14 @@ pub struct Preference {
 pub struct TemplateRef {
     /// The provider's id of it.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
 }
 
 /// A template was approved, rejected, paused, ….
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateStatusUpdate {
-    /// Which.
     pub template: TemplateRef,
-    /// The provider's word.
     pub event: String,
     /// The provider's word for the reason; absent for none.
     pub reason: Option<String>,
@@ -335,18 +290,14 @@ pub struct TemplateStatusUpdate {
 /// The quality of a template changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateQualityUpdate {
-    /// Which.
     pub template: TemplateRef,
-    /// The provider's word.
     pub quality: String,
 }
 
 /// The category of a template changes, or has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateCategoryUpdate {
-    /// Which.
     pub template: TemplateRef,
-    /// Its category now.
     pub category: String,
     /// The category that it is about to get.
     pub pending: Option<String>,
@@ -359,7 +310,6 @@ pub struct TemplateCategoryUpdate {
 pub struct NumberUpdate {
     /// The number as it is shown.
     pub display_number: String,
-    /// The provider's word.
     pub event: String,
     /// The provider's word for the limit.
     pub tier: Option<String>,
@@ -368,7 +318,6 @@ pub struct NumberUpdate {
 /// Something happened to the account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AccountUpdate {
-    /// The provider's word.
     pub event: String,
     /// As the provider sends it.
     pub restriction: Option<Value>,

@@ -23,7 +23,6 @@ closed_sets::words! {
 closed_sets::words! {
     /// Whether a connection can be used.
     pub enum ConnectionStatus {
-        /// It can.
         Connected = "connected",
         /// The provider does not accept the access token any more.
         TokenInvalid = "token_invalid",
@@ -33,9 +32,7 @@ closed_sets::words! {
 /// A business account, and what it is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// The connection.
     pub connection: Id<ChannelConnection>,
-    /// Whose it is.
     pub tenant: Tenant,
     /// Who carries its messages.
     pub provider: ProviderKind,
@@ -43,7 +40,6 @@ pub struct Account {
     pub business_account: String,
     /// The provider's id of the app, which header samples need.
     pub app: Option<String>,
-    /// The access token.
     pub token: Secret,
     /// Which credentials these are: grows with every change of them.
     pub version: i64,
@@ -68,7 +64,6 @@ pub enum Sent {
 /// Why a request that is no message brought nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The provider refused.
     Refused(ProviderError),
     /// It wants to be left alone for now, or was not reached.
     Later(ProviderError),
@@ -77,7 +72,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The provider's refusal.
     pub fn refusal(&self) -> Option<&ProviderError> {
         match self {
             Self::Refused(error) | Self::Later(error) => Some(error),
@@ -123,15 +117,11 @@ pub struct NumberState {
 pub struct TemplateState {
     /// The provider's id of it.
     pub provider_id: String,
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
-    /// The provider's word.
     pub category: String,
     /// The category that it is about to get.
     pub correct_category: Option<String>,
-    /// The provider's word.
     pub status: String,
     /// Its components, in the channel's own form.
     pub components: Vec<Value>,
@@ -143,10 +133,8 @@ pub struct TemplateState {
     pub rejected_reason: Option<String>,
 }
 
-/// A page of templates.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TemplatePage {
-    /// The templates.
     pub templates: Vec<TemplateState>,
     /// Where the next page begins.
     pub next: Option<String>,
@@ -157,16 +145,13 @@ pub struct TemplatePage {
 pub struct CreatedTemplate {
     /// The provider's id of it.
     pub provider_id: String,
-    /// The provider's word.
     pub status: String,
     /// The provider's word; it may differ from the one that was asked for.
     pub category: String,
 }
 
-/// Received media.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedMedia {
-    /// Its content type.
     pub mime_type: String,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -175,9 +160,7 @@ pub struct FetchedMedia {
 /// A file that shows what a template's header may hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// Its name.
     pub name: String,
-    /// Its content type.
     pub mime_type: String,
     /// The bytes.
     pub bytes: Vec<u8>,

@@ -13,7 +13,6 @@ const LABELS: [&str; 8] =
 pub struct Prior<'a> {
     /// Who wrote it: `Customer`, the name of a person, `Bot`.
     pub who: &'a str,
-    /// Its words.
     pub text: &'a str,
     /// The channel's id of it.
     pub id: Option<&'a str>,

@@ -31,13 +31,11 @@ pub const PATIENCE: i64 = 60 * SECOND;
 closed_sets::words! {
     /// Where a chat stands (docs/contract/chats.md#states).
     pub enum State {
-        /// The agent answers.
         Ai = "ai",
         /// It waits for a person.
         AwaitingHuman = "awaiting_human",
         /// A teammate has it.
         Human = "human",
-        /// It is over.
         Ended = "ended",
     }
 }
@@ -57,11 +55,8 @@ closed_sets::words! {
 closed_sets::words! {
     /// Who wrote a message.
     pub enum Role {
-        /// The customer.
         User = "user",
-        /// The agent.
         Agent = "agent",
-        /// A teammate.
         Human = "human",
     }
 }
@@ -83,7 +78,6 @@ closed_sets::words! {
         OptedOut = "opted_out",
         /// The customer never answered.
         NoReply = "no_reply",
-        /// The person was erased.
         Erased = "erased",
         /// The workspace was suspended.
         Abandoned = "abandoned",
@@ -127,9 +121,7 @@ closed_sets::words! {
 closed_sets::words! {
     /// How far the analysis of a chat that is over has got.
     pub enum Reading {
-        /// It is owed.
         Pending = "pending",
-        /// It is there.
         Done = "done",
         /// It failed for good.
         Failed = "failed",
@@ -152,16 +144,13 @@ pub enum Move {
     TakeOver,
     /// A teammate gives it back to the agent.
     HandBack,
-    /// It ends.
     End,
 }
 
 /// Why a chat does not move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stuck {
-    /// It is over.
     Over,
-    /// The agent has it.
     WithAgent,
 }
 
@@ -204,9 +193,7 @@ impl Default for Limits {
 /// What of a chat decides when it is looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing {
-    /// Where it stands.
     pub state: State,
-    /// When it was opened.
     pub opened: Timestamp,
     /// When the last message was written.
     pub last: Timestamp,

@@ -7,7 +7,6 @@ use crate::time::Timestamp;
 /// Who has a chat, and everything that a change of that changes with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ownership {
-    /// Where it stands.
     pub state: State,
     /// The teammate who has it.
     pub teammate: Option<Id<User>>,
@@ -23,7 +22,6 @@ pub struct Ownership {
     pub unanswered_at: Option<Timestamp>,
     /// Why it was handed to a person.
     pub handoff_reason: Option<String>,
-    /// When.
     pub handoff_at: Option<Timestamp>,
 }
 
@@ -36,7 +34,6 @@ pub enum Transition {
     TakeOver(Option<Id<User>>),
     /// Who has it gives it back to the agent.
     HandBack,
-    /// It ends.
     End,
 }
 

@@ -39,7 +39,6 @@ impl Gate {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|gate| gate.as_str() == text)
     }
@@ -72,7 +71,6 @@ impl Verdict {
 pub enum Purpose {
     /// `POST /v1/calls`, a scheduled call or a campaign's dial.
     Call,
-    /// A nudge.
     Nudge,
     /// The second leg of a call: a transfer to another person.
     Transfer {
@@ -107,9 +105,7 @@ pub struct Facts {
 /// booleans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Which gate.
     pub gate: Gate,
-    /// Its verdict.
     pub verdict: Verdict,
     /// What the verdict is based on.
     pub evidence: Map<String, Value>,

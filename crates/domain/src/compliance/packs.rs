@@ -26,7 +26,6 @@ pub struct Caps {
 pub struct Pack {
     /// `name@version` of a built-in pack, `cpk_…` of a custom one.
     pub reference: String,
-    /// Its name for people.
     pub name: String,
     /// When calls may start, in India time.
     pub hours: CallingHours,

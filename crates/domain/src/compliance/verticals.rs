@@ -6,7 +6,6 @@
 pub enum Vertical {
     /// Anything that is not specially regulated.
     General,
-    /// Payment reminders.
     Collections,
     /// Selling and servicing loans.
     Lending,
@@ -37,7 +36,6 @@ impl Vertical {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|vertical| vertical.as_str() == text)
     }
@@ -71,7 +69,6 @@ pub enum WorkflowTemplate {
     Collections,
     /// Welcomes and gathers details.
     Onboarding,
-    /// Follows the prompt.
     PromptDriven,
 }
 
@@ -89,7 +86,6 @@ impl WorkflowTemplate {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|template| template.as_str() == text)
     }

@@ -44,7 +44,6 @@ impl Decision {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "allowed" => Some(Decision::Allowed),
@@ -57,9 +56,7 @@ impl Decision {
 /// What the decision was about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// A call.
     Voice,
-    /// A chat.
     Chat,
 }
 
@@ -89,15 +86,12 @@ pub struct Entry {
     pub gate_results: String,
     /// The outcome, if already known.
     pub outcome: Option<String>,
-    /// The recording's id.
     pub recording_ref: Option<String>,
     /// The consent record's id.
     pub consent_ref: Option<String>,
     /// Made with a test key.
     pub is_test: bool,
-    /// Call or chat.
     pub channel: Channel,
-    /// The agent's id.
     pub agent_id: Option<String>,
 }
 
@@ -169,7 +163,6 @@ pub struct Row {
     pub recording_ref: String,
     /// Consent id, or empty.
     pub consent_ref: String,
-    /// Hash of this row.
     pub integrity_hash: String,
     /// Hash of the row before.
     pub prev_hash: String,

@@ -23,9 +23,7 @@ pub struct Statement {
 /// The signature of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signing {
-    /// The workspace's id.
     pub workspace: String,
-    /// The chain's name.
     pub chain: String,
     /// When it was signed, ISO 8601.
     pub signed_at: String,

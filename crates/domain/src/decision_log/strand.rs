@@ -17,7 +17,6 @@ impl Chain {
     /// Every chain, in the order in which they are shown.
     pub const ALL: [Chain; 3] = [Chain::Audit, Chain::Grievances, Chain::Consent];
 
-    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Chain::Audit => "audit",
@@ -26,7 +25,6 @@ impl Chain {
         }
     }
 
-    /// Reads the name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|chain| chain.as_str() == text)
     }
@@ -36,9 +34,7 @@ impl Chain {
 /// chain of its own mode and nothing of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand {
-    /// Which chain.
     pub chain: Chain,
-    /// Of which mode.
     pub world: Mode,
 }
 
@@ -63,7 +59,6 @@ impl Strand {
         }
     }
 
-    /// Reads the name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::all().find(|strand| strand.as_str() == text)
     }

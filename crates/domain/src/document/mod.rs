@@ -48,7 +48,6 @@ words! {
         Jpeg = "image/jpeg",
         /// PNG.
         Png = "image/png",
-        /// WebP.
         Webp = "image/webp",
     }
 }

@@ -29,7 +29,6 @@ pub struct Request<'a> {
     pub expires_at: Option<Timestamp>,
     /// What to do when the window is closed.
     pub outside_window: OutsideWindow,
-    /// Retry policy.
     pub retry: Retry,
     /// The calling hours of the agent's pack.
     pub hours: &'a CallingHours,

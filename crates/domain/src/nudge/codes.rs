@@ -24,13 +24,11 @@ words! {
 words! {
     /// How a nudge ended.
     pub enum ResultCode {
-        /// Somebody answered.
         Connected = "connected",
         /// A machine answered.
         Voicemail = "voicemail",
         /// The callee asked not to be called again.
         OptedOut = "opted_out",
-        /// Nobody answered.
         NoAnswer = "no_answer",
         /// The line was busy.
         Busy = "busy",
@@ -52,7 +50,6 @@ words! {
         AgentEnded = "agent_ended",
         /// The callee hung up.
         CallerHangup = "caller_hangup",
-        /// Nobody spoke.
         SilenceTimeout = "silence_timeout",
         /// The call reached its maximum length.
         MaxDuration = "max_duration",
@@ -60,9 +57,7 @@ words! {
         TransferHandoff = "transfer_handoff",
         /// Ended through the API.
         ApiHangup = "api_hangup",
-        /// An internal error.
         Error = "error",
-        /// Nobody answered.
         NoAnswer = "no_answer",
         /// The line was busy.
         Busy = "busy",
@@ -94,7 +89,6 @@ words! {
         MissingRequiredVariables = "missing_required_variables",
         /// Something that the flow uses is disconnected.
         FlowNotReady = "flow_not_ready",
-        /// The workspace is suspended.
         WorkspaceSuspended = "workspace_suspended",
         /// The workspace is not verified.
         KybRequired = "kyb_required",
@@ -143,11 +137,9 @@ pub enum StatusReason {
     CallRecordMissing,
     /// There was no further report of the call.
     Unsettled,
-    /// It expired.
     Expired,
     /// Cancelled through the API.
     Cancelled,
-    /// The person was erased.
     Erased,
     /// The key that made it was revoked.
     ApiKeyRevoked,
@@ -215,7 +207,6 @@ impl StatusReason {
         StatusReason::Unknown,
     ];
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(status) = text.strip_prefix("sip_") {
             return status.parse().ok().map(StatusReason::Sip);

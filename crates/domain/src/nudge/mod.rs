@@ -48,7 +48,6 @@ impl Flight {
         }
     }
 
-    /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         [Flight::None, Flight::Placing, Flight::Ringing].into_iter().find(|flight| flight.as_str() == text)
     }
@@ -68,7 +67,6 @@ pub struct Announced {
 pub struct Nudge {
     /// Bits of its id; they spread the releases of held nudges.
     pub key: u128,
-    /// Where it is.
     pub status: Status,
     /// Set when finished, and then never changed.
     pub result: Option<ResultCode>,
@@ -100,7 +98,6 @@ pub struct Nudge {
     pub erased: bool,
     /// Whether `callId` shows the last attempt's call (docs/contract/nudges.md#states).
     pub shows_call: bool,
-    /// When it finished.
     pub finished_at: Option<Timestamp>,
 }
 
@@ -174,7 +171,6 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The event's type.
     pub fn as_str(self) -> &'static str {
         match self {
             Notice::Scheduled => "nudge.scheduled",

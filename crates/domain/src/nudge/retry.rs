@@ -8,7 +8,6 @@ use crate::time::{MINUTE, Timestamp};
 /// The results after which a dial is repeated; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RetryOn {
-    /// Nobody answered.
     pub no_answer: bool,
     /// The line was busy.
     pub busy: bool,

@@ -68,7 +68,6 @@ pub enum PlacementFailure {
     Refused(Refusal),
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// It is due, or the dialler has a reason to check earlier.
@@ -83,7 +82,6 @@ pub enum Event {
     AgentConnected,
     /// The callee picked up but the agent could not be connected.
     AgentFailedToStart,
-    /// The call ended.
     Ended(EndCause),
     /// A machine answered, and the call is over.
     Voicemail,
@@ -103,7 +101,6 @@ pub enum Event {
     Cancel,
     /// The API key that made it was revoked.
     KeyRevoked,
-    /// The person was erased.
     Erased,
     /// `expiresAt` has passed.
     Expire,

@@ -13,7 +13,6 @@ pub struct DialOrder {
     pub workspace: Tenant,
     /// The call's id. A carrier that is asked twice with the same id dials once.
     pub call: Id<Call>,
-    /// The number to call.
     pub to: Phone,
     /// The caller's number, E.164.
     pub from: String,

@@ -17,7 +17,6 @@ pub struct DetailOrder {
 /// A file of a document.
 #[derive(Clone)]
 pub enum DetailFile {
-    /// A picture.
     Picture(FileType, std::sync::Arc<[u8]>),
     /// What a PDF says.
     Text(String),

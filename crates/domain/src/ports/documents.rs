@@ -19,10 +19,8 @@ pub struct ReadOrder {
     pub charset: Option<String>,
 }
 
-/// What was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Read {
-    /// The document.
     pub document: ReadDocument,
     /// Whether it is a page that scripts build: it says little and has scripts.
     pub built_by_script: bool,
@@ -33,7 +31,6 @@ pub struct Read {
 pub enum ReadLimit {
     /// Bytes of a file or a page.
     Bytes,
-    /// Pages.
     Pages,
     /// Characters of the whole document.
     Characters,

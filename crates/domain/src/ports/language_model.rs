@@ -11,9 +11,7 @@ use crate::tenant::Tenant;
 pub struct ToolOffer {
     /// Its id, which comes back in [`Said::Tool`].
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: String,
     /// JSON Schema of its arguments, an object.
     pub parameters: Value,
@@ -46,7 +44,6 @@ pub struct TalkOrder {
 /// A piece of the model's turn. Text comes first: there is none after an exit, a tool or the end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
-    /// More words.
     Text(String),
     /// This exit applies, counted from 0.
     Exit(usize),
@@ -80,7 +77,6 @@ impl ModelReply {
         }
     }
 
-    /// What it said.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -108,9 +104,7 @@ impl ModelReply {
 pub struct Choice {
     /// What the answer names.
     pub key: String,
-    /// Its name, for people.
     pub name: String,
-    /// What it means.
     pub meaning: &'static str,
 }
 
@@ -119,7 +113,6 @@ pub struct Choice {
 pub struct AnalysisOrder {
     /// Whose conversation it was.
     pub workspace: Option<Tenant>,
-    /// What was said.
     pub transcript: Vec<Turn>,
     /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client sent it; null for
     /// none.
@@ -158,7 +151,6 @@ pub struct Analysis {
     pub chosen: Option<Chosen>,
 }
 
-/// A language model.
 pub trait LanguageModel: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
@@ -169,7 +161,6 @@ pub trait LanguageModel: Send + Sync {
     /// Starts the model's next turn.
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>>;
 
-    /// Analyses a conversation.
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>>;
 
     /// Whether it is usable now, as a short text for a person.

@@ -95,10 +95,7 @@ pub enum DialFailed {
     },
     /// The dial was sent and no response arrived: whether a phone rings is unknown. Nothing else was tried, and a late
     /// answer is hung up on.
-    Uncertain {
-        /// For logs.
-        reason: String,
-    },
+    Uncertain { reason: String },
 }
 
 /// What happens on a leg. The last event is [`LegEvent::Ended`], always and once.
@@ -126,7 +123,6 @@ pub enum LegEvent {
 /// Which side ended a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndedBy {
-    /// This side.
     Us,
     /// The peer: it hung up, cancelled, or refused the dial.
     Them,
@@ -136,7 +132,6 @@ pub enum EndedBy {
     Transport,
 }
 
-/// How a leg ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegEnd {
     /// The final status of the dial, as a SIP status code, if there was one; 200 for a call that was answered.
@@ -187,7 +182,6 @@ pub trait LegEvents: Send + Sync {
 pub struct Leg {
     /// Controls it; cheap to clone.
     pub control: Arc<dyn LegControl>,
-    /// Its events.
     pub events: Box<dyn LegEvents>,
 }
 
@@ -238,7 +232,6 @@ pub trait IncomingLeg: Send {
     fn ignore(self: Box<Self>);
 }
 
-/// Receives incoming calls.
 pub trait IncomingLegs: Send + Sync {
     /// A carrier delivers a call. Called on the task that reads signalling: hand the call over and return.
     fn incoming(&self, call: Box<dyn IncomingLeg>);

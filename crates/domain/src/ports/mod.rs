@@ -39,7 +39,6 @@ pub use speech::{
     Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,
 };
 
-/// An asynchronous answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Why a request to a provider failed.

@@ -33,7 +33,6 @@ pub enum Heard {
     Turn(String),
 }
 
-/// Speech to text.
 pub trait Recogniser: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
@@ -67,18 +66,15 @@ pub trait Listening: Send + Sync {
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>>;
 }
 
-/// A text to speak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpeakOrder {
     /// One or two sentences.
     pub text: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
-    /// Language code.
     pub language: String,
 }
 
-/// Text to speech.
 pub trait Synthesiser: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
@@ -92,7 +88,6 @@ pub trait Synthesiser: Send + Sync {
     /// Voices in addition to the built-in ones: id, name, gender (`female`, `male`).
     fn voices(&self) -> Vec<(String, String, String)>;
 
-    /// Starts to speak.
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>>;
 
     /// Whether it is usable now, as a short text for a person.

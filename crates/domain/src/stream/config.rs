@@ -37,7 +37,6 @@ fn known(kind: Kind) -> &'static [(&'static str, Shape)] {
 /// A field of a configuration that is wrong, and what it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Its name.
     pub field: &'static str,
     /// Reads on after the name.
     pub must: String,
@@ -109,7 +108,6 @@ impl Config {
         fields
     }
 
-    /// Its fields.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.0
     }

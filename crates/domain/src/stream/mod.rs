@@ -81,7 +81,6 @@ impl Kind {
 words! {
     /// Where a stream is.
     pub enum Status {
-        /// Takes records.
         Active = "active",
         /// Takes none until it is made active again.
         Paused = "paused",

@@ -37,7 +37,6 @@ pub struct Reading {
     pub phone: Result<Phone, Reason>,
     /// The number as it was written.
     pub written: Option<String>,
-    /// The person's name.
     pub name: Option<String>,
     /// Fields that the name was made of.
     pub name_fields: Vec<String>,

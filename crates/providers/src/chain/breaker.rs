@@ -100,7 +100,6 @@ impl Breaker {
         self.record(&mut state, Outcome { at: now, of, failed: false });
     }
 
-    /// It failed.
     pub(crate) fn failed(&self, of: Option<Tenant>) {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

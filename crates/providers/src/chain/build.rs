@@ -50,11 +50,8 @@ type Make<'a, S, T> = &'a dyn Fn(&S) -> Result<Arc<T>, String>;
 /// How the providers named `offline` are made.
 #[derive(Clone, Copy)]
 pub struct Offline<'a> {
-    /// Speech to text.
     pub to_text: Make<'a, settings::Speech, dyn Recogniser>,
-    /// Text to speech.
     pub from_text: Make<'a, settings::Speech, dyn Synthesiser>,
-    /// Language model.
     pub model: Make<'a, settings::LanguageModel, dyn LanguageModel>,
 }
 

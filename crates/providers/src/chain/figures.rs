@@ -5,15 +5,10 @@ use domain::ports::{ProviderError, ProviderFault};
 /// What a provider is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Speech to text.
     ToText,
-    /// Text to speech.
     FromText,
-    /// Language model.
     Model,
-    /// Vectors of questions.
     Questions,
-    /// Vectors of passages.
     Passages,
 }
 
@@ -43,7 +38,6 @@ impl Role {
 /// Counters of one provider in one role since the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// The role.
     pub role: Role,
     /// The provider, as the settings name it.
     pub provider: String,

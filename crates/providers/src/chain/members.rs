@@ -281,7 +281,6 @@ impl<T: ?Sized> Asked<T> {
         }
     }
 
-    /// It failed.
     pub(super) fn failed(&self, error: &ProviderError) {
         self.member.failed(error, self.of);
     }

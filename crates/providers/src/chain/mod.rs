@@ -41,11 +41,8 @@ use crate::http::Net;
 /// All speech and language providers of the service, and who makes vectors of texts.
 #[derive(Clone)]
 pub struct Set {
-    /// Speech to text.
     pub to_text: Arc<Recognisers>,
-    /// Text to speech.
     pub from_text: Arc<Synthesisers>,
-    /// Language models.
     pub model: Arc<LanguageModels>,
     /// Models that see, the preferred first.
     pub readers: Vec<Arc<dyn DetailReader>>,

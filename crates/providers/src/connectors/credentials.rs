@@ -20,7 +20,6 @@ pub enum Access {
     Token(Secret),
     /// Access tokens are renewed.
     Renewed {
-        /// The application.
         client_id: String,
         /// Its secret.
         client_secret: Secret,
@@ -32,7 +31,6 @@ pub enum Access {
 /// A field that is missing or wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongCredentials {
-    /// Its name.
     pub field: &'static str,
     /// What it must be; reads on after its name.
     pub must: &'static str,
@@ -40,7 +38,6 @@ pub struct WrongCredentials {
 
 const MISSING: &str = "is required";
 
-/// Longest value.
 const LONGEST: usize = 4_096;
 
 /// A field that has to be there.

@@ -49,14 +49,11 @@ pub enum Fault {
     Revoked(String),
     /// The system wants to be left alone, for so long (milliseconds) if it says so.
     Later {
-        /// How long.
         wait: Option<i64>,
-        /// Its words.
         said: String,
     },
     /// The system refused; the same again would be refused again.
     Refused(String),
-    /// Nothing was sent.
     Unreached(String),
     /// Sent, but without an answer that says what came of it.
     Unclear(String),
@@ -91,7 +88,6 @@ impl Fault {
 /// What a request is made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pass {
-    /// The access token.
     pub token: Secret,
     /// Where the system said that it is: Salesforce's instance, Zoho's domain.
     pub base: Option<String>,
@@ -116,7 +112,6 @@ pub struct Query {
     /// Kind of record: `Lead` or `Contact`, `Leads` or `Contacts`; `contacts` and `customers` where there is
     /// one kind only.
     pub object: String,
-    /// HubSpot's lifecycle stage.
     pub lifecycle_stage: Option<String>,
     /// Fields that are asked for beside the usual ones.
     pub fields: Vec<String>,
@@ -158,20 +153,16 @@ pub struct Found {
 pub struct Page {
     /// The records; none is older than was asked for.
     pub records: Vec<Found>,
-    /// The next page.
     pub next: Option<Cursor>,
 }
 
 /// A call as it is written back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallNote {
-    /// Its id.
     pub call: String,
     /// Kind of the person's record.
     pub object: String,
-    /// Its id.
     pub record: String,
-    /// When it began.
     pub started: Timestamp,
     /// How long was talked, seconds.
     pub talk_seconds: i64,
@@ -179,11 +170,9 @@ pub struct CallNote {
     pub outbound: bool,
     /// The number of the person.
     pub person: String,
-    /// The own number.
     pub own: String,
     /// Whether somebody answered.
     pub answered: bool,
-    /// How it ended.
     pub end_cause: Option<String>,
     /// What came of it.
     pub outcome: Option<String>,

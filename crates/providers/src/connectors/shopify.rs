@@ -41,7 +41,6 @@ const FIRST: [&str; 5] = ["id", "firstName", "lastName", "displayName", "created
 /// Longest note of a customer, characters.
 const LONGEST_NOTE: usize = 5_000;
 
-/// Where a shop is.
 pub(super) fn base(systems: &Systems, shop: Option<&str>) -> String {
     match &systems.settings.shopify {
         Some(base) => base.clone(),

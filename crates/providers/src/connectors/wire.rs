@@ -16,7 +16,6 @@ pub(super) const SMALL: usize = 256 * 1024;
 /// Longest words of a system that are passed on.
 const LONGEST_WORDS: usize = 300;
 
-/// A request.
 pub(super) struct Ask<'a> {
     method: Method,
     base: &'a str,

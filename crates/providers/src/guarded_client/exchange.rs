@@ -27,12 +27,10 @@ pub(super) const OWN_HEADERS: [HeaderName; 10] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// One request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Anything but `CONNECT`.
     pub method: Method,
-    /// Where to.
     pub target: Target,
     /// Headers; those of the connection (`Host`, `Content-Length`, `Connection`, …) are replaced,
     /// `User-Agent` is added if missing.
@@ -58,12 +56,10 @@ pub struct Limits {
     pub max_response_bytes: usize,
 }
 
-/// An answer.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// As sent; a redirect is an answer like any other.
     pub status: StatusCode,
-    /// As sent.
     pub headers: HeaderMap,
     /// The body, or its first `max_response_bytes`.
     pub body: Bytes,

@@ -63,7 +63,6 @@ pub struct Policy {
     pub user_agent: String,
     /// Certificate authorities trusted beside Mozilla's.
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// Connections kept.
     pub pool: PoolLimits,
 }
 
@@ -111,7 +110,6 @@ pub struct GuardedClient(Arc<Inner>);
 enum Kept {
     /// It may, and again over a new one when the kept one was dead.
     Again,
-    /// It may, once.
     Once,
     /// It may not.
     No,

@@ -64,7 +64,6 @@ impl Base {
         &self.host
     }
 
-    /// Port.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -26,7 +26,6 @@ pub(super) fn schema(order: &DetailOrder) -> Value {
     })
 }
 
-/// The request.
 pub(super) fn messages(order: &DetailOrder) -> Vec<Value> {
     let system = format!(
         "You look at the files of a document that a customer sent, and report on it. Answer with one JSON object and nothing else, by this JSON Schema:\n{}\n\

@@ -121,7 +121,6 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     })
 }
 
-/// The synthesiser.
 pub struct Voices {
     peer: Peer,
     model: String,

@@ -130,7 +130,6 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     Ok(WireSynthesiser { pool: Pool::new(Voices { peer, model, voice }), resident, languages, voices: &[] })
 }
 
-/// The synthesiser.
 pub struct Voices {
     peer: Peer,
     model: String,

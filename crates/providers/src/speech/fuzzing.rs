@@ -15,7 +15,6 @@ use crate::websocket::Frame;
 /// What a recogniser or a voice said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// Words.
     Words(String),
     /// Bytes of sound.
     Sound(Vec<u8>),

@@ -6,7 +6,6 @@ pub(crate) const ALL: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "or"
 pub(crate) const WHISPER: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "pa", "ta", "te"];
 /// English only.
 pub(crate) const ENGLISH: &[&str] = &["en"];
-/// English and Hindi.
 pub(crate) const ENGLISH_HINDI: &[&str] = &["en", "hi"];
 /// The fast multilingual voices of ElevenLabs.
 pub(crate) const ENGLISH_HINDI_TAMIL: &[&str] = &["en", "hi", "ta"];

@@ -60,13 +60,11 @@ pub(crate) trait Dialect: std::marker::Send + 'static {
     fn keep_alive(&self) -> Option<(Duration, Send)> {
         None
     }
-    /// The last message.
     fn bye(&self) -> Option<Send> {
         None
     }
     /// How turns are answered.
     fn flush(&self) -> Flush;
-    /// Reads a message.
     fn read(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError>;
     /// The partial words were taken for the turn's: they must not be reported again as standing ones.
     fn partial_taken(&mut self) {}
@@ -203,7 +201,6 @@ struct Turns {
 struct Ended {
     /// There was sound in it.
     sounded: bool,
-    /// When it ended.
     at: Instant,
 }
 

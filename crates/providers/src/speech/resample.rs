@@ -106,7 +106,6 @@ impl Resampler {
         out
     }
 
-    /// The last outputs.
     pub(crate) fn finish(&mut self) -> Vec<i16> {
         let owed = (self.taken * self.phases).div_ceil(self.step);
         let silence = vec![0; self.filter.input_frames_next()];

@@ -248,7 +248,6 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     Ok(WireSynthesiser { pool: Pool::new(dialect), resident, languages: languages::ALL, voices })
 }
 
-/// The synthesiser.
 pub struct Voices {
     peer: Peer,
     model: String,

@@ -42,7 +42,6 @@ pub(crate) enum Cancel {
 
 /// A provider's protocol.
 pub(crate) trait Dialect: std::marker::Send + Sync + 'static {
-    /// The service.
     fn peer(&self) -> &Peer;
     /// Where to connect for this order.
     fn path(&self, order: &SpeakOrder) -> String;
@@ -50,7 +49,6 @@ pub(crate) trait Dialect: std::marker::Send + Sync + 'static {
     fn key(&self, order: &SpeakOrder) -> String;
     /// The messages of an utterance with this id; `fresh`: the first on its connection.
     fn begin(&self, order: &SpeakOrder, id: u64, fresh: bool) -> Vec<Send>;
-    /// Reads a message.
     fn read(&self, frame: Frame, id: u64) -> Result<Said, ProviderError>;
     /// How it is ended early.
     fn cancel(&self, id: u64) -> Cancel;
@@ -100,7 +98,6 @@ impl<D: Dialect> Pool<D> {
         warm.push(Warm { key, socket, unused, since: Instant::now() });
     }
 
-    /// Starts to speak.
     pub(crate) async fn speak(
         self: &Arc<Self>,
         order: SpeakOrder,

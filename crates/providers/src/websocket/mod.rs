@@ -43,7 +43,6 @@ impl Send {
     }
 }
 
-/// A connection.
 pub(crate) struct Socket {
     stream: WebSocketStream<Stream>,
     peer: Peer,
@@ -76,7 +75,6 @@ impl Socket {
         }
     }
 
-    /// Sends a message.
     pub(crate) async fn send(&mut self, message: Send) -> Result<(), ProviderError> {
         let message = match message {
             Send::Text(text) => Message::Text(text.into()),

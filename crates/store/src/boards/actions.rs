@@ -16,17 +16,12 @@ row! {
     /// An action as stored: one automation of one move.
     #[derive(Debug, Clone)]
     pub struct ActionRow in "board_actions" {
-        /// The move.
         movement: Id<BoardMove> as "move_id",
         /// Place of the automation in its column.
         position: i64,
-        /// The workspace.
         workspace: Tenant,
-        /// The board.
         board: Id<Board>,
-        /// The card.
         card: Id<Card>,
-        /// The person.
         contact: Id<Contact>,
         /// The column that the card came into.
         column: Id<BoardColumn> as "column_id",

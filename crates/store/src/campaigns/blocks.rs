@@ -10,7 +10,6 @@ use domain::tenant::Tenant;
 use crate::db::{Counter, DbError, Figure, Fold, Tx};
 use crate::params;
 
-/// Rows of a block.
 const BLOCK: i64 = 4_096;
 
 /// Rows of one list that enter it or change their state.

@@ -17,13 +17,9 @@ row! {
     /// A row of a calling list as stored.
     #[derive(Debug, Clone)]
     pub struct EntryRow in "campaign_rows" {
-        /// Its id.
         id: Id<ListRow>,
-        /// The workspace.
         workspace: Tenant,
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The list.
         list: i64,
         /// Its place in the list, from 1.
         position: i64,
@@ -31,7 +27,6 @@ row! {
         phone: Option<String>,
         /// Keyed hash of a number that can be dialled.
         phone_hash: Option<String>,
-        /// Name.
         name: Option<String>,
         /// Values of the conversation, texts.
         variables: Map<String, Json>,
@@ -39,7 +34,6 @@ row! {
         valid: bool,
         /// Why it is not.
         invalid_reason: Option<InvalidReason>,
-        /// What its list counts.
         standing: Standing = |standing| {
             state: RowState = standing.state,
             retryable: bool = standing.retryable,
@@ -55,11 +49,9 @@ row! {
         refusals: i64,
         /// Why it was given up without a call.
         failure: Option<RowFailure>,
-        /// The last dial.
         last_attempt_at: Option<Timestamp>,
         /// When the dialler looks at it.
         look_at: Option<Timestamp>,
-        /// The person.
         contact: Option<Id<Contact>>,
         /// The current or last call.
         call: Option<Id<Call>>,
@@ -79,15 +71,12 @@ row! {
     /// inserted.
     #[derive(Debug, Clone)]
     pub struct FreshRow in "campaign_rows" {
-        /// Its id.
         id: Id<ListRow>,
         /// E.164 of a valid number, else as given.
         phone: Option<String>,
         /// Keyed hash of a number that can be dialled.
         phone_hash: Option<String>,
-        /// Name.
         name: Option<String>,
-        /// What is searched.
         search: Option<String>,
         /// Values of the conversation, a JSON object.
         variables: String,
@@ -95,7 +84,6 @@ row! {
         valid: bool,
         /// Why it is not.
         invalid_reason: Option<InvalidReason>,
-        /// Where it begins.
         state: RowState,
         /// When the dialler looks at it.
         look_at: Option<Timestamp>,
@@ -274,15 +262,11 @@ row! {
     /// A list that is not in force: staged, or about to be removed.
     #[derive(Debug, Clone)]
     pub struct ListState in "campaign_lists" {
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The list.
         list: i64,
-        /// The workspace.
         workspace: Tenant,
         /// Whether it is staged; an old one otherwise.
         staged: bool,
-        /// Its rows.
         length: i64,
         /// Those that can be dialled.
         valid: i64,

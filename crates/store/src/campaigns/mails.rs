@@ -11,12 +11,9 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A mail as stored.
     #[derive(Debug, Clone)]
     pub struct MailRow in "mails" {
-        /// Its id.
         id: Id<Mail>,
-        /// The workspace.
         workspace: Tenant,
         /// The campaign that it is about.
         campaign: Id<Campaign>,
@@ -26,18 +23,14 @@ row! {
         recipient: Option<String>,
         /// What it is about, a line.
         subject: String,
-        /// Its text.
         body: String,
-        /// Tries so far.
         tries: i64,
         /// When it is tried next; `None` once it is sent or given up.
         next_try_at: Option<Timestamp>,
-        /// When it was written.
         created_at: Timestamp,
     }
 }
 
-/// Adds mails.
 pub fn insert(tx: &mut Tx<'_>, rows: &[MailRow]) -> Result<(), DbError> {
     tx.insert_all(MailRow::INTO, rows.iter().map(MailRow::values))
 }

@@ -24,14 +24,10 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A campaign as stored.
     #[derive(Debug, Clone)]
     pub struct CampaignRow in "campaigns" {
-        /// Its id.
         id: Id<Campaign>,
-        /// The workspace.
         workspace: Tenant,
-        /// Its name.
         name: String,
         /// `voice` or `chatapp`.
         channel: String,
@@ -39,9 +35,7 @@ row! {
         workflow_type: String,
         /// The client's reference of a registered template.
         dlt_template_ref: Option<String>,
-        /// Who talks.
         agent: Option<Id<Agent>>,
-        /// Where it is.
         status: Status,
         /// When and how it calls.
         settings: Settings = |settings| {
@@ -75,13 +69,10 @@ row! {
         newest_list: i64,
         /// Streams that feed it.
         streams: i64,
-        /// When it was made.
         created_at: Timestamp,
-        /// When it was changed.
         updated_at: Timestamp,
         /// When it was published first.
         started_at: Option<Timestamp>,
-        /// When it was completed.
         completed_at: Option<Timestamp>,
         /// The trace of the request that published it last.
         trace: Option<TraceContext>,
@@ -102,7 +93,6 @@ pub fn insert(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), DbError> {
     progress::insert(tx, row.workspace, row.id)
 }
 
-/// One campaign.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and id = ?2 and deleted_at is null"),
@@ -218,9 +208,7 @@ row! {
     /// What of a campaign is told of something that it uses.
     #[derive(Debug, Clone)]
     pub struct CampaignLine {
-        /// Its id.
         id: Id<Campaign>,
-        /// Its name.
         name: String,
     }
 }

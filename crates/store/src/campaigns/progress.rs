@@ -15,9 +15,7 @@ row! {
     /// The progress of a campaign.
     #[derive(Debug, Clone)]
     pub struct ProgressRow in "campaign_progress" {
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// The workspace.
         workspace: Tenant,
         /// The list that is counted: the one in force.
         list: i64,
@@ -40,7 +38,6 @@ row! {
             talk_ms: i64 = calls.talk_ms,
             spent_minor: i64 = calls.spent_minor,
         } => Calls { dialled, answered, talk_ms, spent_minor },
-        /// Its last dial.
         last_call_at: Option<Timestamp>,
         /// When the dialler looks at it; `None` while there is nothing to do.
         next_look: Option<Timestamp>,
@@ -61,9 +58,7 @@ const COLUMNS: &str = ProgressRow::COLUMNS;
 /// What calls came to, or by how much that grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// Dials.
     pub dialled: i64,
-    /// Answered by a person.
     pub answered: i64,
     /// Talk time of these, milliseconds.
     pub talk_ms: i64,
@@ -76,7 +71,6 @@ pub struct Calls {
 pub struct Delta {
     /// The list that the rows are of: rows of a list that is not in force any more change nothing.
     pub list: i64,
-    /// Where rows went.
     pub rows: Tally,
     /// What calls came to.
     pub calls: Calls,

@@ -14,9 +14,7 @@ use crate::db::{DbError, Tx, Value};
 /// Which rows of a list are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// All.
     All,
-    /// Those in a state.
     In(RowState),
     /// Those that could be dialled but for the do-not-call list of the workspace.
     DoNotCall,
@@ -78,13 +76,10 @@ impl Search {
 /// A part of a list.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// The list.
     pub list: i64,
-    /// Which rows.
     pub wanted: Wanted,
     /// What their names or numbers contain.
     pub search: Option<Search>,
-    /// How many.
     pub limit: i64,
     /// How many come before them.
     pub offset: i64,

@@ -11,22 +11,15 @@ use crate::db::{DbError, Tx};
 use crate::params;
 
 row! {
-    /// A run as stored.
     #[derive(Debug, Clone)]
     pub struct RunRow in "campaign_runs" {
-        /// Its id.
         id: Id<CampaignRun>,
-        /// The workspace.
         workspace: Tenant,
-        /// The campaign.
         campaign: Id<Campaign>,
-        /// Where it is.
         status: RunStatus,
-        /// What started it.
         source: RunSource,
         /// Rows that it took up.
         attempted: i64,
-        /// Dials.
         placed: i64,
         /// Dials that were refused.
         rejected: i64,
@@ -82,7 +75,6 @@ pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbEr
     )
 }
 
-/// Adds a run.
 pub fn insert(tx: &mut Tx<'_>, row: &RunRow) -> Result<(), DbError> {
     tx.later(RunRow::INSERT, &row.values())
 }
@@ -109,7 +101,6 @@ pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result
 pub struct Work {
     /// Rows that it took up.
     pub attempted: i64,
-    /// Dials.
     pub placed: i64,
     /// Dials that were refused.
     pub rejected: i64,

@@ -31,7 +31,6 @@ pub fn made_before(
     tx.all(sql, params![before, most])
 }
 
-/// Removes a message.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), DbError> {
     tx.forget_all(KNOWN_MESSAGE);
     tx.later("delete from channel_messages where workspace = ?1 and id = ?2", params![tenant, id])

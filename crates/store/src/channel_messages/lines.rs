@@ -14,7 +14,6 @@ row! {
     /// A number that has something to send.
     #[derive(Debug, Clone)]
     pub struct LineRow in "channel_lines" {
-        /// Whose it is.
         workspace: Tenant,
         /// The provider's id of the number.
         phone_number_id: String,

@@ -47,16 +47,11 @@ use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
-    /// A message as stored.
     #[derive(Debug, Clone)]
     pub struct MessageRow in "channel_messages" {
-        /// Its id.
         id: Id<ChannelMessage>,
-        /// Whose it is.
         workspace: Tenant,
-        /// Its thread.
         thread: Id<ChannelThread>,
-        /// The person.
         contact: Id<Contact>,
         /// The chat that it belongs to.
         chat: Option<Id<Chat>>,
@@ -66,7 +61,6 @@ row! {
         campaign: Option<Id<Campaign>>,
         /// Which way it goes.
         direction: Direction,
-        /// Who sent it.
         source: Source,
         /// The word of its type.
         kind: String,
@@ -92,17 +86,13 @@ row! {
         reply_to: Option<String>,
         /// The provider's id of the business number.
         phone_number_id: String,
-        /// The business number.
         business: E164,
-        /// The customer's number.
         customer: Option<String>,
         /// The customer's id on the channel.
         customer_user_id: Option<String>,
-        /// The customer's @username.
         customer_username: Option<String>,
         /// The provider's id of it.
         provider_id: Option<String>,
-        /// Where it stands.
         status: MessageStatus,
         /// Why it failed: code, title and detail.
         error: Option<(i64, String, String)> = |error| {
@@ -127,7 +117,6 @@ row! {
         attempts: i64,
         /// When it was taken or received.
         created_at: Timestamp,
-        /// When it last changed.
         updated_at: Timestamp,
         /// The trace of what asked for it.
         trace: Option<TraceContext>,
@@ -225,7 +214,6 @@ fn known_message(tx: &Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Option<
     if tx.knows_any() { tx.known(&message_named(tenant, id)) } else { None }
 }
 
-/// One message.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
     if let Some(known) = known_message(tx, tenant, id) {
         return Ok(known);

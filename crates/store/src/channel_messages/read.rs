@@ -12,15 +12,12 @@ use crate::params;
 /// What a list of messages is narrowed down to.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Of this person.
     pub contact: Option<Id<Contact>>,
-    /// Of this chat.
     pub chat: Option<Id<Chat>>,
     /// Sent with a template of this name.
     pub template_name: Option<String>,
     /// Going this way.
     pub direction: Option<Direction>,
-    /// With this status.
     pub status: Option<MessageStatus>,
     /// Of this number, by the provider's id.
     pub phone_number_id: Option<String>,

@@ -14,11 +14,9 @@ row! {
     /// All messages between a business number and a person.
     #[derive(Debug, Clone)]
     pub struct ThreadRow in "channel_threads" {
-        /// Its id.
         id: Id<ChannelThread>,
         /// The provider's id of the business number.
         phone_number_id: String,
-        /// The person.
         contact: Id<Contact>,
         /// When the person last wrote to this number.
         received_at: Option<Timestamp>,
@@ -26,7 +24,6 @@ row! {
         last_at: Timestamp,
         /// How far the pace of messages to this person is used up, microseconds.
         used: i64,
-        /// When it began.
         created_at: Timestamp,
     }
     insert with { workspace: Tenant }

@@ -27,7 +27,6 @@ pub enum Counter {
 pub enum Figure {
     /// How many rows of a list are held for a reason: the list, and the reason.
     Held(u128, i64, &'static str),
-    /// Its progress.
     Progress(u128),
     /// How many rows of a block of a list are in a state: the list, the state, and the block.
     Block(u128, i64, &'static str, i64),

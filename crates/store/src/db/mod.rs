@@ -77,7 +77,6 @@ pub enum Wake {
 /// How far a read reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// It is short.
     Short,
     /// It may take long.
     Long,
@@ -275,7 +274,6 @@ enum Kind {
     Alone,
     /// The same, and it may take minutes.
     Long,
-    /// One statement.
     Single,
     /// Rows are added, and nothing else is done as a rule.
     Adding,
@@ -573,9 +571,6 @@ impl Store {
     }
 
     /// Whether any step of the schema was ever made here.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn has_schema(&self) -> Result<bool, DbError> {
         self.read(migrate::is_begun).await
     }

@@ -40,7 +40,6 @@ pub(super) enum Part {
     Usual(String),
     /// It lets others work on the table meanwhile, and must not be in a transaction with anything else.
     Concurrent {
-        /// What it does.
         sql: String,
         /// What comes before it: an index that was left half made would count as made.
         before: Option<String>,

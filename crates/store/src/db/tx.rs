@@ -292,9 +292,6 @@ impl Tx<'_> {
     /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
     /// asked. Errors of the reads in `look` are ignored. A closure that runs [`again`](Tx::again) foresees nothing, and on
     /// SQLite, where a read is a call, `look` does not run.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn foresee(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
         if self.again {
             return Ok(());

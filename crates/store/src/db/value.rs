@@ -44,7 +44,6 @@ pub enum Value<'a> {
     Null,
     /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
     Int(i64),
-    /// Fractions.
     Real(f64),
     /// Text and JSON.
     Text(Cow<'a, str>),
@@ -62,7 +61,6 @@ pub enum Field<'a> {
     Null,
     /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
     Int(i64),
-    /// Fractions.
     Real(f64),
     /// Text and JSON.
     Text(&'a str),

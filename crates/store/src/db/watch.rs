@@ -9,7 +9,6 @@ use domain::trace::TraceContext;
 
 use super::work::Work;
 
-/// Follows transactions.
 pub trait Watcher: Send + Sync {
     /// Asked on the task that wants a transaction. `None` when it is in no trace.
     fn begin(&self) -> Option<Box<dyn Watched>>;
@@ -20,7 +19,6 @@ pub trait Watched: Send {
     /// What the rows that it writes belong to.
     fn context(&self) -> TraceContext;
 
-    /// It is over.
     fn end(self: Box<Self>, course: Course);
 }
 

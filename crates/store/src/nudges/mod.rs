@@ -31,12 +31,10 @@ use crate::db::{DbError, Must, Tx};
 use crate::params;
 
 row! {
-    /// A nudge as stored.
     #[derive(Debug, Clone)]
     pub struct NudgeRow in "nudges" {
         /// Its id; its moment is `created_at`.
         id: Id<NudgeKind>,
-        /// The workspace.
         workspace: Tenant,
         /// The mode it belongs to.
         mode: Mode,
@@ -44,7 +42,6 @@ row! {
         api_key: Option<Id<ApiKey>> = |key| {
             api_key: String = key.map(|key| key.to_string()).unwrap_or_default(),
         } => api_key.parse().ok(),
-        /// Who talks.
         agent: Id<Agent>,
         /// A contact's id, else the keyed hash of the number.
         person: String,
@@ -107,7 +104,6 @@ row! {
         },
         /// Call of the current or last dial.
         call: Option<Id<Call>>,
-        /// When it was made.
         created_at: Timestamp,
         /// When the dialler looks at it.
         look_at: Option<Timestamp>,

@@ -18,9 +18,7 @@ row! {
     /// A queue that the dialler should serve.
     #[derive(Debug, Clone)]
     pub struct Queue {
-        /// Whose nudges.
         workspace: Tenant as "q.workspace",
-        /// In which mode.
         mode: Mode as "q.mode",
         /// Whether some nudge's time has come; otherwise it is here for those that wait for a line.
         due: bool as "cast(case when q.next_look <= ?1 then 1 else 0 end as bigint)",
@@ -112,9 +110,7 @@ pub fn admit(
 /// Pending nudges that a transaction adds to one queue.
 #[derive(Debug, Clone)]
 pub struct Added {
-    /// Whose queue.
     pub workspace: Tenant,
-    /// In which mode.
     pub mode: Mode,
     /// How many were pending, as this transaction has read ([`pending_in`]).
     pub before: Option<i64>,
@@ -234,9 +230,7 @@ row! {
     /// A revoked key with nudges that still wait to be cancelled.
     #[derive(Debug, Clone, Copy)]
     pub struct Revocation {
-        /// The key.
         key: Id<ApiKey> as "api_key",
-        /// Its workspace.
         workspace: Tenant,
     }
 }

@@ -163,9 +163,7 @@ pub struct Filter {
     pub external_ref: Option<String>,
     /// Only to this number, E.164.
     pub to_number: Option<String>,
-    /// Made at or after.
     pub created_after: Option<Timestamp>,
-    /// Made before.
     pub created_before: Option<Timestamp>,
     /// The last id of the page before.
     pub before: Option<String>,

@@ -9,18 +9,13 @@ use crate::db::row::row;
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// A decision.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// When.
     pub at: Timestamp,
-    /// What asked for it.
     pub event: String,
     /// What was checked, a list: JSON.
     pub checks: String,
-    /// What was decided.
     pub decision: String,
-    /// Status afterwards.
     pub status: String,
     /// Why it waits or ended.
     pub reason: Option<String>,
@@ -30,7 +25,6 @@ pub struct Entry {
     pub call: Option<Id<Call>>,
     /// How often the same was decided in a row.
     pub times: i64,
-    /// When last.
     pub last_at: Timestamp,
 }
 
@@ -38,13 +32,10 @@ row! {
     /// A decision about a nudge; `seq` grows with every one.
     #[derive(Debug, Clone)]
     pub struct Line in "nudge_timeline" {
-        /// The workspace.
         tenant: Tenant as "workspace",
-        /// The nudge.
         nudge: Id<NudgeKind>,
         /// Its place in the timeline.
         seq: i64,
-        /// What was decided.
         entry: Entry = |entry| {
         at: Timestamp = entry.at,
         event: String = &entry.event,
@@ -60,7 +51,6 @@ row! {
     }
 }
 
-/// Adds decisions.
 pub fn append(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), DbError> {
     if tx.shared() {
         // Those of many calls travel together.

@@ -59,8 +59,10 @@ impl Receiver {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Press {
     /// A telephone event; the marker is on the first of a press, whose timestamp all of them have.
-    Event { marker: bool, payload: [u8; 4] },
-    /// A tone.
+    Event {
+        marker: bool,
+        payload: [u8; 4],
+    },
     Tone(Box<Frame>),
     /// Nothing but the pause between two keys.
     Pause,

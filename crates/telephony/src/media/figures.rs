@@ -14,7 +14,6 @@ pub struct Figures {
     pub ports_in_use: u64,
     /// RTP ports there are.
     pub ports: u64,
-    /// Ticks worked.
     pub ticks: u64,
     /// Ticks worked more than 30 ms after their time.
     pub late_ticks: u64,
@@ -24,7 +23,6 @@ pub struct Figures {
     pub lateness: [u64; LATENESS_MS.len() + 1],
     /// Packets that were heard, telephone events included.
     pub packets_in: u64,
-    /// Packets sent.
     pub packets_out: u64,
     /// Packets that the operating system did not take.
     pub packets_unsent: u64,
@@ -49,13 +47,11 @@ pub struct Figures {
 /// What one line did since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineFigures {
-    /// Ticks worked.
     pub ticks: u64,
     /// Ticks worked more than 30 ms after their time.
     pub late_ticks: u64,
     /// Packets that were heard, telephone events included.
     pub packets_in: u64,
-    /// Packets sent.
     pub packets_out: u64,
     /// Packets that the operating system did not take.
     pub packets_unsent: u64,

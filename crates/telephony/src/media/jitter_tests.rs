@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use domain::ports::{FRAME, Frame};
 use super::{Counts, Jitter};
+use domain::ports::{FRAME, Frame};
 
 /// A repeatable generator.
 struct Random(u64);
@@ -24,7 +24,6 @@ fn sample(index: u64) -> i16 {
     ((std::f64::consts::TAU * phase).sin() * 9000.0) as i16
 }
 
-/// A network.
 #[derive(Clone, Copy)]
 struct Network {
     ptime_ms: u64,

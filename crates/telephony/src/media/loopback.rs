@@ -21,9 +21,7 @@ const STARVED: u32 = 5 * SECOND;
 /// The two parties of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Who dialled.
     Caller,
-    /// Who was dialled.
     Callee,
 }
 

@@ -38,7 +38,6 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// The port, even.
     pub fn port(&self) -> u16 {
         self.address.port()
     }

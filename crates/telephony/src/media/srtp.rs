@@ -65,7 +65,6 @@ impl Suite {
 pub struct MasterKey([u8; MASTER]);
 
 impl MasterKey {
-    /// A new one.
     pub fn random() -> MasterKey {
         let mut bytes = [0u8; MASTER];
         random(&mut bytes);

@@ -15,19 +15,15 @@ use domain::ports::Ear;
 /// What stands in a packet of sound that is not encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What the payload is.
     pub payload_type: u8,
     /// Its place among the sender's packets.
     pub sequence: u16,
     /// Its place in the sender's time.
     pub timestamp: u32,
-    /// The sender.
     pub ssrc: u32,
-    /// The sound.
     pub payload: &'a [u8],
 }
 
-/// Reads a packet.
 pub fn read(bytes: &[u8]) -> Option<Packet<'_>> {
     let rtp::Packet { payload_type, sequence, timestamp, ssrc, payload } = rtp::parse(bytes)?;
     Some(Packet { payload_type, sequence, timestamp, ssrc, payload })
@@ -85,12 +81,10 @@ impl Call {
         self.shared.lock().hold = hold;
     }
 
-    /// Presses keys.
     pub fn press(&mut self, keys: &str) {
         self.shared.lock().digits.push_str(keys);
     }
 
-    /// What it counted.
     pub fn figures(&self) -> LineFigures {
         self.shared.lock().figures
     }
@@ -108,7 +102,6 @@ impl Peer {
         Peer { protect: Protect::new(keys), unprotect: Unprotect::new(keys) }
     }
 
-    /// Encrypts a packet.
     pub fn seal(&mut self, packet: &mut Vec<u8>) {
         self.protect.packet(packet);
     }

@@ -20,7 +20,6 @@ pub(super) struct Dialog {
     pub target: String,
     /// `Route` values, the nearest first.
     pub routes: Vec<String>,
-    /// Our Contact.
     pub contact: String,
     /// Number of the last request that came in.
     pub remote_seq: Option<u32>,

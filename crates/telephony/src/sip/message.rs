@@ -20,7 +20,6 @@ pub(super) const SUPPORTED: &str = "100rel, timer";
 /// Put on a final answer that the stack made up: a time-out or a broken connection.
 pub(super) const MADE_UP: &str = "X-Made-Up";
 
-/// A header by name.
 pub(super) fn header(name: &str, value: impl Into<String>) -> Header {
     make_header(name, value.into())
 }
@@ -125,7 +124,6 @@ pub(super) fn safe_uri(text: &str) -> Option<String> {
     (!written.contains(['<', '>', '\r', '\n', ' ', '"'])).then_some(written)
 }
 
-/// A fresh tag.
 pub(super) fn new_tag() -> String {
     random_text(12)
 }

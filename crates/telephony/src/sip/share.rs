@@ -25,7 +25,6 @@ pub type Wanted = Box<dyn Fn() + Send + Sync>;
 /// Channels of a trunk on this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Calls over it.
     pub used: u32,
     /// How many there may be.
     pub granted: u32,
@@ -39,7 +38,6 @@ pub enum Registrar {
     /// This node, until the moment if there is one; later it sends nothing, but does not unregister either: it does
     /// not know whether another node has taken over.
     Here {
-        /// Until when.
         until: Option<Instant>,
         /// The contact of a node that did it before and cannot take it back itself.
         replaces: Option<String>,

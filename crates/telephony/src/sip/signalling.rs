@@ -79,7 +79,6 @@ impl Signalling {
         self.knock = None;
     }
 
-    /// The dialog.
     pub fn dialog(&self) -> &Dialog {
         &self.dialog
     }

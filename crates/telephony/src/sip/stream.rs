@@ -56,7 +56,6 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How long accepting rests after a failure.
 const REST: Duration = Duration::from_millis(100);
 
-/// All connections.
 pub(super) struct Streams {
     door: Arc<dyn Door>,
     queues: Arc<Queues>,
@@ -149,7 +148,6 @@ impl Streams {
         drop(self.endpoint.set(Arc::downgrade(endpoint)));
     }
 
-    /// Open connections.
     pub fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }

@@ -28,7 +28,6 @@ const REGISTER_FOR: u64 = 3600;
 /// The health of a trunk, for `/readyz`, `doctor` and the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrunkHealth {
-    /// Its name.
     pub name: String,
     /// The carrier that it leads to.
     pub carrier: String,
@@ -72,7 +71,6 @@ struct State {
     contact: Option<String>,
 }
 
-/// A trunk.
 #[derive(Debug)]
 pub(super) struct Trunk {
     pub settings: settings::Trunk,
@@ -145,7 +143,6 @@ impl Trunk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its health now.
     pub fn health(&self) -> TrunkHealth {
         let Usage { used, granted, .. } = self.channels.usage();
         let state = self.state();

@@ -86,12 +86,10 @@ impl Doubt {
     }
 }
 
-/// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnsweredBy {
     /// A person, or nobody yet: the agent speaks.
     Person,
-    /// A machine.
     Machine,
 }
 

@@ -160,7 +160,6 @@ struct Call {
     announced: bool,
     /// The customer is gone, and what they said last is still owed.
     gone: bool,
-    /// How the call ended.
     over: Option<Fact>,
 }
 

@@ -85,7 +85,6 @@ impl ModelTurn {
         self.reply.into_input(self.request)
     }
 
-    /// What it said.
     pub fn text(&self) -> &str {
         self.reply.text()
     }

@@ -94,7 +94,6 @@ impl Recognition {
         self.listening.as_ref().map(|listening| listening.turn_ended()).is_some()
     }
 
-    /// The recogniser works.
     pub fn worked(&mut self) {
         self.failures = 0;
     }
@@ -110,7 +109,6 @@ impl Recognition {
         true
     }
 
-    /// Stops listening.
     pub fn close(&mut self) {
         self.task = None;
         self.listening = None;

@@ -70,7 +70,6 @@ impl Transcript {
         self.entries.iter().position(|entry| entry.utterance == Some(utterance))
     }
 
-    /// The turns.
     pub fn into_turns(self) -> Vec<TimedTurn> {
         self.entries.into_iter().map(|entry| entry.turn).collect()
     }

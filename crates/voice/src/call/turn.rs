@@ -37,13 +37,11 @@ pub(crate) struct Ended {
 /// What a turn has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// Nobody speaks.
     None,
     /// Speech, words that are owed, or a pause that may not be the end; look again at this time, if at any.
     Open(Option<u64>),
     /// Speech without a word.
     Wordless,
-    /// It is over.
     Over,
 }
 

@@ -10,9 +10,7 @@ use crate::work::Guard;
 
 /// A model that says nothing for this long has failed, milliseconds.
 const MODEL_MS: u64 = 20_000;
-/// So has a tool.
 const TOOL_MS: u64 = 30_000;
-/// So has a transfer.
 const TRANSFER_MS: u64 = 120_000;
 
 struct ToolCall {
@@ -84,7 +82,6 @@ impl Waits {
         self.model.is_none() && self.tools.is_empty() && self.transfer.is_none()
     }
 
-    /// Gives everything up.
     pub fn give_up(&mut self) {
         self.model = None;
         self.tools.clear();

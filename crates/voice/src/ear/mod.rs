@@ -49,9 +49,7 @@ pub(crate) enum Event {
     Paused(Pause),
     /// They go on without a pause; the recogniser was asked for the words so far.
     Long(Pause),
-    /// A key.
     Digit(char),
-    /// A beep sounds.
     Beep,
     /// Nothing has arrived for this long, milliseconds.
     Starved(u32),
@@ -64,9 +62,7 @@ pub(crate) enum Event {
 /// Speech, as far as it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pause {
-    /// When it began.
     pub began: u64,
-    /// When it ended.
     pub ended: u64,
     /// How much of it was voiced, milliseconds.
     pub voiced_ms: u32,

@@ -27,7 +27,6 @@ pub(crate) enum Sounded {
     Dropped,
     /// It is the first sound of the call.
     First,
-    /// It is said.
     Taken,
 }
 

@@ -32,7 +32,6 @@ struct Current {
 pub(super) enum Outcome {
     /// It is tried once more.
     Again,
-    /// It is lost.
     Lost,
 }
 

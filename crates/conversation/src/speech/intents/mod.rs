@@ -19,13 +19,11 @@ pub enum Intent {
     CallLater,
     /// Does not want what is offered.
     NotInterested,
-    /// Wants it.
     Interested,
     /// Did not hear or understand: say it again.
     Repeat,
     /// Asks who is calling or from where.
     WhoIsThis,
-    /// Says goodbye.
     Goodbye,
     /// Asks whether this is a machine.
     Machine,

@@ -16,7 +16,6 @@ pub(crate) enum Part {
     All,
     /// From the first to the last byte, both included.
     Some(u64, u64),
-    /// Beyond the end.
     Nothing,
 }
 

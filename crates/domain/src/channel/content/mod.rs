@@ -50,7 +50,6 @@ pub const MAX_CONTACTS: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Recipient {
-    /// An international number.
     Phone(E164),
     /// The id of a customer who hides the number: `IN.4711…`.
     UserId(String),
@@ -142,15 +141,11 @@ pub enum MediaSource {
     Id(String),
 }
 
-/// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Media {
-    /// What it is.
     pub kind: MediaKind,
-    /// Where it is.
     pub source: MediaSource,
-    /// Words under it.
     pub caption: Option<String>,
     /// Its name, which the channel shows for a document and takes for nothing else.
     pub filename: Option<String>,
@@ -161,7 +156,6 @@ pub struct Media {
 pub struct Button {
     /// What comes back when it is tapped.
     pub id: String,
-    /// What it shows.
     pub title: String,
 }
 
@@ -170,7 +164,6 @@ pub struct Button {
 pub struct ListRow {
     /// What comes back when it is chosen.
     pub id: String,
-    /// What it shows.
     pub title: String,
     /// A line below.
     pub description: Option<String>,
@@ -181,7 +174,6 @@ pub struct ListRow {
 pub struct ListSection {
     /// Needed when there is more than one section.
     pub title: Option<String>,
-    /// Its rows.
     pub rows: Vec<ListRow>,
 }
 
@@ -190,15 +182,11 @@ pub struct ListSection {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Ask {
     /// One of up to three buttons.
-    Buttons {
-        /// The buttons.
-        buttons: Vec<Button>,
-    },
+    Buttons { buttons: Vec<Button> },
     /// One row of a list.
     List {
         /// What opens the list.
         button: String,
-        /// Its parts.
         sections: Vec<ListSection>,
     },
     /// A tap that opens an address.
@@ -206,7 +194,6 @@ pub enum Ask {
         /// What the button shows.
         #[serde(rename = "displayText")]
         display_text: String,
-        /// Where it leads.
         url: String,
     },
 }
@@ -216,7 +203,6 @@ pub enum Ask {
 pub struct Interactive {
     /// A line above.
     pub header: Option<String>,
-    /// The words.
     pub body: String,
     /// A line below.
     pub footer: Option<String>,
@@ -225,25 +211,18 @@ pub struct Interactive {
     pub ask: Ask,
 }
 
-/// A place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Location {
-    /// Degrees north.
     pub latitude: f64,
-    /// Degrees east.
     pub longitude: f64,
-    /// Its name.
     pub name: Option<String>,
-    /// Its address.
     pub address: Option<String>,
 }
 
 /// A template with its values, as the channel takes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FilledTemplate {
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
     /// Its components that have values, in the channel's own form.
     pub components: Vec<Value>,
@@ -253,15 +232,11 @@ pub struct FilledTemplate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "content", rename_all = "snake_case")]
 pub enum Content {
-    /// An approved template.
     Template(FilledTemplate),
-    /// Words.
     Text(String),
-    /// A file.
     Media(Media),
     /// Something to tap.
     Interactive(Interactive),
-    /// A place.
     Location(Location),
     /// A reaction to a message.
     Reaction {
@@ -329,7 +304,6 @@ pub struct Outgoing {
     pub message: Id<ChannelMessage>,
     /// Whom it is for.
     pub to: Recipient,
-    /// What it says.
     pub content: Content,
     /// The provider's id of the message that it answers.
     pub reply_to: Option<String>,

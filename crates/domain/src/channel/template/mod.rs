@@ -30,7 +30,6 @@ use self::variables::replaced;
 use super::content::{FilledTemplate, MediaKind};
 use crate::ids::{ChannelTemplate, Id};
 
-/// Longest name.
 pub const MAX_NAME: usize = 512;
 /// Longest text of a header and a footer.
 pub const MAX_LINE: usize = 60;
@@ -40,7 +39,6 @@ pub const MAX_BODY: usize = 1_024;
 pub const MAX_CARD_BODY: usize = 160;
 /// Longest text of a button.
 pub const MAX_BUTTON: usize = 25;
-/// Most buttons.
 pub const MAX_BUTTONS: usize = 10;
 /// Longest address of a button.
 pub const MAX_URL: usize = 2_000;
@@ -64,23 +62,17 @@ closed_sets::words! {
         Marketing = "MARKETING",
         /// About something that the customer has or does.
         Utility = "UTILITY",
-        /// One-time codes.
         Authentication = "AUTHENTICATION",
     }
 }
 
-/// A template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
-    /// Its id.
     pub id: Id<ChannelTemplate>,
     /// The provider's id of it.
     pub provider_id: String,
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
-    /// What it is for.
     pub category: Category,
     /// Whether it may be sent.
     pub status: TemplateStatus,
@@ -93,13 +85,10 @@ pub struct Template {
 /// How a request names a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateRef {
-    /// By its id.
     Id(Id<ChannelTemplate>),
     /// By name and language.
     Name {
-        /// The name.
         name: String,
-        /// The language.
         language: String,
     },
 }

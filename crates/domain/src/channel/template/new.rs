@@ -12,11 +12,8 @@ use crate::channel::content::{Misfit, needed};
 /// A template that is handed in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTemplate {
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
-    /// What it is for.
     pub category: Category,
     /// Its components, in the channel's own form.
     pub components: Vec<Value>,

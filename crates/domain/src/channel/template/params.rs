@@ -9,7 +9,6 @@ use serde_json::Value;
 pub enum Values {
     /// By number, from the first.
     Numbered(Vec<String>),
-    /// By name.
     Named(std::collections::BTreeMap<String, String>),
 }
 
@@ -50,13 +49,10 @@ pub struct ButtonValue {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {
-    /// Of the body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Values>,
-    /// Of the header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<HeaderValue>,
-    /// Of buttons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buttons: Vec<ButtonValue>,
     /// The components themselves, which are passed on as they are.
@@ -71,6 +67,5 @@ pub struct Issue {
     pub field: String,
     /// `missing`, `extra`, `too_long` or `invalid`.
     pub code: &'static str,
-    /// For people.
     pub message: String,
 }

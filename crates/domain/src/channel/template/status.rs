@@ -7,7 +7,6 @@ closed_sets::words! {
         Pending = "PENDING",
         /// It may be sent.
         Approved = "APPROVED",
-        /// It was refused.
         Rejected = "REJECTED",
         /// It rests because people report it.
         Paused = "PAUSED",
@@ -17,7 +16,6 @@ closed_sets::words! {
         InAppeal = "IN_APPEAL",
         /// It is about to be deleted.
         PendingDeletion = "PENDING_DELETION",
-        /// It is gone.
         Deleted = "DELETED",
         /// There are too many templates.
         LimitExceeded = "LIMIT_EXCEEDED",

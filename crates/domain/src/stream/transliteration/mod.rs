@@ -20,30 +20,20 @@ const NAMES: &str = include_str!("names.txt");
 /// A script that names are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Script {
-    /// English.
     Latin,
     /// Hindi and Marathi.
     Devanagari,
-    /// Bengali.
     Bengali,
-    /// Punjabi.
     Gurmukhi,
-    /// Gujarati.
     Gujarati,
-    /// Odia.
     Odia,
-    /// Tamil.
     Tamil,
-    /// Telugu.
     Telugu,
-    /// Kannada.
     Kannada,
-    /// Malayalam.
     Malayalam,
 }
 
 impl Script {
-    /// The Indian scripts.
     const INDIAN: [Script; 9] = [
         Script::Devanagari,
         Script::Bengali,

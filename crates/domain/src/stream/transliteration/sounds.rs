@@ -1,7 +1,6 @@
 //! The sounds of a word, between two scripts. Letters are numbered as in every Indian block of Unicode: by
 //! their distance from its beginning.
 
-/// One sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sound {
     /// A consonant alone; with a dot below it is one from Persian or English, or a flap.

@@ -42,7 +42,6 @@ struct Talk<'a> {
     told: Vec<&'a str>,
 }
 
-/// The next turn.
 pub(super) fn next(order: &TalkOrder) -> Turn {
     let by = |wanted: Role| {
         order.history.iter().filter_map(move |exchange| match exchange {

@@ -68,7 +68,6 @@ impl Foresight {
         self.wanted[place].reads.entry(name).or_insert_with(owned);
     }
 
-    /// What was noted.
     pub(super) fn wanted(&mut self) -> Vec<Wanted> {
         std::mem::take(&mut self.wanted)
     }
@@ -105,7 +104,6 @@ impl Foresight {
         Some(rows)
     }
 
-    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -28,7 +28,6 @@ pub(in crate::db) struct Sheet {
 }
 
 impl Sheet {
-    /// Adds a row.
     pub(in crate::db) fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         if self.wants_more {
             return Err(self.refuse());
@@ -41,7 +40,6 @@ impl Sheet {
         Ok(())
     }
 
-    /// Expects a number.
     pub(in crate::db) fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
         if self.wants_more {
             return Err(self.refuse());
@@ -166,7 +164,6 @@ impl Guest {
         }
     }
 
-    /// Runs it.
     fn run(&mut self, sheet: &mut Sheet) -> Outcome {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut tx = Tx::new(Session::Sheet(sheet));

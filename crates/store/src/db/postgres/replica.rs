@@ -25,7 +25,6 @@ const ANSWER: Duration = Duration::from_secs(3);
 /// Points that are remembered: a standby that has reached none of them is further behind than anybody waits for.
 const POINTS: usize = 60;
 
-/// How it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// It reads; how far it was behind.
@@ -34,7 +33,6 @@ pub enum Standing {
     Rests(String),
 }
 
-/// The standby.
 pub(super) struct Replica {
     pub(super) readers: SyncSender<Job>,
     state: Arc<State>,

@@ -44,11 +44,8 @@ type Tls = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::S
 /// What a session is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::db) enum Purpose {
-    /// Transactions that write.
     Write,
-    /// Reads.
     Read,
-    /// Wake-ups.
     Wake,
 }
 

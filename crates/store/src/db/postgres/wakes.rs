@@ -47,7 +47,6 @@ impl Owed {
         }
     }
 
-    /// Ends the connection.
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);
         self.more.notify_one();

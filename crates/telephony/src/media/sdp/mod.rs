@@ -22,13 +22,11 @@ pub(super) const OFFERED_EVENT: u8 = 101;
 /// Which way sound may go, seen from us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Both ways.
     SendRecv,
     /// Only from us.
     SendOnly,
     /// Only to us.
     RecvOnly,
-    /// Neither way.
     Inactive,
 }
 
@@ -68,7 +66,6 @@ pub struct Agreed {
     /// Where the other side says it receives. Behind a NAT it is wrong; the line then follows the packets
     /// that arrive.
     pub remote: SocketAddr,
-    /// What is sent.
     pub codec: Codec,
     /// The payload type it is sent and received with; the static types 0 and 8 are always understood.
     pub payload_type: u8,
