@@ -19,6 +19,8 @@ row! {
         status: String,
         /// The agent that answers it.
         inbound_agent: Option<Id<Agent>>,
+        /// The carrier that calls from it go out on; `None` for the first one of the settings.
+        carrier: Option<String>,
     }
 }
 
@@ -30,12 +32,13 @@ pub fn insert(
     tenant: Tenant,
     id: Id<Number>,
     number: &str,
+    carrier: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
     let added = tx.exec(
-        "insert into numbers (id, workspace, number, status, created_at) values (?1, ?2, ?3, 'active', ?4) \
+        "insert into numbers (id, workspace, number, status, created_at, carrier) values (?1, ?2, ?3, 'active', ?4, ?5) \
          on conflict (number) where status = 'active' do nothing",
-        params![id, tenant, number, now],
+        params![id, tenant, number, now, carrier],
     )?;
     Ok(added > 0)
 }
@@ -96,6 +99,37 @@ pub fn set_inbound_agent(
     tx.one(
         formatcp!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
         params![tenant, id, agent])
+}
+
+/// Sets the carrier that calls from a number go out on; `None` for the first one. `None` when the workspace does not have
+/// the number.
+pub fn set_carrier(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Number>,
+    carrier: Option<&str>,
+) -> Result<Option<NumberRow>, DbError> {
+    tx.one(
+        formatcp!("update numbers set carrier = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
+        params![tenant, id, carrier])
+}
+
+/// The carrier that calls from an active number of the workspace go out on; `None` for the first one.
+pub fn carrier_of(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Option<String>, DbError> {
+    let found = tx.one::<Option<String>>(
+        "select carrier from numbers where workspace = ?1 and number = ?2 and status = 'active'",
+        params![tenant, number],
+    )?;
+    Ok(found.flatten())
+}
+
+/// Across workspaces: the carriers that active numbers name, each with how many numbers do.
+pub fn carriers(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, DbError> {
+    tx.all(
+        "select carrier, count(*) from numbers where status = 'active' and carrier is not null group by carrier \
+         order by carrier",
+        &[],
+    )
 }
 
 /// Numbers that an agent answers.
