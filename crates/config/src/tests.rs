@@ -194,7 +194,7 @@ fn wrong_trunks_and_providers_are_named() {
         ),
         (
             "[{name = \"a\", address = \"a\", colour = 1}]",
-            "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,",
+            "telephony.sip.trunks[1].colour: no such setting; allowed are name, carrier, address, transport,",
         ),
         (
             "[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]",

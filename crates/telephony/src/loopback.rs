@@ -55,8 +55,9 @@ struct Call {
     from: String,
     to: String,
     stage: watch::Sender<Stage>,
-    /// Held while the stage changes, so that events come in the order of the stages.
-    parties: Mutex<[UnboundedSender<LegEvent>; 2]>,
+    /// Where the events of caller and callee go, until the call is over. Held while the stage changes, so that events come
+    /// in the order of the stages.
+    parties: Mutex<Vec<UnboundedSender<LegEvent>>>,
     patch: Arc<Patch>,
 }
 
@@ -89,7 +90,7 @@ impl Loopback {
             from: order.from,
             to: order.to.to_string(),
             stage: watch::Sender::new(Stage::Dialled),
-            parties: Mutex::new([to_caller, to_callee]),
+            parties: Mutex::new(vec![to_caller, to_callee]),
             patch: Arc::default(),
         });
         self.remember(&call);
@@ -137,8 +138,15 @@ fn end(status: u16, by: EndedBy, fact: Fact) -> LegEnd {
     LegEnd { status: Some(status), q850: None, by, fact }
 }
 
+/// A party that is gone hears nothing.
+fn tell(parties: &[UnboundedSender<LegEvent>], side: Side, event: LegEvent) {
+    if let Some(party) = parties.get(side as usize) {
+        let _ = party.send(event);
+    }
+}
+
 impl Call {
-    fn parties(&self) -> MutexGuard<'_, [UnboundedSender<LegEvent>; 2]> {
+    fn parties(&self) -> MutexGuard<'_, Vec<UnboundedSender<LegEvent>>> {
         self.parties.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,7 +156,7 @@ impl Call {
 
     /// Ends the call unless it is over, with what `decide` makes of its stage: the ends of caller and callee.
     fn end(&self, decide: impl FnOnce(Stage) -> Option<(LegEnd, LegEnd)>) {
-        let parties = self.parties();
+        let mut parties = self.parties();
         let stage = self.stage();
         if matches!(stage, Stage::Over | Stage::Refused(_)) {
             return;
@@ -160,7 +168,7 @@ impl Call {
             }
             _ => Stage::Over,
         };
-        for (party, end) in parties.iter().zip([caller, callee]) {
+        for (party, end) in parties.drain(..).zip([caller, callee]) {
             // A party that is gone hears nothing.
             let _ = party.send(LegEvent::Ended(end));
         }
@@ -190,7 +198,7 @@ impl Call {
     fn ring(&self) {
         let parties = self.parties();
         if self.stage() == Stage::Dialled {
-            let _ = parties[0].send(LegEvent::Ringing);
+            tell(&parties, Side::Caller, LegEvent::Ringing);
             self.stage.send_replace(Stage::Ringing);
         }
     }
@@ -248,7 +256,7 @@ impl LegControl for Control {
         Box::pin(async move {
             let parties = self.call.parties();
             if self.call.stage() == Stage::Answered {
-                let _ = parties[self.side as usize].send(LegEvent::TransferDone(Err(603)));
+                tell(&parties, self.side, LegEvent::TransferDone(Err(603)));
             }
         })
     }

@@ -11,7 +11,7 @@ use domain::ports::{
 };
 use telephony::loopback::{self, Loopback};
 use telephony::media::Engine;
-use telephony::settings::Settings;
+use telephony::settings::{NumberFormat, Settings};
 use telephony::sip::{ToPort, UserAgent};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -53,6 +53,7 @@ impl Network {
         let (unused, _) = mpsc::unbounded_channel();
         let (mut near, mut far) = (settings(vec![]), settings(vec![]));
         near.trunks = vec![trunk(far.listen.port())];
+        near.trunks[0].number_format = NumberFormat::E164;
         near.response_timeout = Duration::from_secs(2);
         far.trunks = vec![trunk(near.listen.port())];
         far.trunks[0].carrier = "callers".into();
