@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 pub struct TrunkHealth {
     /// Its name in the settings.
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers; none before that is known.
     pub healthy: Option<bool>,
     /// Whether this node is registered there; none if no node is to be.
@@ -27,6 +29,6 @@ pub trait Lines: Send + Sync {
     /// Sends new calls elsewhere until told otherwise; those that are on go on.
     fn drain(&self, draining: bool);
 
-    /// Where trunks reach this node.
-    fn address(&self) -> SocketAddr;
+    /// The SIP address that trunks reach this node at; `None` without trunks.
+    fn address(&self) -> Option<SocketAddr>;
 }
