@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 pub struct TrunkHealth {
     /// Its name in the settings.
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers; none before that is known.
     pub healthy: Option<bool>,
     /// Whether this node is registered there; `None` if no node should be.
@@ -27,6 +29,6 @@ pub trait Lines: Send + Sync {
     /// Refuses new calls while drained; live calls go on.
     fn drain(&self, draining: bool);
 
-    /// Where trunks reach this node.
-    fn address(&self) -> SocketAddr;
+    /// The SIP address that trunks reach this node at; `None` without trunks.
+    fn address(&self) -> Option<SocketAddr>;
 }

@@ -24,7 +24,7 @@ use store::{DbError, TenantTx, Tx};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
-use super::due_dials::{Allowance, DialRound, DueDial, InFlight, Look};
+use super::due_dials::{Allowances, DialRound, DueDial, InFlight, Look};
 use super::due_rows::DueRow;
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Claim, Once};
@@ -311,7 +311,7 @@ pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRo
         .tx(move |tx| {
             let now = env.context.now;
             let Some(row) = scheduled_calls::take_due(tx, id, now)? else { return Ok(None) };
-            let mut round = DialRound::new(env.clone(), Allowance::All);
+            let mut round = DialRound::new(env.clone(), Allowances::default());
             round.look(tx, DueScheduledCall(row))?;
             Ok(round.finish().pop().map(Arc::unwrap_or_clone))
         })

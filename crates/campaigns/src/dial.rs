@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use app::calls::{self, Env, Order, Prepared, Refused, Source};
-use app::due_dials::{self, DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
+use app::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use app::{App, Failure};
 use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Due, Ending, Event, Retries, Row, Step, step};
@@ -83,7 +83,7 @@ struct CampaignRound {
 
 /// One round. With `lines`, campaigns that wait for a line are checked, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), due_dials::allowance(app));
+    let (env, allowances) = (app.call_env(), app.breaker.allowances(app));
     let now = env.context.now;
     // Most polls find nothing, and need no transaction.
     let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
@@ -94,7 +94,7 @@ pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
     // A transaction of its own: it may have hundreds of dials.
     app.store
         .tx_alone(move |tx| {
-            let dials = DialRound::new(env.clone(), allowance);
+            let dials = DialRound::new(env.clone(), allowances.clone());
             CampaignRound { dials, mails, wanted: HashMap::new() }.run(tx, &found)
         })
         .await

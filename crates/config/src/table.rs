@@ -237,7 +237,7 @@ pub const SETTINGS: &[Setting] = &[
         "telephony.sandbox_lines",
         Kind::Number(0, 500),
         "8",
-        "calls at once that the sandbox plays over SIP and RTP; those beyond go by its table alone",
+        "concurrent calls that the sandbox plays with audio; those beyond go by its table alone",
     ),
     setting("telephony.sip.listen", Kind::Text, "0.0.0.0:5060", "UDP and TCP address of the SIP side"),
     setting(

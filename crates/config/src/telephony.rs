@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use telephony::settings::{
-    Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
+    Codec, DEFAULT_CARRIER, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
 };
 
 use super::Values;
@@ -48,10 +48,18 @@ pub struct Telephony {
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,
-    /// Calls at once that the sandbox plays over SIP and RTP.
+    /// Concurrent calls that the sandbox plays with audio.
     pub sandbox_lines: usize,
     /// The SIP side; its trunks are empty unless the carrier is `sip`.
     pub sip: Settings,
+}
+
+impl Telephony {
+    /// Names of the carriers of live calls, in the order of the settings; a number may name one of them. The first one is
+    /// the default. Empty unless [`Telephony::carrier`] is a real one.
+    pub fn carriers(&self) -> Vec<&str> {
+        self.sip.carriers()
+    }
 }
 
 /// Reads the section.
@@ -145,8 +153,12 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     })
 }
 
-const TRUNK: [&str; 18] = [
+/// Longest name of a carrier, bytes; numbers and calls store it.
+const LONGEST_CARRIER: usize = 64;
+
+const TRUNK: [&str; 19] = [
     "name",
+    "carrier",
     "address",
     "transport",
     "outbound_proxy",
@@ -200,6 +212,13 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if codecs.is_empty() {
         return Err(format!("{}.codecs: found none; allowed: PCMU, PCMA", section.name));
     }
+    let carrier = section.text("carrier")?.unwrap_or_else(|| DEFAULT_CARRIER.to_owned());
+    if carrier.len() > LONGEST_CARRIER || carrier.chars().any(char::is_control) {
+        return Err(format!(
+            "{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text, without control characters",
+            section.name
+        ));
+    }
     let (username, password) = (section.text("username")?, section.text("password")?);
     let inbound_auth = section.flag("inbound_auth")?;
     if inbound_auth && (username.is_none() || password.is_none()) {
@@ -207,6 +226,7 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     }
     Ok(Trunk {
         name: section.required("name")?,
+        carrier,
         address: section.required("address")?,
         transport: section.word(
             "transport",

@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, readiness, tool_calls,
-    topics,
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, numbers, readiness,
+    tool_calls, topics,
 };
 use crate::config::Config;
 use crate::http::router::Router;
@@ -186,6 +186,16 @@ impl Service {
         })?;
         if let Some(lines) = &lines {
             lines.attach(&app);
+        }
+        for (carrier, count) in numbers::unknown_carriers(&app.store, &app.config.telephony)
+            .await
+            .map_err(|why| why.to_string())?
+        {
+            tracing::warn!(
+                carrier,
+                numbers = count,
+                "numbers name a carrier that telephony.sip.trunks does not have: calls from them are refused"
+            );
         }
         // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;

@@ -1,5 +1,5 @@
-//! The conversation on a line: from the sound of a line to what the interpreter hears, and from what it says
-//! to sound. `docs/voice.md` tells how it behaves and why.
+//! The conversation on a leg: received audio becomes inputs of the interpreter, its outputs become synthesised speech.
+//! `docs/voice.md` tells how it behaves and why.
 //!
 //! | file | holds |
 //! |---|---|
@@ -24,4 +24,4 @@ pub use call::hold;
 pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, hearing};
 pub use order::{Amd, Command, Held, Order, Speech};
 pub use phrases::CallPhrases;
-pub use services::{CallServices, Mouth, TransferFailure, TransferOrder};
+pub use services::{CallServices, TransferFailure, TransferOrder};

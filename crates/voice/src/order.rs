@@ -1,4 +1,4 @@
-//! What is asked of a conversation, and what it leaves behind.
+//! Parameters, commands and result of a conversation.
 
 use std::sync::Arc;
 use std::time::Duration;

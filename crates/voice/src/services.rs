@@ -1,11 +1,10 @@
-//! What a conversation needs of the service, and what it speaks into.
+//! What a conversation requests of the service: tools, knowledge, messages, transfers.
 
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
 use domain::ports::{Answer, ToolOffer};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
-use telephony::media::Line;
 
 /// Whom to bring in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,45 +79,5 @@ pub trait CallServices: Send + Sync {
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.
     fn answered(&self, latency: &TurnLatency) {
         let _ = latency;
-    }
-}
-
-/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second. No method may block.
-pub trait Mouth: Send + Sync {
-    /// Queues samples to be said.
-    fn play(&self, samples: &[i16]);
-
-    /// Drops what is queued and returns how many samples that were.
-    fn clear(&self) -> usize;
-
-    /// Sound that is queued and not yet sent, milliseconds.
-    fn queued_ms(&self) -> u32;
-
-    /// Sound that was sent so far, milliseconds.
-    fn played_ms(&self) -> u64;
-
-    fn send_digits(&self, keys: &str);
-}
-
-impl Mouth for Line {
-    fn play(&self, samples: &[i16]) {
-        let taken = Line::play(self, samples);
-        debug_assert!(taken == samples.len(), "a conversation never queues a line full");
-    }
-
-    fn clear(&self) -> usize {
-        Line::clear(self)
-    }
-
-    fn queued_ms(&self) -> u32 {
-        Line::queued_ms(self)
-    }
-
-    fn played_ms(&self) -> u64 {
-        Line::played_ms(self)
-    }
-
-    fn send_digits(&self, keys: &str) {
-        Line::send_digits(self, keys);
     }
 }

@@ -1,4 +1,4 @@
-//! What a conversation has under way: synthesis, the model, tools, transfers, the recogniser. Each is a task
+//! Background tasks of a conversation: synthesis, the model, tools, transfers, the recogniser. Each is a task
 //! that reports over one bounded channel and stops when its [`Guard`] is dropped.
 
 use std::sync::Arc;

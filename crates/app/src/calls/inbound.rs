@@ -21,6 +21,8 @@ pub struct Caller {
     pub from: String,
     /// The carrier's id of the call.
     pub provider_call: String,
+    /// The carrier that delivers it, by its name in the settings.
+    pub carrier: String,
 }
 
 /// The decision on an incoming call.
@@ -125,6 +127,7 @@ fn new_call(
         variables: Map::new(),
         metadata: Value::Object(Map::new()),
         provider_call: Some(caller.provider_call.clone()),
+        carrier: Some(caller.carrier.clone()),
         started_at: Timestamp(id.unix_ms()),
         dialled_at: None,
         block_reason: None,

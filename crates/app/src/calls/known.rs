@@ -56,6 +56,8 @@ pub struct Known {
     workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
+    /// Carriers of own numbers that name one.
+    carriers: HashMap<(Tenant, String), String>,
     keys: HashMap<(Tenant, Id<ApiKey>), bool>,
     /// Lines that calls of this transaction have asked for.
     lines_asked: usize,
@@ -229,9 +231,17 @@ impl Known {
         Ok(match self.numbers.entry(tenant) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
-                empty.insert(numbers::list(tx)?.into_iter().map(|row| row.number).collect())
+                let rows = numbers::list(tx)?;
+                let named = rows.iter().filter_map(|row| Some((row.number.clone(), row.carrier.clone()?)));
+                self.carriers.extend(named.map(|(number, carrier)| ((tenant, number), carrier)));
+                empty.insert(rows.into_iter().map(|row| row.number).collect())
             }
         })
+    }
+
+    /// The carrier that calls from one of [`Known::numbers`] go out on; `None` for the first one of the settings.
+    pub fn carrier_of(&self, tenant: Tenant, number: &str) -> Option<String> {
+        self.carriers.get(&(tenant, number.to_owned())).cloned()
     }
 
     /// Whether a key is neither revoked nor expired.

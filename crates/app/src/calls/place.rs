@@ -151,6 +151,7 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
         call: call.id,
         to: Phone::normalize(&call.to_number).ok()?,
         from: call.from_number.clone(),
+        carrier: call.carrier.clone(),
         network: call.network,
     })
 }
@@ -427,6 +428,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         outcome: None,
         to_number: to.to_string(),
         from_number: prepared.shown_number(),
+        carrier: prepared.carrier.clone(),
         external_ref: found.external_ref,
         variables: prepared.values.clone(),
         metadata: Value::Object(order.metadata.clone()),

@@ -162,6 +162,8 @@ pub struct Prepared {
     /// Whom to call, if that is a number.
     pub to: Option<Phone>,
     pub from: OwnNumber,
+    /// The carrier that it goes out on; `None` for the first one of the settings.
+    pub carrier: Option<String>,
     pub(super) who: Who,
     /// The values of the conversation: the person's saved ones under the call's own.
     pub values: Map<String, Value>,
@@ -277,6 +279,10 @@ pub fn prepare(
     };
     let (check, values, warnings) = check(tx, known, agent.as_deref(), &who, &mut order)?;
     let from = own_number_of(known.numbers(tx)?, order.from_number.as_deref());
+    let carrier = match &from {
+        OwnNumber::Owned(number) => known.carrier_of(tenant, number),
+        OwnNumber::NotOwned | OwnNumber::Nothing => None,
+    };
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => {
             let dial = Dial { tenant, mode, purpose: order.source.purpose(), to, contact: who.contact() };
@@ -302,6 +308,7 @@ pub fn prepare(
         check,
         to,
         from,
+        carrier,
         who,
         values,
         warnings,

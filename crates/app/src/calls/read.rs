@@ -80,6 +80,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
     shown(app, &row);
     Ok(CallDetail {
+        carrier: row.carrier.clone(),
         call: view(row),
         summary: content.summary,
         transcript: content.transcript.unwrap_or_else(|| json!([])),

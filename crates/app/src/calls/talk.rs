@@ -32,6 +32,8 @@ pub struct Talk {
     pub record: bool,
     /// The number that is shown, also to whom the call is transferred.
     pub own_number: String,
+    /// The carrier that calls from this number go out on; `None` for the first one of the settings.
+    pub carrier: Option<String>,
     /// `outbound` or `inbound`.
     pub direction: Direction,
     /// The question of the simulated person, if a phone of the sandbox is called (docs/contract/sandbox.md#questions).
@@ -68,12 +70,15 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .filter_map(|number| number.as_str().map(str::to_owned));
             let speakable =
                 Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
+            let own_number =
+                if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
+                carrier: store::numbers::carrier_of(tx, &own_number)?,
+                own_number,
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
-                own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },
                 direction: row.direction,
                 question: question(&row.metadata),
                 trace: row.trace,

@@ -17,9 +17,9 @@ use store::{TenantTx, Tx};
 
 use crate::calls::{self, Env, Known, Number, Order, OwnNumber, Prepared};
 use crate::timelines::{self, Checks};
-use crate::{App, Failure, access};
+use crate::{Failure, access};
 
-pub use breaker::{Allowance, Breaker, carrier_said, look_at_refusals};
+pub use breaker::{Allowance, Allowances, Breaker, carrier_said, look_at_refusals};
 
 /// Delay until the next look at a dial that could not be prepared because of a defect, in milliseconds.
 pub const SET_ASIDE: i64 = 5 * MINUTE;
@@ -145,14 +145,14 @@ pub struct DialRound {
     pub env: Env,
     /// What the transaction has read.
     pub known: Known,
-    allowance: Allowance,
+    allowances: Allowances,
     dials: Vec<Arc<CallRow>>,
 }
 
 impl DialRound {
-    /// A round that may ask the carrier as often as `allowance` says.
-    pub fn new(env: Env, allowance: Allowance) -> Self {
-        Self { env, known: Known::default(), allowance, dials: Vec::new() }
+    /// A round that may ask each carrier as often as `allowances` says.
+    pub fn new(env: Env, allowances: Allowances) -> Self {
+        Self { env, known: Known::default(), allowances, dials: Vec::new() }
     }
 
     /// The moment of the round.
@@ -212,7 +212,7 @@ impl DialRound {
         let now = self.now();
         let mut decided = dial.decide(&facts, now)?;
         let mut breaker_open = false;
-        if D::BREAKER && matches!(decided, Some((_, Act::Place))) && !self.may_dial(dial.mode()) {
+        if D::BREAKER && matches!(decided, Some((_, Act::Place))) && !self.may_dial(&prepared) {
             breaker_open = true;
             facts.carrier_rests = true;
             decided = dial.decide(&facts, now)?;
@@ -263,28 +263,13 @@ impl DialRound {
         })
     }
 
-    /// Whether the carrier may be asked now; the one dial that tests it after a pause is used up by the answer. Simulated
-    /// networks have no breaker: they refuse certain numbers, not calls in general.
-    fn may_dial(&mut self, mode: Mode) -> bool {
-        let real = self.env.carriers.in_mode(mode).is_some_and(|carrier| !carrier.simulated());
+    /// Whether the carrier of the call may be asked now; the one dial that tests it after a pause is used up by the answer.
+    /// Simulated networks have no breaker: they refuse certain numbers, not calls in general.
+    fn may_dial(&mut self, prepared: &Prepared) -> bool {
+        let real = self.env.carriers.in_mode(prepared.mode).is_some_and(|carrier| !carrier.simulated());
         if !real {
             return true;
         }
-        if self.env.carriers_rest {
-            return false;
-        }
-        match self.allowance {
-            Allowance::All => true,
-            Allowance::Probe => {
-                self.allowance = Allowance::Nothing;
-                true
-            }
-            Allowance::Nothing => false,
-        }
+        !self.env.carriers_rest && self.allowances.take(prepared.carrier.as_deref())
     }
-}
-
-/// What the live carrier may be asked in a round that begins now.
-pub fn allowance(app: &App) -> Allowance {
-    app.breaker.allowance(app.clock.now())
 }

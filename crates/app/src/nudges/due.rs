@@ -19,7 +19,7 @@ use store::nudges::{self, NudgeRow, Queue};
 
 use super::{Changes, Why, look_at, save, settle};
 use crate::calls::{self, Order, OwnNumber, Prepared, Source};
-use crate::due_dials::{self, DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
+use crate::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use crate::timelines::Checks;
 use crate::{App, Failure};
 
@@ -40,11 +40,11 @@ struct QueueShare {
 
 /// One round. `lines` asks for nudges that wait for a line, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), due_dials::allowance(app));
+    let (env, allowances) = (app.call_env(), app.breaker.allowances(app));
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {
-            let mut round = DialRound::new(env.clone(), allowance);
+            let mut round = DialRound::new(env.clone(), allowances.clone());
             let mut queues = nudges::due_queues(tx, round.now(), lines, QUEUES.min(BATCH))?;
             let full_page = queues.len() as i64 >= QUEUES.min(BATCH);
             let share = (BATCH / i64::try_from(queues.len()).unwrap_or(BATCH).max(1)).max(1);

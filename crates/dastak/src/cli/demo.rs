@@ -123,7 +123,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     };
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
-    numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
+    numbers::create(app, trace(), workspace, "+918045670001".into(), None).await?;
     // The sandbox's phones are not real, so the demo may call at night and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
     let pack =

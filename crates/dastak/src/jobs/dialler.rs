@@ -147,9 +147,9 @@ impl Dialler {
         let Ok(permit) = self.dials.clone().acquire_owned().await else { return };
         let dialler = self.clone();
         self.app.clock.spawn(async move {
-            let mode = call.mode;
+            let (mode, carrier) = (call.mode, call.carrier.clone());
             match calls::start_dial(&dialler.app, call).await {
-                Ok(outcome) => dialler.heard(mode, &outcome).await,
+                Ok(outcome) => dialler.heard(mode, carrier.as_deref(), &outcome).await,
                 // The placing mark is stored: when its lease is over, a node asks the carrier.
                 Err(failure) => failure.log("the outcome of a dial could not be stored"),
             }
@@ -161,7 +161,7 @@ impl Dialler {
     }
 
     /// Tells the breaker what a real carrier said.
-    async fn heard(&self, mode: Mode, outcome: &Result<CallRow, DialError>) {
+    async fn heard(&self, mode: Mode, carrier: Option<&str>, outcome: &Result<CallRow, DialError>) {
         if self.app.carriers.in_mode(mode).is_none_or(|carrier| carrier.simulated()) {
             return;
         }
@@ -171,7 +171,7 @@ impl Dialler {
             // Not a response of the carrier.
             Err(DialError::Uncertain) => return,
         };
-        if let Err(failure) = due_dials::carrier_said(&self.app, took).await {
+        if let Err(failure) = due_dials::carrier_said(&self.app, carrier, took).await {
             failure.log("other nodes do not hear what the carrier said");
         }
     }

@@ -118,6 +118,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         variables: serde_json::Map::new(),
         metadata: json!({}),
         provider_call: None,
+        carrier: None,
         started_at: Timestamp(id.unix_ms()),
         dialled_at: None,
         block_reason: None,

@@ -578,7 +578,12 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     let kit = Kit::open().await;
     let (agent, number) = kit.reception().await;
     let comes_in = async |from: &str| {
-        let caller = Caller { to: number.clone(), from: from.into(), provider_call: format!("in-{from}") };
+        let caller = Caller {
+            to: number.clone(),
+            from: from.into(),
+            provider_call: format!("in-{from}"),
+            carrier: "main".into(),
+        };
         match calls::answerable(kit.app().app(), caller).await.unwrap() {
             Welcome::Answer(row) => row.id.to_string(),
             Welcome::Decline(status, why) => panic!("{status} {why}"),

@@ -341,6 +341,7 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
         call: domain::ids::Id::new(1, 2),
         to: "+919812301234".parse().unwrap(),
         from: String::new(),
+        carrier: None,
         network: None,
     };
     let carrier = Scripted(Network::Sandbox);

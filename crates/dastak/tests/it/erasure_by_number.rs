@@ -130,7 +130,12 @@ impl Scene {
         self.call(live, &format!("ref-{MARK}"), SECOND).await;
         let own =
             app.get(live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
-        let caller = Caller { to: own, from: format!("+91{PHONE}"), provider_call: "in-1".into() };
+        let caller = Caller {
+            to: own,
+            from: format!("+91{PHONE}"),
+            provider_call: "in-1".into(),
+            carrier: "main".into(),
+        };
         calls::answerable(app.app(), caller).await.unwrap();
         let tenant = self.workspace.id.parse().unwrap();
         calls::transferred(app.app(), tenant, elsewhere.parse().unwrap(), format!("+91{PHONE}"))

@@ -104,7 +104,8 @@ impl Kit {
     }
 
     async fn comes_in(&self, to: &str, from: &str) -> Welcome {
-        let caller = Caller { to: to.into(), from: from.into(), provider_call: "in-1".into() };
+        let caller =
+            Caller { to: to.into(), from: from.into(), provider_call: "in-1".into(), carrier: "main".into() };
         calls::answerable(self.desk.app.app(), caller).await.unwrap()
     }
 

@@ -19,7 +19,7 @@ async fn numbers_are_listed() {
     assert_eq!(listed[1], mobile);
     let expected = json!({
         "id": mobile["id"], "number": "+919812345678", "country": "IN", "type": "mobile", "status": "active", "voiceEnabled": true,
-        "smsEnabled": false, "inboundAgentId": null,
+        "smsEnabled": false, "inboundAgentId": null, "carrier": null,
     });
     assert_eq!(mobile, expected);
     app.operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null)
@@ -138,4 +138,25 @@ async fn a_number_never_keeps_an_agent_that_is_deleted_at_the_same_time() {
             }
         }
     }
+}
+
+/// What the settings do not have cannot be named, and changes nothing.
+#[tokio::test]
+async fn a_carrier_that_there_is_not_is_refused() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let numbers = format!("/workspaces/{}/numbers", workspace.id);
+    let before = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"].clone();
+    let body = json!({"number": "98123 45678", "carrier": "nobody"});
+    let refused = app.operator("POST", &numbers, &body).await.refused(400, "invalid_request");
+    assert_eq!(refused["meta"]["field"], "carrier", "{refused}");
+    let path = format!("{numbers}/{}", before[0]["id"].as_str().unwrap());
+    app.operator("PATCH", &path, &json!({"carrier": "nobody"})).await.refused(400, "invalid_request");
+    app.operator("PATCH", &path, &json!({})).await.refused(400, "invalid_request");
+    assert_eq!(app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"], before);
+    let none = app.operator("PATCH", &path, &json!({"carrier": null})).await.expect(200)["data"].clone();
+    assert_eq!(none, before[0]);
+    let other = app.workspace().await;
+    let foreign = format!("/workspaces/{}/numbers/{}", other.id, before[0]["id"].as_str().unwrap());
+    app.operator("PATCH", &foreign, &json!({"carrier": null})).await.refused(404, "not_found");
 }

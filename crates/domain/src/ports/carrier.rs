@@ -16,6 +16,8 @@ pub struct DialOrder {
     pub to: Phone,
     /// The caller's number, E.164.
     pub from: String,
+    /// The carrier that this number goes out on, by its name in the settings; `None` for the first one.
+    pub carrier: Option<String>,
     /// The simulated network that plays the phone, as stored with the call; `None` for a real line.
     pub network: Option<Network>,
 }

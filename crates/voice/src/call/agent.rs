@@ -1,5 +1,4 @@
-//! The agent's side: doing what the interpreter says, speaking, asking the model, calling tools, bringing
-//! people in.
+//! The agent's side: carries out the interpreter's outputs (speech, language model, tool calls, transfers).
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{

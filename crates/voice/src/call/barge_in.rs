@@ -1,5 +1,5 @@
-//! Barge-in: the agent has fallen silent because the customer speaks, and it is not known yet whether they
-//! mean it.
+//! Barge-in: the agent has stopped because the customer speaks; whether it is an interruption or a backchannel is not
+//! decided yet.
 
 /// When less than this is left to say, a short word counts as an answer rather than as a backchannel, milliseconds.
 const NEARLY_SAID_MS: u64 = 1000;

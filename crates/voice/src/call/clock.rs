@@ -1,4 +1,4 @@
-//! The time of a call: milliseconds of its line. How long it may last, and whether it is on hold.
+//! The clock of a call, in milliseconds of media: maximum duration and hold.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The customer's side: speech, words, interruptions, keys, wishes, machines.
+//! The customer's side: speech, transcripts, barge-in, DTMF, opt-out requests, answering machines.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases, Role};

@@ -1,5 +1,5 @@
-//! When a turn of the customer is over. After a short pause the ear asks for the words; they decide how much
-//! longer to wait.
+//! Endpointing: when a turn of the customer is over. After a short pause a transcript is requested; its words decide how
+//! much longer to wait.
 
 use domain::conversation::{Expected, Field, FieldKind, capture};
 use domain::speech;

@@ -1,5 +1,4 @@
-//! The floor: whether it is the customer's turn to speak, what answer is awaited, and for how long nobody has
-//! spoken.
+//! Turn-taking: whose turn it is, which answer is expected, and how long there has been silence.
 
 use std::time::Duration;
 

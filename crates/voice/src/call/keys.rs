@@ -1,4 +1,4 @@
-//! Keys that the customer presses: those of one turn, and the pause that ends them.
+//! DTMF input: the keys of one turn, and the inter-digit timeout that ends it.
 
 /// Silence after the newest key that ends a turn of keys, milliseconds.
 const PAUSE_MS: u64 = 2500;

@@ -1,5 +1,4 @@
-//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the
-//! interpreter, and speaks.
+//! The conversation task: receives events of the ear, the providers and the service, drives the interpreter, and speaks.
 //!
 //! | file | holds |
 //! |---|---|
@@ -32,13 +31,13 @@ use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::{Channel, Conversation, ConversationSettings, Input, Output};
-use domain::ports::{Heard, LanguageModel};
+use domain::ports::{Heard, LanguageModel, Mouth};
 use tokio::sync::mpsc;
 
 use crate::ear::{EarState, Event, Hearing, Recording};
 use crate::order::{Amd, Command, Held, Order, Speech};
 use crate::phrases::CallPhrases;
-use crate::services::{CallServices, Mouth};
+use crate::services::CallServices;
 use crate::speaking::{AgentVoice, Spoken};
 use crate::work::{Done, REPORTS, Reports};
 use barge_in::BargeIn;

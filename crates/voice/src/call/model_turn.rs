@@ -1,4 +1,4 @@
-//! A turn of the language model, while it is being written.
+//! A streamed turn of the language model.
 
 use domain::conversation::Input;
 use domain::ports::{ModelReply, Said};

@@ -1,4 +1,4 @@
-//! What a call is doing: the greeting, the talk, the wait for a machine's beep, the end. Times are of the line.
+//! Phases of a call: greeting, conversation, waiting for a machine's beep, end. Times are milliseconds of media.
 
 use domain::call::Fact;
 

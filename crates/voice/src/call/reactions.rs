@@ -1,4 +1,4 @@
-//! How fast the agent reacts: from the end of the customer's turn to the first sound of the answer.
+//! Response latency: from the end of the customer's turn to the first audio of the reply, by stage.
 
 use domain::call::TurnLatency;
 

@@ -1,4 +1,4 @@
-//! The recogniser that listens to the customer, and its replacement when it fails.
+//! The speech recogniser of a call, and failover to another one.
 
 use std::sync::Arc;
 

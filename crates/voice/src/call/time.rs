@@ -1,4 +1,4 @@
-//! What is due, and when to look again. All of it in milliseconds of the line.
+//! Timers of a conversation, in milliseconds of media.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases};

@@ -1,4 +1,4 @@
-//! What the customer is saying: speech, the words that are owed for it, and whether the turn is over.
+//! The customer's current turn: speech, pending transcripts, end of turn.
 
 use domain::conversation::Expected;
 

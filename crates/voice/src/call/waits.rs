@@ -1,5 +1,4 @@
-//! What the conversation waits for beside the customer: the model, tools, a person who is brought in. Each has
-//! a time after which it has failed.
+//! Pending requests of the conversation (language model, tools, transfer) and their timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,12 +1,12 @@
-//! Voice activity: when somebody speaks on the line, in ticks of 20 ms.
+//! Voice activity detection (VAD) in 20 ms ticks.
 //!
 //! `earshot` classifies 16 ms at 16 kHz. It was measured against `webrtc-vad`: both find all synthesised speech, but
 //! `webrtc-vad` takes 180 ms of a cough of 220 ms for voice, where `earshot` finds none at the threshold used here, and
 //! `webrtc-vad` needs a C compiler. Neither distinguishes a tone from a voice, so [`super::tone`] is used, too. A noise
 //! floor that follows the line keeps out a television in the next room.
 
+use domain::ports::{FRAME, Frame};
 use earshot::Detector;
-use telephony::media::{FRAME, Frame};
 
 use super::tone;
 

@@ -1,5 +1,4 @@
-//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
-//! the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
+//! The ear of a conversation: runs on the media thread, detects voice activity, and feeds the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
 //! at a time. So every wait of a conversation is counted in ticks of its line, and a test can hold a call
 //! faster than real time.
 
@@ -11,8 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ports::Listening;
-use telephony::media::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, Listening, Tick};
 use tokio::sync::mpsc;
 
 use activity::{Activity, Change};

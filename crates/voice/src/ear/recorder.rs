@@ -1,4 +1,4 @@
-//! Recordings: both sides of a call in a WAV file of two channels, the customer left, the agent right.
+//! Call recording: a stereo WAV file, customer left, agent right.
 //!
 //! The sound thread passes on a second of sound at a time and never blocks: one writer thread of the node writes the
 //! files. When the disk is too slow, the missed seconds become silence, so both sides stay in sync. When it is full,
@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use domain::call::RecordedFile;
-use domain::ports::SAMPLE_RATE;
-use telephony::media::{FRAME, Frame};
+use domain::ports::{FRAME, Frame, SAMPLE_RATE};
 use tokio::sync::oneshot;
 
 /// Ticks handed over at once: a second.

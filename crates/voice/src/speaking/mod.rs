@@ -1,5 +1,5 @@
-//! The agent's voice: texts become sentences, sentences sound, and sound goes to the line. What was sent of it
-//! is what was heard.
+//! Speech output: text is split into sentences, sentences are synthesised, audio is queued for playout. What was sent
+//! counts as heard.
 
 mod playout;
 mod ringing;
@@ -8,10 +8,9 @@ mod speaker;
 use std::sync::Arc;
 
 use domain::conversation::speakable::Speakable;
-use domain::ports::Synthesiser;
+use domain::ports::{Mouth, Synthesiser};
 use domain::speech::sentences;
 
-use crate::services::Mouth;
 use crate::work::Reports;
 use playout::Playout;
 pub(crate) use playout::{Kind, Spoken};

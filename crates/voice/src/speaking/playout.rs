@@ -1,5 +1,4 @@
-//! What the agent says, on its way to the line: pieces of text with their sound, and how much of it was sent,
-//! which is what was heard.
+//! The playout buffer: pieces of text with their audio, and how much of it was sent, which counts as heard.
 //!
 //! Positions are samples since the conversation began. At most [`AHEAD_MS`] are queued on the line: so little has to be
 //! taken back when the agent pauses.
@@ -8,8 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use domain::conversation::speakable::Spoken as Sentence;
-
-use crate::services::Mouth;
+use domain::ports::Mouth;
 
 /// Sound queued on the line, milliseconds.
 const AHEAD_MS: u32 = 600;
@@ -360,9 +358,6 @@ mod tests {
         fn queued_ms(&self) -> u32 {
             let line = self.0.lock().expect("a lock");
             u32::try_from((line.0.len() - line.1).div_ceil(8)).expect("small")
-        }
-        fn played_ms(&self) -> u64 {
-            self.0.lock().expect("a lock").1 as u64 / 8
         }
         fn send_digits(&self, _: &str) {}
     }

@@ -1,4 +1,4 @@
-//! Sentences on their way to sound: one is made at a time, the next while the last still sounds.
+//! Synthesis pipeline: one sentence at a time, each synthesised while the previous one plays.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
