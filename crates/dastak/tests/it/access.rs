@@ -127,7 +127,7 @@ async fn a_rotated_key_goes_on_with_another_value() {
     let path = format!("/workspaces/{}/keys/{}", workspace.id, live_key(&app, &workspace).await);
     let rotate = async |hours: i64| {
         let answer = app.operator("POST", &format!("{path}/rotate"), &json!({"graceHours": hours})).await;
-        answer.expect(200)["data"].clone()
+        answer.data(200)
     };
     let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000).to_string();
     let rotated = rotate(1).await;

@@ -562,7 +562,7 @@ async fn a_nudge_shows_what_its_calls_left() {
     held.app().advance(5).await;
     let report = held.report(&call);
     held.end(&call, Fact::Ended(EndCause::CallerHangup), report).await;
-    let nudge = held.app().get(&workspace.live, &path).await.expect(200)["data"].clone();
+    let nudge = held.app().get(&workspace.live, &path).await.data(200);
     let attempt = &nudge["attemptsList"][0];
     assert_eq!((&nudge["result"], &attempt["outcome"]), (&json!("connected"), &json!("callback_requested")));
     assert_eq!(
@@ -571,7 +571,7 @@ async fn a_nudge_shows_what_its_calls_left() {
     );
     assert!(nudge["recordingUrl"].as_str().is_some_and(|link| link.contains("/v1/recordings/rec_")));
     let key = held.app().key(&workspace.id, "live", json!(["nudges:read"])).await;
-    let nudge = held.app().get(&key, &path).await.expect(200)["data"].clone();
+    let nudge = held.app().get(&key, &path).await.data(200);
     let attempt = &nudge["attemptsList"][0];
     assert_eq!(
         (&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]),

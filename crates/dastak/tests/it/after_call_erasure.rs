@@ -150,11 +150,7 @@ async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_late
     let held = Held::open(Some(model.clone())).await;
     let (app, live) = (held.app(), &held.desk.workspace.live);
     let contact = async |reference: &str, phone: &str| {
-        let made = app
-            .post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
-            .await
-            .expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        app.post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.id(201)
     };
     let (person, other) = (contact("person", "+919812301234").await, contact("other", "+919812305555").await);
     let placed = held.desk.place_with(live, "1234", json!({"externalRef": "other"})).await.expect(200);

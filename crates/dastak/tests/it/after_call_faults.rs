@@ -177,7 +177,7 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
         .await;
         // The lease of the dead is over.
         app.set_clock(&noon.plus(3_600_000).to_string()).await;
-        let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.expect(200)["data"].clone();
+        let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.data(200);
         assert_eq!(
             (&detail["outcome"], &detail["fullTranscript"]["status"]),
             (&json!("callback_requested"), &json!("done"))

@@ -8,7 +8,7 @@ use crate::app::{TestApp, Workspace};
 pub async fn create(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
     let mut full = json!({"name": "Asha"});
     full.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    app.post(&workspace.live, "/v1/agents", &full).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/agents", &full).await.data(201)
 }
 
 /// Creates an agent and publishes it; its id.
@@ -49,7 +49,7 @@ async fn a_new_agent_has_its_defaults() {
         expected,
         "test keys read agents"
     );
-    let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.expect(200)["data"].clone();
+    let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.data(200);
     assert_eq!(
         (&flow["draftVersion"], &flow["issues"], &flow["draft"]),
         (&json!(1), &json!([]), &flow["published"])
@@ -85,7 +85,7 @@ async fn every_setting_comes_back_and_can_change() {
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
     });
-    let changed = app.put(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
+    let changed = app.put(&workspace.live, &path(&made), &change).await.data(200);
     let mut expected = change.clone();
     expected["id"] = made["id"].clone();
     expected["status"] = json!("draft");
@@ -270,7 +270,7 @@ async fn regulated_verticals_need_their_template_and_pack() {
         let changed = app.put(&workspace.live, &path(&agent), &body).await;
         match outcome {
             None => {
-                let made = made.expect(201)["data"].clone();
+                let made = made.data(201);
                 assert_eq!((&made["vertical"], &made["policyRef"]), (&json!(vertical), &json!(policy)));
                 changed.expect(200);
                 app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"}))
@@ -386,7 +386,7 @@ async fn a_locked_agent_refuses_every_write() {
 async fn voices_and_languages() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let data = app.get(&workspace.test, "/v1/voices").await.expect(200)["data"].clone();
+    let data = app.get(&workspace.test, "/v1/voices").await.data(200);
     let voices = data["voices"].as_array().unwrap();
     assert_eq!(
         voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -425,13 +425,13 @@ async fn webhook_tools() {
         !made.text.contains("hush") && !made.text.contains("crm.example.com"),
         "the configuration is never shown"
     );
-    let made = made.expect(201)["data"].clone();
+    let made = made.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert_eq!(
         made,
         json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."})
     );
-    let listed = app.get(&workspace.test, "/v1/tools").await.expect(200)["data"].clone();
+    let listed = app.get(&workspace.test, "/v1/tools").await.data(200);
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
@@ -497,7 +497,7 @@ async fn compliance_packs() {
         "name": "Ours", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "18:30"}, {"days": [5], "from": "10:00", "to": "24:00"}],
         "holidays": ["2026-12-25"], "caps": {"perDay": 2, "perWeek": 5}, "requireConsent": true, "families": ["lending"],
     });
-    let made = app.operator("POST", &packs, &body).await.expect(201)["data"].clone();
+    let made = app.operator("POST", &packs, &body).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("cpk_"));
     for (name, value) in body.as_object().unwrap() {
@@ -508,7 +508,7 @@ async fn compliance_packs() {
     assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
     let least =
         json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
-    let least = app.operator("POST", &packs, &least).await.expect(201)["data"].clone();
+    let least = app.operator("POST", &packs, &least).await.data(201);
     assert_eq!(
         (&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")),
         (&json!([]), &json!(false), &json!([]), None)

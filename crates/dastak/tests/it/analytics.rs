@@ -10,8 +10,7 @@ use crate::agents;
 use crate::call_simulation::Desk;
 
 async fn figures(desk: &Desk, query: &str) -> Value {
-    desk.app.get(&desk.workspace.live, &format!("/v1/analytics/calls{query}")).await.expect(200)["data"]
-        .clone()
+    desk.app.get(&desk.workspace.live, &format!("/v1/analytics/calls{query}")).await.data(200)
 }
 
 #[tokio::test]
@@ -88,7 +87,7 @@ async fn figures_of_two_days_and_two_agents() {
     assert_eq!((&part["totals"]["calls"], &part["totals"]["peakConcurrency"]), (&json!(1), &json!(1)));
     assert_eq!(figures(&desk, "?agentId=agt_x").await["totals"]["calls"], 0);
     desk.app.get(&live, "/v1/analytics/calls?from=monday").await.refused(400, "invalid_request");
-    let of_test = desk.app.get(&desk.workspace.test, "/v1/analytics/calls").await.expect(200)["data"].clone();
+    let of_test = desk.app.get(&desk.workspace.test, "/v1/analytics/calls").await.data(200);
     let shown = (&of_test["totals"]["calls"], &of_test["agents"], &of_test["perDay"]);
     assert_eq!(shown, (&json!(0), &json!([]), &json!([])), "a test key sees no live call");
 }

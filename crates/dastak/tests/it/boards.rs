@@ -51,8 +51,7 @@ impl Kit {
 
     pub async fn new_campaign(&self, workflow: &str) -> String {
         let body = json!({"name": "July", "workflowType": workflow, "agentId": self.held.desk.agent});
-        let made = self.app().post(self.live(), "/v1/campaigns", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app().post(self.live(), "/v1/campaigns", &body).await.id(201)
     }
 
     /// The board of the campaign.
@@ -61,8 +60,7 @@ impl Kit {
     }
 
     pub async fn board_of(&self, campaign: &str) -> Value {
-        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/board")).await.expect(200)["data"]
-            .clone()
+        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/board")).await.data(200)
     }
 
     /// The id of a column by its key.
@@ -77,7 +75,7 @@ impl Kit {
 
     pub async fn cards_of(&self, campaign: &str) -> Vec<Value> {
         let path = format!("/v1/campaigns/{campaign}/board/cards?limit=200");
-        self.app().get(self.live(), &path).await.expect(200)["data"].as_array().unwrap().clone()
+        self.app().get(self.live(), &path).await.list(200)
     }
 
     /// The only card, and the key of its column.
@@ -443,7 +441,7 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
     kit.talked("0001", "").await;
     let (card, _) = kit.card().await;
     assert_eq!(card["status"], "needs_review");
-    let moved = kit.to_column(&card, "won").await.expect(200)["data"].clone();
+    let moved = kit.to_column(&card, "won").await.data(200);
     assert_eq!(
         (&moved["status"], &moved["columnId"], &moved["enteredColumnAt"]),
         (&json!("placed"), &json!(kit.column("won").await), &json!(kit.app().now().await))
@@ -585,12 +583,7 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
         }
     };
     let path = format!("/v1/agents/{agent}/board");
-    let cards = async || {
-        kit.app().get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"]
-            .as_array()
-            .unwrap()
-            .clone()
-    };
+    let cards = async || kit.app().get(kit.live(), &format!("{path}/cards")).await.list(200);
     let gone = comes_in("+919812300009").await;
     kit.held.lost(&gone).await;
     assert!(cards().await.is_empty(), "who hung up before the answer was not talked to");
@@ -599,7 +592,7 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     assert_eq!(cards().await.len(), 1, "the answer makes the card");
     let report = Report { outcome: Some("interested".into()), ..talk() };
     kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
-    let board = kit.app().get(kit.live(), &path).await.expect(200)["data"].clone();
+    let board = kit.app().get(kit.live(), &path).await.data(200);
     let card = cards().await[0].clone();
     assert_eq!(
         (&card["columnId"], &card["contactPhone"]),
@@ -645,8 +638,7 @@ async fn moves_at_the_same_moment_keep_the_counters_true() {
 async fn the_summary_of_a_campaign_reads_its_board() {
     let kit = Kit::open().await;
     let summary = async || {
-        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200)["data"]
-            .clone()
+        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.data(200)
     };
     let before = summary().await;
     assert_eq!(before["funnel"], json!({"contacted": 0, "advancing": 0, "won": 0, "lost": 0}));
@@ -672,8 +664,8 @@ async fn a_nudge_that_reached_its_person_places_the_call_on_the_board_of_its_age
     let nudge = kit.make("+919812345678", &json!({})).await;
     kit.app.advance(60).await;
     assert_eq!(kit.get(&nudge).await["result"], "connected");
-    let board = kit.app.get(key, &path).await.expect(200)["data"].clone();
-    let cards = kit.app.get(key, &format!("{path}/cards")).await.expect(200)["data"].clone();
+    let board = kit.app.get(key, &path).await.data(200);
+    let cards = kit.app.get(key, &format!("{path}/cards")).await.data(200);
     let calls = kit.get(&nudge).await["attemptsList"].clone();
     assert_eq!(cards.as_array().map(Vec::len), Some(1), "nobody else was reached: {cards}");
     assert_eq!(

@@ -18,7 +18,7 @@ async fn automate(kit: &Kit, campaign: &str, key: &str, automations: Value) {
 
 async fn automate_board(kit: &Kit, board: &str, key: &str, automations: Value) {
     let path = kit.own(&format!("boards/{board}"));
-    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.data(200);
     for column in settings["columns"].as_array_mut().unwrap() {
         if column["key"] == key {
             column["automations"] = automations.clone();
@@ -45,7 +45,7 @@ impl Kit {
 
     async fn actions_on(&self, board: &str, card: &Value) -> Vec<String> {
         let path = self.own(&format!("boards/{board}/cards/{}", card["id"].as_str().unwrap()));
-        let detail = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+        let detail = self.app().operator("GET", &path, &Value::Null).await.data(200);
         let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let line = |action: &Value| {
             format!("{} {} {}", word(&action["type"]), word(&action["status"]), word(&action["error"]))
@@ -55,11 +55,11 @@ impl Kit {
 
     async fn contact(&self) -> Value {
         let id = self.card().await.0["contactId"].as_str().unwrap().to_owned();
-        self.app().get(self.live(), &format!("/v1/contacts/{id}")).await.expect(200)["data"].clone()
+        self.app().get(self.live(), &format!("/v1/contacts/{id}")).await.data(200)
     }
 
     async fn nudges(&self) -> Vec<Value> {
-        self.app().get(self.live(), "/v1/nudges").await.expect(200)["data"].as_array().unwrap().clone()
+        self.app().get(self.live(), "/v1/nudges").await.list(200)
     }
 
     async fn list_of(&self, campaign: &str) -> Value {
@@ -332,7 +332,7 @@ async fn nudges_of_boards_do_not_go_round() {
         kit.to_column(&card, key).await.expect(200);
     }
     kit.nudge_talked("paid").await;
-    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.data(200);
     assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge skipped depth", "event done -"]);
     app.advance(3_600).await;
     assert_eq!(kit.nudges().await.len(), 2);
@@ -340,7 +340,7 @@ async fn nudges_of_boards_do_not_go_round() {
     let order = json!({"agentId": agent, "toNumber": "+919812300002"});
     app.post_with(kit.live(), "/v1/nudges", &[("idempotency-key", "one")], &order).await.expect(201);
     kit.nudge_talked("paid").await;
-    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.data(200);
     assert_eq!(cards[0]["contactPhone"], "+919812300002");
     assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge done -", "event done -"]);
 }
@@ -455,7 +455,7 @@ async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_sen
         kit.talked("0001", "paid").await;
         kit.app().advance(5).await;
         assert_eq!(kit.actions().await, ["message skipped chatapp_not_connected"], "{word}");
-        let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+        let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.data(200);
         let told = |one: &Value| json!([one["source"], one["to"], one["status"], one["error"]["code"]]);
         assert_eq!(
             sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
@@ -474,8 +474,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     crate::cloud::connect_sandbox(kit.app(), &workspace).await;
     let template = json!({"name": "thanks", "language": "en", "category": "UTILITY", "components": [
         {"type": "BODY", "text": "Thank you, {{1}}.", "example": {"body_text": [["Asha"]]}}]});
-    let made = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201);
-    let template = made["data"]["id"].as_str().unwrap().to_owned();
+    let template = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.id(201);
     kit.app().advance(3).await;
     let mapping = json!({"body.1": {"source": "contact", "value": "name"}});
     kit.automate("won", json!([{"type": "message", "templateId": template, "paramMapping": mapping}])).await;
@@ -484,7 +483,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     kit.talked("0001", "paid").await;
     kit.app().advance(5).await;
     assert_eq!(kit.actions().await, ["message done -"]);
-    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.data(200);
     let told = |message: &Value| [message["source"].clone(), message["text"].clone(), message["to"].clone()];
     assert_eq!(
         sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
@@ -507,7 +506,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
         assert_eq!(kit.actions_of(&kit.campaign, card(phone)).await, [line]);
     }
     // Of the second nothing is kept; what was refused to a contact is a message that failed, and it is told.
-    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.data(200);
     let told = |message: &Value| json!([message["source"], message["to"], message["error"]["code"]]);
     assert_eq!(
         sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
@@ -518,7 +517,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     // A template that is not there is refused at once.
     let board = kit.board().await["boardId"].as_str().unwrap().to_owned();
     let path = kit.own(&format!("boards/{board}"));
-    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.data(200);
     let gone = "tpl_01k9v5x2m8e6fs4v0q3n7w1y34";
     // The one that is there is shown with its prefix, and taken with the one that it had before.
     let won =
@@ -527,7 +526,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     assert_eq!(shown, template.as_str());
     settings["columns"][won]["automations"][0]["templateId"] = json!(format!("ca{template}"));
     let body = json!({"columns": settings["columns"]});
-    settings = kit.app().operator("PUT", &path, &body).await.expect(200)["data"].clone();
+    settings = kit.app().operator("PUT", &path, &body).await.data(200);
     assert_eq!(settings["columns"][won]["automations"][0]["templateId"], template.as_str());
     settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
     let refused = kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await;

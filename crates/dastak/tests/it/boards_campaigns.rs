@@ -60,7 +60,7 @@ impl Kit {
                 self.workspace.id,
                 card["id"].as_str().unwrap()
             );
-            let detail = self.app.operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+            let detail = self.app.operator("GET", &path, &Value::Null).await.data(200);
             let line = |action: &Value| {
                 format!("{} {} {}", word(&action["type"]), word(&action["status"]), word(&action["error"]))
             };

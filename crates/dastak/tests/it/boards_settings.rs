@@ -8,7 +8,7 @@ impl Kit {
     async fn settings(&self) -> (String, Value) {
         let board = self.board().await["boardId"].as_str().unwrap().to_owned();
         let path = self.own(&format!("boards/{board}"));
-        let settings = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+        let settings = self.app().operator("GET", &path, &Value::Null).await.data(200);
         (path, settings)
     }
 
@@ -41,7 +41,7 @@ async fn columns_are_added_renamed_and_reordered() {
     let rule = json!({"all": [{"variable": "extracted.amount", "op": "gt", "value": 100}]});
     columns.insert(3, json!({"name": "Big", "key": "big", "type": "won", "rules": [rule], "automations": [{"type": "event"}]}));
     let body = json!({"columns": columns, "reviewBelow": 0.5, "version": 0});
-    let after = kit.put(&body).await.expect(200)["data"].clone();
+    let after = kit.put(&body).await.data(200);
     assert_eq!(keys(&after), ["new", "advancing", "open", "big", "won", "lost", "dnc", "no_contact"]);
     assert_eq!((&after["reviewBelow"], &after["version"]), (&json!(0.5), &json!(1)));
     assert_eq!(after["columns"][1]["id"], id_of(&before, "advancing"), "a change keeps the id");
@@ -87,7 +87,7 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
     let moved = |from: &str, to: &str| json!([{"from": id_of(&settings, from), "to": id_of(&settings, to)}]);
     kit.app().advance(5).await;
     let body = json!({"columns": without("won"), "moveCards": moved("won", "advancing")});
-    let after = kit.put(&body).await.expect(200)["data"].clone();
+    let after = kit.put(&body).await.data(200);
     assert!(!keys(&after).contains(&"won"));
     assert_eq!(kit.counts().await, ["new:1", "advancing:1"]);
     assert_eq!(kit.cards().await[0]["enteredColumnAt"], kit.app().now().await);

@@ -220,7 +220,7 @@ async fn a_call_that_may_be_stored_is_taken_back_and_dialled_when_it_is_asked_fo
     assert_eq!(desk.wallet().await, (1_000_000, 0));
     let placed = repeat(&desk, &key, "1234").await.expect(200);
     desk.app.advance(60).await;
-    let calls = desk.app.get(&key, "/v1/calls").await.expect(200)["data"].clone();
+    let calls = desk.app.get(&key, "/v1/calls").await.data(200);
     assert_eq!((calls.as_array().unwrap().len(), &calls[0]["id"]), (1, &placed["interactionId"]));
     assert_eq!((&calls[0]["state"], &calls[0]["endCause"]), (&json!("ended"), &json!("agent_ended")));
     assert_eq!(carrier.dials.load(Ordering::SeqCst), 1);

@@ -71,7 +71,7 @@ impl Desk {
     }
 
     pub async fn call(&self, key: &str, id: &str) -> Value {
-        self.app.get(key, &format!("/v1/calls/{id}")).await.expect(200)["data"].clone()
+        self.app.get(key, &format!("/v1/calls/{id}")).await.data(200)
     }
 
     /// The outbox of the workspace, oldest first.

@@ -14,7 +14,7 @@ async fn change(desk: &Desk, body: Value) {
 
 /// Calls that the key sees.
 async fn listed(app: &TestApp, key: &str, query: &str) -> Vec<Value> {
-    app.get(key, &format!("/v1/calls{query}")).await.expect(200)["data"].as_array().unwrap().clone()
+    app.get(key, &format!("/v1/calls{query}")).await.list(200)
 }
 
 fn with(agent: &str, more: Value) -> Value {
@@ -135,8 +135,7 @@ async fn numbers_must_be_owned() {
 #[tokio::test]
 async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
     let app = TestApp::start().await;
-    let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
     let workspace = Workspace {
         live: app.key(&id, "live", json!("all")).await,
         test: app.key(&id, "test", json!("all")).await,
@@ -176,8 +175,7 @@ async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
 #[tokio::test]
 async fn a_test_call_needs_none_of_that() {
     let app = TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
-    let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
     let workspace = Workspace {
         live: app.key(&id, "live", json!("all")).await,
         test: app.key(&id, "test", json!("all")).await,

@@ -157,8 +157,7 @@ pub async fn draft(
     phones: &[&str],
 ) -> String {
     let body = json!({"name": "Renewals", "agentId": agent, "settings": settings});
-    let made = app.post(&workspace.live, "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(&workspace.live, "/v1/campaigns", &body).await.id(201);
     if !phones.is_empty() {
         let rows: Vec<Value> = phones.iter().map(|phone| json!({"phone": phone, "name": "Asha"})).collect();
         let path = format!("/v1/campaigns/{id}/contacts");
@@ -526,7 +525,7 @@ async fn a_run_begins_at_once_or_says_why_not() {
     kit.app.post(&kit.workspace.test, &path, &Value::Null).await.refused(403, "test_mode_read_only");
     kit.app.set_clock("2027-03-01T16:00:00Z").await;
     kit.set(&id, "active").await.expect(200);
-    let started = kit.run(&id).await.expect(202)["data"].clone();
+    let started = kit.run(&id).await.data(202);
     assert_eq!(started["status"], "queued");
     let run = format!("/v1/campaign-runs/{}", started["runId"].as_str().unwrap());
     kit.app.advance(0).await;
@@ -538,7 +537,7 @@ async fn a_run_begins_at_once_or_says_why_not() {
     let settings = json!({"settings": {"dailyFrom": "12:00"}});
     kit.app.put(&kit.workspace.live, &format!("/v1/campaigns/{id}"), &settings).await.expect(200);
     kit.app.set_clock("2027-03-02T04:00:00Z").await;
-    let started = kit.run(&id).await.expect(202)["data"].clone();
+    let started = kit.run(&id).await.data(202);
     kit.app.advance(0).await;
     let skipped = kit.get(&format!("/v1/campaign-runs/{}", started["runId"].as_str().unwrap())).await;
     assert_eq!(
@@ -712,7 +711,7 @@ async fn a_campaign_that_a_stream_feeds_goes_on_when_everybody_was_called() {
         assert_eq!(kit.status(&id).await, "completed", "{end}");
         let finished = kit.events("campaign.finished").await;
         assert_eq!((finished.len(), &finished[0]["data"]["reason"]), (1, &json!(reason)));
-        let late = send(&kit.app, &stream, &json!({"phone": "9812340003"})).await.expect(202)["data"].clone();
+        let late = send(&kit.app, &stream, &json!({"phone": "9812340003"})).await.data(202);
         assert_eq!((&late["accepted"], &late["queued"]), (&json!(1), &json!(0)), "{end}");
         kit.app.advance(60).await;
         assert_eq!(kit.calls(&id).await.len(), 2, "{end}");

@@ -63,7 +63,7 @@ impl Carrier for Desk {
 async fn nudge(kit: &Kit, to: &str, due: &str) -> Value {
     let body = json!({"agentId": kit.agent, "toNumber": to, "scheduledAt": due});
     let headers = [("idempotency-key", to)];
-    kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201)["data"].clone()
+    kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.data(201)
 }
 
 #[tokio::test]

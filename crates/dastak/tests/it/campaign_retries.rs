@@ -141,7 +141,7 @@ async fn the_figures_of_a_campaign_are_those_over_its_calls() {
 async fn a_run_is_the_session_that_is_under_way() {
     let kit = Kit::start().await;
     let id = kit.campaign(&json!({}), &["9812340001"]).await;
-    let answer = kit.run(&id).await.expect(202)["data"].clone();
+    let answer = kit.run(&id).await.data(202);
     kit.app.advance(0).await;
     let runs = kit.runs(&id).await;
     assert_eq!((runs.len(), &runs[0]["id"], &answer["status"]), (1, &answer["runId"], &json!("running")));

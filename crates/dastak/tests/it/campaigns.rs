@@ -82,7 +82,7 @@ fn without(mut object: Value, names: &[&str]) -> Value {
 #[tokio::test]
 async fn a_new_campaign_has_its_defaults() {
     let desk = Desk::open().await;
-    let made = desk.post("/v1/campaigns", &json!({})).await.expect(201)["data"].clone();
+    let made = desk.post("/v1/campaigns", &json!({})).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("cmp_"));
     let expected = json!({
@@ -124,7 +124,7 @@ async fn settings_come_back_and_change_one_by_one() {
     );
 
     // What is absent stays; null clears.
-    let one = desk.put(&path, &json!({"settings": {"retryCount": 0}})).await.expect(200)["data"].clone();
+    let one = desk.put(&path, &json!({"settings": {"retryCount": 0}})).await.data(200);
     let mut changed = expected.clone();
     changed["retryCount"] = json!(0);
     assert_eq!(one["settings"], changed);
@@ -132,7 +132,7 @@ async fn settings_come_back_and_change_one_by_one() {
         "name": "", "dltTemplateRef": null,
         "settings": {"fromNumber": null, "timezone": null, "startAt": null, "endAt": null, "dailyFrom": null, "dailyTo": null, "emailNotifications": [], "callerIds": [], "maxConcurrentCalls": null},
     });
-    let cleared = desk.put(&path, &cleared).await.expect(200)["data"].clone();
+    let cleared = desk.put(&path, &cleared).await.data(200);
     assert_eq!(
         cleared["settings"],
         json!({
@@ -141,7 +141,7 @@ async fn settings_come_back_and_change_one_by_one() {
         })
     );
     assert_eq!((&cleared["name"], &cleared["dltTemplateRef"]), (&json!(""), &Value::Null));
-    let nothing = desk.put(&path, &json!({})).await.expect(200)["data"].clone();
+    let nothing = desk.put(&path, &json!({})).await.data(200);
     assert_eq!(without(nothing, &["updatedAt"]), without(cleared, &["updatedAt"]));
 }
 
@@ -390,8 +390,7 @@ async fn what_a_campaign_uses_cannot_be_taken_away() {
     let desk = Desk::open().await;
     let (app, workspace) = (&desk.app, &desk.workspace);
     let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let second =
-        app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.expect(201)["data"].clone();
+    let second = app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.data(201);
     let own = desk.get("/v1/numbers").await["data"][0].clone();
     let number = |row: &Value| row["number"].as_str().unwrap().to_owned();
     let settings =
@@ -493,7 +492,7 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     let listed = desk.get(&format!("{path}/contacts")).await["data"].clone();
     let row = |place: usize| listed[place]["id"].clone();
     let before = (desk.get(&path).await, desk.get("/v1/calls").await);
-    let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+    let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.data(200);
     assert_eq!(
         report["byReason"],
         json!({
@@ -534,7 +533,7 @@ async fn a_preflight_names_what_is_missing() {
     let desk = Desk::open().await;
     let (app, workspace) = (&desk.app, &desk.workspace);
     let problems = async |path: &str| {
-        let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+        let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.data(200);
         let codes: Vec<String> = report["problems"]
             .as_array()
             .unwrap()
@@ -579,7 +578,7 @@ async fn a_batch_of_nudges_has_the_same_report() {
     desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
     let numbers = json!(["9812345670", "9812345671", "+91 98123 45670", "x", "9812342222"]);
     let body = json!({"agentId": desk.agent, "toNumbers": numbers});
-    let report = desk.post("/v1/nudges/preflight-batch", &body).await.expect(200)["data"].clone();
+    let report = desk.post("/v1/nudges/preflight-batch", &body).await.data(200);
     assert_eq!(
         report["byReason"],
         json!({

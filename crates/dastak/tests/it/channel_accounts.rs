@@ -10,11 +10,11 @@ use crate::holder::Holder;
 
 async fn connection(app: &TestApp, workspace: &str) -> Value {
     let path = format!("/workspaces/{workspace}/chatapp/connection");
-    app.operator("GET", &path, &Value::Null).await.expect(200)["data"].clone()
+    app.operator("GET", &path, &Value::Null).await.data(200)
 }
 
 async fn numbers(app: &TestApp, key: &str) -> Value {
-    app.get(key, "/v1/chatapp/numbers").await.expect(200)["data"].clone()
+    app.get(key, "/v1/chatapp/numbers").await.data(200)
 }
 
 /// What the events of a type say, oldest first.
@@ -43,7 +43,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     app.operator("GET", &path, &Value::Null).await.refused(404, "not_found");
     let answer = cloud::put(&app, &workspace.id, &cloud::credentials()).await;
     assert!(!answer.text.contains("hush"), "{}", answer.text);
-    let made = answer.expect(200)["data"].clone();
+    let made = answer.data(200);
     assert_eq!(
         (&made["provider"], &made["status"], &made["businessAccountId"]),
         (&json!("cloud"), &json!("connected"), &json!(ACCOUNT))
@@ -52,7 +52,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     assert_eq!(fake.got("/subscribed_apps").len(), 1);
     assert_eq!(connection(&app, &workspace.id).await["webhookUrl"], made["webhookUrl"]);
     // Another PUT keeps the address.
-    let again = cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200)["data"].clone();
+    let again = cloud::put(&app, &workspace.id, &cloud::credentials()).await.data(200);
     assert_eq!((&again["webhookUrl"], &again["id"]), (&made["webhookUrl"], &made["id"]));
     // Neither the store nor the operator log has the secrets.
     let tenant = workspace.id.parse().unwrap();
@@ -151,7 +151,7 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
     assert_eq!(numbers(&app, &workspace.live).await, json!([]));
     // By the number alone it is found, too.
     let bound = cloud::bind(&app, &workspace.id, &json!({"number": NUMBER, "displayName": "Shop"})).await;
-    let bound = bound.expect(201)["data"].clone();
+    let bound = bound.data(201);
     assert_eq!(
         numbers(&app, &workspace.live).await,
         json!([{"phoneNumberId": NUMBER_ID, "number": NUMBER, "displayName": "Shop", "quality": "GREEN",
@@ -165,7 +165,7 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
     answer.refused(409, "chatapp_not_connected");
     cloud::bind(&app, &workspace.id, &with(agent.clone())).await.expect(201);
     let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
-    let kept = cloud::bind(&app, &workspace.id, &renamed).await.expect(201)["data"].clone();
+    let kept = cloud::bind(&app, &workspace.id, &renamed).await.data(201);
     assert_eq!((&kept["agentId"], &kept["id"], &kept["isDefault"]), (&agent, &bound["id"], &json!(true)));
     let path = format!("/v1/agents/{}", agent.as_str().unwrap());
     app.delete(&workspace.live, &path).await.refused(409, "agent_in_use");
@@ -327,7 +327,7 @@ async fn who_knocks_at_the_same_moment_is_heard_at_its_own_door() {
     let hook = cloud::connect(&app, &mine.id).await;
     let mut other = cloud::credentials();
     other["appSecret"] = json!("other");
-    let connected = cloud::put(&app, &theirs.id, &other).await.expect(200)["data"].clone();
+    let connected = cloud::put(&app, &theirs.id, &other).await.data(200);
     let other = cloud::hook(&connected);
     let nobody = "/chatapp/webhooks/cacon_01k9v5x2m8e6fs4v0q3n7w1y39";
     let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"})).to_string();

@@ -89,7 +89,7 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
                 .expect("it is kept");
             // It is refused when it is taken, so nothing waits.
             let path = "/v1/chatapp/messages?limit=10";
-            let listed = app.get(room.kit.live(), path).await.expect(200)["data"].clone();
+            let listed = app.get(room.kit.live(), path).await.data(200);
             let told = |one: &Value| json!([one["source"], one["status"], one["error"]["code"]]);
             listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
         };

@@ -43,19 +43,19 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     kit.app.put(kit.live(), &flow, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
     kit.app.post(kit.live(), &format!("{flow}/publish"), &Value::Null).await.expect(200);
     let (path, body) = an_answered_campaign(&kit).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.data(200);
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!(
         (&listed[0]["origin"], &listed[0]["status"]),
         (&json!("campaign"), &json!("ended")),
         "{listed}"
     );
-    let sent = kit.app.get(kit.live(), "/v1/chatapp/messages?limit=20").await.expect(200)["data"].clone();
+    let sent = kit.app.get(kit.live(), "/v1/chatapp/messages?limit=20").await.data(200);
     let said: Vec<&str> =
         sent.as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
     assert!(said.iter().any(|text| text.starts_with("Rs 4500 is due.")), "{said:?}");
     kit.app.advance(10).await;
-    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
+    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.data(200);
     assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
     assert_eq!(
         (&cards[0]["contactName"], &cards[0]["lastCallId"]),
@@ -63,10 +63,10 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
         "{cards}"
     );
     // The conversation shows the column of the campaign's board.
-    let board = kit.app.get(kit.live(), &format!("{path}/board")).await.expect(200)["data"].clone();
+    let board = kit.app.get(kit.live(), &format!("{path}/board")).await.data(200);
     let columns = board["columns"].as_array().unwrap();
     let column = columns.iter().find(|column| column["id"] == cards[0]["columnId"]).unwrap();
-    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.data(200);
     assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["key"]}));
     let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
@@ -74,7 +74,7 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     kit.app.advance(73 * 3_600).await;
     kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
     kit.app.advance(1).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.data(200);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_ne!(listed[0]["origin"], "campaign");
 }
@@ -93,7 +93,7 @@ async fn an_answer_that_ends_in_silence_is_not_converted() {
     );
     let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(0)), "{stats}");
-    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
+    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.data(200);
     assert_eq!(
         (cards.as_array().unwrap().len(), &cards[0]["status"]),
         (1, &json!("needs_review")),

@@ -59,7 +59,7 @@ impl Desk {
     }
 
     async fn get(&self, path: &str) -> Value {
-        self.app.get(self.live(), path).await.expect(200)["data"].clone()
+        self.app.get(self.live(), path).await.data(200)
     }
 }
 

@@ -58,8 +58,7 @@ impl Desk {
     async fn create(&self, mapping: Value) -> String {
         let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
             "chatapp": {"templateId": self.template, "ratePerMinute": 1, "paramMapping": mapping}});
-        let made = self.app.post(self.live(), "/v1/campaigns", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.post(self.live(), "/v1/campaigns", &body).await.id(201)
     }
 
     async fn list(&self, id: &str, rows: Value) {
@@ -72,7 +71,7 @@ impl Desk {
     }
 
     async fn campaign(&self, id: &str) -> Value {
-        self.app.get(self.live(), &format!("/v1/campaigns/{id}")).await.expect(200)["data"].clone()
+        self.app.get(self.live(), &format!("/v1/campaigns/{id}")).await.data(200)
     }
 
     /// A campaign to three people, of whom the first has got the message; the second has a recorded opt-in.
@@ -133,7 +132,7 @@ impl Desk {
 
     /// It goes on, and everybody who is left gets the message.
     async fn goes_on(&self, id: &str, body: Value, sent: usize) -> Value {
-        let shown = self.status(id, body).await.expect(200)["data"].clone();
+        let shown = self.status(id, body).await.data(200);
         assert_eq!((&shown["status"], &shown["chatapp"]["pausedReason"]), (&json!("active"), &Value::Null));
         for _ in 0..5 {
             self.app.advance(61).await;
@@ -196,8 +195,7 @@ async fn a_quality_that_falls_stops_a_campaign() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"startAt": "2099-01-01T00:00:00Z"},
         "chatapp": {"templateId": desk.template, "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.app.post(desk.live(), "/v1/campaigns", &body).await.id(201);
     desk.list(&id, json!([{"phone": "9812345670", "variables": {}}])).await;
     desk.status(&id, json!({"status": "active"})).await.expect(200);
     desk.fake.system.rate("RED");
@@ -309,8 +307,7 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 60,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.app.post(desk.live(), "/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..60).map(|n| json!({"phone": format!("98123456{n:02}"), "variables": {}})).collect();
     desk.list(&id, json!(rows)).await;
@@ -565,8 +562,7 @@ async fn it_sends_within_its_hours_alone_and_ends_with_its_last_day() {
         "settings": {"timezone": "Asia/Kolkata", "dailyFrom": "10:00", "dailyTo": "20:00", "endAt": "2027-01-05T06:00:00Z"},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 1,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.app.post(desk.live(), "/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..300).map(|n| json!({"phone": format!("981234{n:04}"), "variables": {}})).collect();
     desk.list(&id, json!(rows)).await;
@@ -605,8 +601,7 @@ async fn the_messaging_limit_spreads_a_campaign_over_days() {
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 600,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.app.post(desk.live(), "/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..5).map(|n| json!({"phone": format!("981234567{n}"), "variables": {}})).collect();
     desk.list(&id, json!(rows)).await;
@@ -701,7 +696,7 @@ fn a_crash_sends_to_nobody_twice() {
         for _ in 0..60 {
             app.advance(10).await;
         }
-        let campaign = app.get(&workspace.live, &path).await.expect(200)["data"].clone();
+        let campaign = app.get(&workspace.live, &path).await.data(200);
         assert_eq!(campaign["status"], "completed", "{campaign}");
         let sent = fake.system.sent();
         let mut people: Vec<&str> = sent.iter().map(|body| body["to"].as_str().unwrap()).collect();

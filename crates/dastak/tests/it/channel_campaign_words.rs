@@ -77,7 +77,7 @@ impl Desk {
     }
 
     async fn paused(&self, reason: &str) {
-        let shown = self.kit.app.get(self.kit.live(), &self.campaign).await.expect(200)["data"].clone();
+        let shown = self.kit.app.get(self.kit.live(), &self.campaign).await.data(200);
         let standing = (&shown["status"], &shown["chatapp"]["pausedReason"]);
         assert_eq!(standing, (&json!("paused"), &json!(reason)), "{shown}");
     }
@@ -85,7 +85,7 @@ impl Desk {
     /// The provider tells that it has not delivered the newest message of a source after all.
     async fn not_delivered(&self, source: &str, code: i64) {
         let (app, live) = (&self.kit.app, self.kit.live());
-        let listed = app.get(live, "/v1/chatapp/messages?limit=100").await.expect(200)["data"].clone();
+        let listed = app.get(live, "/v1/chatapp/messages?limit=100").await.data(200);
         let newest = listed.as_array().unwrap().iter().find(|message| message["source"] == source);
         let id = newest.expect("a message")["providerMessageId"].as_str().unwrap().to_owned();
         let mut news = cloud::status(&id, "failed", app.app().clock.now().0 / 1_000, ASHA);
@@ -101,10 +101,10 @@ impl Desk {
 
     async fn only(&self) -> Value {
         let app = &self.kit.app;
-        let listed = app.get(self.kit.live(), PATH).await.expect(200)["data"].clone();
+        let listed = app.get(self.kit.live(), PATH).await.data(200);
         assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
         let path = format!("{PATH}/{}?include=messages", listed[0]["id"].as_str().unwrap());
-        app.get(self.kit.live(), &path).await.expect(200)["data"].clone()
+        app.get(self.kit.live(), &path).await.data(200)
     }
 
     async fn transcript(&self) -> Vec<String> {
@@ -257,7 +257,7 @@ async fn a_message_over_the_api_that_was_not_delivered_is_marked_and_read_by_no_
 async fn what_would_pause_a_campaign_is_a_failure_once_it_is_over() {
     let desk = Desk::open().await;
     desk.launch().await;
-    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
+    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.data(200);
     assert_eq!((&shown["status"], &shown["chatapp"]["stats"]["sent"]), (&json!("completed"), &json!(1)));
     let told = events(&desk.kit.app, desk.kit.live(), "campaign.finished").await;
     let stats = json!({"total": 1, "sent": 1, "delivered": 0, "read": 0, "replied": 0, "failed": 0,
@@ -268,7 +268,7 @@ async fn what_would_pause_a_campaign_is_a_failure_once_it_is_over() {
         json!([1, "chatapp", "list_complete", stats])
     );
     desk.not_delivered("campaign", 132_015).await;
-    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.expect(200)["data"].clone();
+    let shown = desk.kit.app.get(desk.kit.live(), &desk.campaign).await.data(200);
     let stats = &shown["chatapp"]["stats"];
     assert_eq!(
         (&shown["status"], &stats["pending"], &stats["failed"], &stats["failedByCode"]),

@@ -37,14 +37,12 @@ impl Desk {
     }
 
     async fn create(&self, body: &Value) -> String {
-        let made = self.app.post(&self.workspace.live, "/v1/campaigns", body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.post(&self.workspace.live, "/v1/campaigns", body).await.id(201)
     }
 
     async fn list(&self, id: &str, rows: Value) -> Value {
         let path = format!("/v1/campaigns/{id}/contacts");
-        self.app.post(&self.workspace.live, &path, &json!({"contacts": rows})).await.expect(200)["data"]
-            .clone()
+        self.app.post(&self.workspace.live, &path, &json!({"contacts": rows})).await.data(200)
     }
 
     async fn status(&self, id: &str, body: Value) -> crate::app::Answer {
@@ -52,7 +50,7 @@ impl Desk {
     }
 
     async fn campaign(&self, id: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/campaigns/{id}")).await.expect(200)["data"].clone()
+        self.app.get(&self.workspace.live, &format!("/v1/campaigns/{id}")).await.data(200)
     }
 }
 
@@ -64,7 +62,7 @@ fn row(phone: &str, name: &str) -> Value {
 async fn a_new_campaign_shows_its_block_and_what_is_wrong_names_its_field() {
     let desk = Desk::start("UTILITY").await;
     let (app, live) = (&desk.app, desk.workspace.live.as_str());
-    let made = app.post(live, "/v1/campaigns", &desk.body()).await.expect(201)["data"].clone();
+    let made = app.post(live, "/v1/campaigns", &desk.body()).await.data(201);
     assert_eq!(
         (&made["channel"], &made["status"], &made["callingList"]),
         (&json!("chatapp"), &json!("draft"), &Value::Null)
@@ -76,7 +74,7 @@ async fn a_new_campaign_shows_its_block_and_what_is_wrong_names_its_field() {
     );
     let mut bare = desk.body();
     bare.as_object_mut().unwrap().remove("settings");
-    let bare = app.post(live, "/v1/campaigns", &bare).await.expect(201)["data"].clone();
+    let bare = app.post(live, "/v1/campaigns", &bare).await.data(201);
     assert_eq!(
         (&bare["settings"]["dailyFrom"], &bare["settings"]["dailyTo"]),
         (&json!("09:00"), &json!("21:00"))
@@ -135,7 +133,7 @@ async fn scopes_of_the_channel_are_needed_and_hide_the_block() {
 async fn a_test_key_checks_everything_and_stores_nothing() {
     let desk = Desk::start("UTILITY").await;
     let (app, test) = (&desk.app, desk.workspace.test.as_str());
-    let made = app.post(test, "/v1/campaigns", &desk.body()).await.expect(201)["data"].clone();
+    let made = app.post(test, "/v1/campaigns", &desk.body()).await.data(201);
     assert_eq!(made["livemode"], false);
     assert_eq!(app.get(test, "/v1/campaigns").await.expect(200)["data"], json!([]));
     app.post(test, "/v1/campaigns", &json!({"name": "Calls"})).await.refused(403, "test_mode_read_only");
@@ -145,9 +143,7 @@ async fn a_test_key_checks_everything_and_stores_nothing() {
         .await
         .refused(409, "preflight_blocked");
     desk.list(&id, json!([row("9812345678", "Asha")])).await;
-    let told =
-        app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200)["data"]
-            .clone();
+    let told = app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.data(200);
     assert_eq!((&told["livemode"], &told["status"]), (&json!(false), &json!("active")));
     assert_eq!(desk.campaign(&id).await["status"], "draft");
     app.delete(test, &path).await.refused(403, "test_mode_read_only");

@@ -28,7 +28,7 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     refused.refused(403, "contact_opted_out");
     let contact = told[0]["contactId"].as_str().unwrap();
     let path = format!("/v1/contacts/{contact}");
-    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    let seen = desk.app.get(&desk.workspace.live, &path).await.data(200);
     assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(false), &json!(false)), "calls are as before");
     assert_eq!(
         (&seen["chatapp"]["messagesAllowed"], &seen["chatapp"]["stopSource"]),
@@ -42,7 +42,7 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     assert_eq!(desk.events("contact.opted_out").await.len(), 2);
     // Who does not want to be called is not called either.
     desk.hears(ASHA, "Do not call me again").await;
-    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    let seen = desk.app.get(&desk.workspace.live, &path).await.data(200);
     assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(true), &json!(true)));
 }
 
@@ -99,7 +99,7 @@ async fn a_stop_is_obeyed_however_it_is_said() {
                     .unwrap()
                     .to_owned();
                 let path = format!("/v1/contacts/{contact}");
-                let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+                let seen = desk.app.get(&desk.workspace.live, &path).await.data(200);
                 assert_eq!(seen["chatapp"]["messagesAllowed"], false, "{what}");
                 assert_eq!(seen["doNotCall"], json!(reason == "do_not_call"), "{what}");
             }
@@ -203,7 +203,7 @@ async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
     desk.template("due", "UTILITY").await;
     let mut with = template("offer");
     with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
-    let made = desk.send(&with).await.expect(201)["data"].clone();
+    let made = desk.send(&with).await.data(201);
     let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
     status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
     desk.told(json!({"statuses": [status]})).await;
@@ -294,7 +294,7 @@ async fn a_refusal_of_marketing_and_an_opt_in_go_along_to_a_new_number() {
     desk.send(&plain).await.expect(201);
     let desk = Desk::open().await;
     desk.template("offer", "MARKETING").await;
-    let made = desk.send(&with).await.expect(201)["data"].clone();
+    let made = desk.send(&with).await.data(201);
     let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
     status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
     desk.told(json!({"statuses": [status]})).await;
@@ -334,7 +334,7 @@ async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    let queued = desk.text("Later").await.expect(201)["data"].clone();
+    let queued = desk.text("Later").await.data(201);
     assert_eq!(queued["status"], "queued");
     desk.hears(ASHA, "stop").await;
     desk.app.advance(120).await;
@@ -351,7 +351,7 @@ async fn after_waiting(body: Value, seconds: i64, meanwhile: impl AsyncFnOnce(&D
     desk.hears(ASHA, "Hi").await;
     desk.app.advance(seconds).await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    let queued = desk.send(&body).await.expect(201)["data"].clone();
+    let queued = desk.send(&body).await.data(201);
     assert_eq!(queued["status"], "queued");
     meanwhile(&desk).await;
     desk.app.advance(0).await;

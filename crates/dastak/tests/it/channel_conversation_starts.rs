@@ -118,7 +118,7 @@ async fn a_refused_start_changes_nothing_of_a_contact() {
     let (app, live) = (&room.kit.app, room.kit.live());
     let known = json!({"phone": ASHA, "externalRef": "cust-1"});
     app.post(live, "/v1/contacts", &known).await.expect(201);
-    let contact = async || app.get(live, "/v1/contacts").await.expect(200)["data"].clone();
+    let contact = async || app.get(live, "/v1/contacts").await.data(200);
     let before = contact().await;
     app.advance(60).await;
     let mut body = room.body();
@@ -148,7 +148,7 @@ async fn an_open_conversation_is_kept_or_written_into() {
     let mut body = room.body();
     body["onActiveSession"] = json!("send_in_session");
     body["metadata"] = json!({"other": true});
-    let sent = room.post(&body).await.expect(200)["data"].clone();
+    let sent = room.post(&body).await.data(200);
     assert_eq!(
         (&sent["chatId"], &sent["sentInSession"], &sent["metadata"]),
         (&json!(id), &json!(true), &json!({})),
@@ -161,8 +161,7 @@ async fn an_open_conversation_is_kept_or_written_into() {
 #[tokio::test]
 async fn a_key_sends_once_and_a_test_key_never() {
     let room = Room::open().await;
-    let test =
-        room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
+    let test = room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
     assert!(room.list("").await.is_empty() && room.sent("api").await.is_empty());

@@ -83,8 +83,7 @@ impl Room {
     }
 
     pub async fn list(&self, query: &str) -> Vec<Value> {
-        let listed = self.kit.app.get(self.kit.live(), &format!("{PATH}{query}")).await.expect(200);
-        listed["data"].as_array().unwrap().clone()
+        self.kit.app.get(self.kit.live(), &format!("{PATH}{query}")).await.list(200)
     }
 
     pub async fn only(&self) -> Value {
@@ -95,7 +94,7 @@ impl Room {
 
     pub async fn get(&self, id: &str) -> Value {
         let path = format!("{PATH}/{id}?include=messages,analysis");
-        self.kit.app.get(self.kit.live(), &path).await.expect(200)["data"].clone()
+        self.kit.app.get(self.kit.live(), &path).await.data(200)
     }
 
     pub async fn act(&self, id: &str, what: &str, body: Value) -> Answer {
@@ -130,8 +129,7 @@ impl Room {
 
     pub async fn member(&self, email: &str, role: &str) -> String {
         let body = json!({"email": email, "name": "Ravi", "role": role});
-        let made = self.kit.operator("POST", "/members", body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.kit.operator("POST", "/members", body).await.id(201)
     }
 }
 
@@ -141,7 +139,7 @@ async fn a_conversation_is_started_answered_and_ended() {
     let mut body = room.body();
     body["metadata"] = json!({"order": 7});
     body["contact"] = json!({"name": "Asha", "externalRef": "crm-1"});
-    let made = room.post(&body).await.expect(201)["data"].clone();
+    let made = room.post(&body).await.data(201);
     let id = made["chatId"].as_str().unwrap().to_owned();
     assert!(
         id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("msgth_"),
@@ -183,7 +181,7 @@ async fn a_conversation_is_started_answered_and_ended() {
         (&json!("ended"), &json!("completed"), &json!(false))
     );
     assert_eq!(room.get(&id).await["status"], "active");
-    let mut ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    let mut ended = room.act(&id, "end", Value::Null).await.data(200);
     assert_eq!(ended["livemode"], true);
     // Once it is read, its person has a card on the board of the agent.
     room.kit.app.advance(0).await;
@@ -497,7 +495,7 @@ async fn a_finished_conversation_shows_what_was_read_out_of_it_where_that_is_ask
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     let with = async |include: &str| {
         let path = format!("{PATH}/{id}?include={include}");
-        room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone()
+        room.kit.app.get(room.kit.live(), &path).await.data(200)
     };
     assert_eq!(with("analysis").await["analysis"], Value::Null, "not before its end");
     room.kit.model.analyses.lock().unwrap().push_back(Ok(crate::after_call::interested()));

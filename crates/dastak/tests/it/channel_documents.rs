@@ -36,8 +36,7 @@ async fn read_by(reader: &Receiver) -> Room {
 }
 
 async fn listed(room: &Room) -> Vec<Value> {
-    let listed = room.kit.operator("GET", "/documents", Value::Null).await.expect(200);
-    listed["data"].as_array().unwrap().clone()
+    room.kit.operator("GET", "/documents", Value::Null).await.list(200)
 }
 
 /// Files of documents that the object store holds.

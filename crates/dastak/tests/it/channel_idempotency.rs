@@ -198,7 +198,7 @@ async fn elsewhere_a_key_is_passed_over() {
     let (app, live) = (&desk.kit.app, desk.kit.live());
     let (path, body) = desk.bodies(ASHA)[1].clone();
     let chat = app.post(live, path, &body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
-    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
+    let templates = app.get(live, "/v1/chatapp/templates").await.data(200);
     let template = |name: &str| {
         json!({"name": name, "language": "en", "category": "UTILITY",
             "components": [{"type": "BODY", "text": "It is on its way."}]})

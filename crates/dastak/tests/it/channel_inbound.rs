@@ -24,7 +24,7 @@ async fn what_the_business_writes_in_its_own_app_is_kept_once() {
         notify(&desk.app, &desk.hook, &echo(id)).await.expect(200);
         desk.app.advance(0).await;
     }
-    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    let made = desk.text("Hello").await.data(201);
     // What was sent here is no message of somebody else.
     let own = made["providerMessageId"].as_str().unwrap();
     notify(&desk.app, &desk.hook, &echo(own)).await.expect(200);
@@ -44,7 +44,7 @@ async fn what_the_business_writes_in_its_own_app_is_kept_once() {
 async fn what_comes_in_one_notification_is_worked_in_its_order() {
     let desk = Desk::open().await;
     desk.template("due", "UTILITY").await;
-    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let made = desk.send(&template("due")).await.data(201);
     let id = made["providerMessageId"].as_str().unwrap();
     let (now, new, other) = (desk.now(), "+919812345701", "+919812345702");
     let contact = |of: &str| json!({"wa_id": of.trim_start_matches('+'), "profile": {"name": "Ravi"}});
@@ -208,8 +208,7 @@ async fn who_hides_the_number_is_one_person_when_it_is_shown() {
         (&listed[0]["from"], &listed[0]["customerUserId"]),
         (&Value::Null, &json!("IN.4711000111222333"))
     );
-    let sent =
-        desk.send(&json!({"to": "IN.4711000111222333", "text": "Hello"})).await.expect(201)["data"].clone();
+    let sent = desk.send(&json!({"to": "IN.4711000111222333", "text": "Hello"})).await.data(201);
     assert_eq!((&sent["to"], &sent["customerUserId"]), (&Value::Null, &json!("IN.4711000111222333")));
     let mut shown = cloud::text("wamid.h2", ASHA, desk.now(), "It is me");
     shown["from_user_id"] = json!("IN.4711000111222333");
@@ -269,7 +268,7 @@ async fn only_its_author_changes_or_deletes_a_message() {
     let other = "+919812345701";
     desk.hears(ASHA, "Hi").await;
     desk.hears(other, "Hello").await;
-    let made = desk.text("Good morning").await.expect(201)["data"].clone();
+    let made = desk.text("Good morning").await.data(201);
     let mine =
         desk.list("direction=inbound").await.iter().find(|row| row["from"] == ASHA).unwrap()["messageId"]
             .clone();
@@ -338,7 +337,7 @@ async fn whoever_sent_it_a_message_is_kept() {
 async fn replies_and_reactions_name_the_ids_of_messages_here() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
-    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    let made = desk.text("Hello").await.data(201);
     let (id, theirs) = (&made["messageId"], &made["providerMessageId"]);
     for (at, (named, shown)) in
         [(theirs, id), (&json!("wamid.other"), &json!("wamid.other"))].into_iter().enumerate()

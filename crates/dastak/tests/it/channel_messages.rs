@@ -66,13 +66,12 @@ impl Desk {
     }
 
     pub async fn list(&self, query: &str) -> Vec<Value> {
-        let listed = self.app.get(&self.workspace.live, &format!("{PATH}?{query}")).await.expect(200);
-        listed["data"].as_array().expect("a list").clone()
+        self.app.get(&self.workspace.live, &format!("{PATH}?{query}")).await.list(200)
     }
 
     pub async fn message(&self, id: &Value) -> Value {
         let path = format!("{PATH}/{}", id.as_str().expect("an id"));
-        self.app.get(&self.workspace.live, &path).await.expect(200)["data"].clone()
+        self.app.get(&self.workspace.live, &path).await.data(200)
     }
 
     pub async fn events(&self, kind: &str) -> Vec<Value> {
@@ -97,7 +96,7 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
     desk.text("Hello").await.refused(409, "window_closed");
     assert_eq!(desk.fake.system.sent().len(), 0);
     desk.hears(ASHA, "Hi").await;
-    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    let made = desk.text("Hello").await.data(201);
     assert_eq!(
         (&made["status"], &made["direction"], &made["source"], &made["type"], &made["livemode"]),
         (&json!("sent"), &json!("outbound"), &json!("api"), &json!("text"), &json!(true))
@@ -134,7 +133,7 @@ async fn a_status_implies_those_before_it() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
     // Of the second one the answer is lost, so it is not known to be sent either.
-    let known = desk.text("One").await.expect(201)["data"].clone();
+    let known = desk.text("One").await.data(201);
     desk.fake.fail("/messages", 1, Reply::Lost);
     let lost = desk.text("Two").await.refused(503, "provider_unavailable")["meta"]["messageId"].clone();
     let mut of_lost = cloud::status("wamid.lost", "read", desk.now() - 5, ASHA);
@@ -174,7 +173,7 @@ async fn the_lists_are_narrowed_down() {
     let desk = Desk::open().await;
     desk.template("due", "UTILITY").await;
     desk.hears(ASHA, "Hi").await;
-    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let made = desk.send(&template("due")).await.data(201);
     assert_eq!(made["text"], "Hi Asha, it is due.");
     assert_eq!(
         (&made["template"]["name"], &made["template"]["category"]),
@@ -197,7 +196,7 @@ async fn the_lists_are_narrowed_down() {
     let second = desk.list(&format!("limit=1&cursor={next}")).await;
     assert_ne!(second[0]["messageId"], first["data"][0]["messageId"]);
     // A test key sends nothing and sees nothing.
-    let test = desk.app.post(&desk.workspace.test, PATH, &template("due")).await.expect(201)["data"].clone();
+    let test = desk.app.post(&desk.workspace.test, PATH, &template("due")).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["providerMessageId"].as_str().unwrap().starts_with("TEST_"));
     assert_eq!((desk.fake.system.sent().len(), desk.list("limit=10").await.len()), (1, 2));
@@ -311,7 +310,7 @@ async fn refusals_lost_answers_and_throttles_are_told_apart() {
     assert_eq!((&found["status"], &found["providerMessageId"]), (&json!("delivered"), &json!("wamid.lost")));
     // Throttled: it waits and goes out by itself.
     desk.fake.fail("/messages", 1, cloud::refusal(400, 130_429));
-    let queued = keyed("c", "three").await.expect(201)["data"].clone();
+    let queued = keyed("c", "three").await.data(201);
     assert_eq!(queued["status"], "queued");
     desk.app.advance(10).await;
     assert_eq!(desk.message(&queued["messageId"]).await["status"], "sent");
@@ -325,7 +324,7 @@ async fn refusals_lost_answers_and_throttles_are_told_apart() {
 async fn an_answer_without_an_id_of_its_own_is_unclear() {
     let desk = Desk::open().await;
     desk.hears(ASHA, "Hi").await;
-    let made = desk.text("one").await.expect(201)["data"].clone();
+    let made = desk.text("one").await.data(201);
     let known = made["providerMessageId"].as_str().unwrap();
     let answer = |id: &str| Reply::ok(json!({"messages": [{"id": id, "message_status": "accepted"}]}));
     let ids = [known, "wamid.in0", "wamid.\u{0}", "wamid.\n", &"x".repeat(513), ""];
@@ -474,7 +473,7 @@ async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
         desk.template("due", "UTILITY").await;
         desk.hears(ASHA, "Hi").await;
         desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-        let waiting = desk.text("Waits").await.expect(201)["data"].clone();
+        let waiting = desk.text("Waits").await.data(201);
         assert_eq!(waiting["status"], "queued");
         let stands = async |word: &str| {
             desk.fake.system.stand(Some(word));

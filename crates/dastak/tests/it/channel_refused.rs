@@ -161,7 +161,7 @@ async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
             "stop" => json!(["ended", "opted_out"]),
             _ => json!(["ended", "completed"]),
         };
-        let shown = room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone();
+        let shown = room.kit.app.get(room.kit.live(), &path).await.data(200);
         assert_eq!(json!([shown["status"], shown["endCause"]]), expected, "{case} {seconds}");
         let asked = room.kit.events("chat.handoff_requested").await;
         let reasons: Vec<&Value> = asked.iter().map(|event| &event["data"]["reason"]).collect();
@@ -230,19 +230,18 @@ async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
     room.customer(json!({"from": stopped, "text": "STOP"})).await;
     room.customer(json!({"from": erased, "text": "Hi"})).await;
     room.reply().await;
-    let contacts = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].clone();
+    let contacts = app.get(live, "/v1/contacts?limit=100").await.data(200);
     let person = contacts.as_array().unwrap().iter().find(|one| one["phone"] == erased).unwrap();
     let path = format!("/v1/contacts/{}/erase", person["id"].as_str().unwrap());
     app.post(live, &path, &Value::Null).await.expect(200);
     do_not_call(&room, listed).await;
     app.advance(5).await;
     let before = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
-    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
+    let templates = app.get(live, "/v1/chatapp/templates").await.data(200);
     let body = json!({"channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null}, "chatapp": {
         "templateId": templates[1]["id"], "ratePerMinute": 600,
         "paramMapping": {"body.1": {"source": "column", "value": "who"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let path = format!("/v1/campaigns/{id}");
     // The one on the do-not-call list lacks the value, too: the preflight and the outcome name the same reason.
     let row = |phone: &str| json!({"phone": phone, "variables": {"who": "Asha"}});
@@ -250,7 +249,7 @@ async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
     app.post(live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
     app.post(live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
     app.advance(10).await;
-    let campaign = app.get(live, &path).await.expect(200)["data"].clone();
+    let campaign = app.get(live, &path).await.data(200);
     assert_eq!(
         campaign["chatapp"]["stats"]["skippedByReason"],
         json!({"opted_out": 1, "erased": 1, "do_not_call": 1}),

@@ -161,8 +161,8 @@ async fn a_message_tells_the_same_of_itself_everywhere() {
     let known = json!({"phone": ASHA, "name": "Asha", "externalRef": "crm-1"});
     let contact = app.post(live, "/v1/contacts", &known).await.expect(201)["data"]["id"].clone();
     desk.template("due", "UTILITY").await;
-    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
-    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let templates = app.get(live, "/v1/chatapp/templates").await.data(200);
+    let made = desk.send(&template("due")).await.data(201);
     let id = made["messageId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("camsg_"), "{made}");
     let thread = made["threadId"].as_str().unwrap().to_owned();

@@ -137,8 +137,7 @@ async fn a_campaign_rests_while_its_feature_is_off() {
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": due["id"], "ratePerMinute": 6,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> = (0..12).map(|at| json!({"phone": format!("+91981239{:04}", at + 1)})).collect();
     app.post(live, &format!("/v1/campaigns/{id}/contacts"), &json!({"contacts": rows})).await.expect(200);
     let published = app.post(live, &format!("/v1/campaigns/{id}/status"), &json!({"status": "active"})).await;
@@ -176,8 +175,7 @@ async fn a_preflight_on_request_says_what_publishing_would() {
     let offer = templates["data"].as_array().unwrap().iter().find(|row| row["name"] == "offer").unwrap();
     let body = json!({"name": "Offer", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": offer["id"], "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let consented = json!({"externalRef": "crm-1", "phone": "+919812390001", "name": "Ravi",
         "consent": {"source": "chatapp", "capturedAt": "2026-01-02T03:04:05Z"}});
     app.post(live, "/v1/contacts", &consented).await.expect(201);
@@ -252,10 +250,10 @@ async fn an_erasure_ends_an_open_conversation_and_tells_of_it() {
     assert!(!got[0].body.contains("secret") && !got[0].body.contains(ASHA), "{}", got[0].body);
     app.advance(60).await;
     let deliveries = format!("/v1/webhooks/{}/deliveries", hook["id"].as_str().unwrap());
-    let listed = app.get(live, &deliveries).await.expect(200)["data"].as_array().unwrap().clone();
+    let listed = app.get(live, &deliveries).await.list(200);
     assert_eq!(listed.len(), 1, "{listed:?}");
     let one = format!("{deliveries}/{}", listed[0]["id"].as_str().unwrap());
-    let told = app.get(live, &one).await.expect(200)["data"].clone();
+    let told = app.get(live, &one).await.data(200);
     assert_eq!(told["status"], "succeeded", "{told}");
     assert!(!told.to_string().contains("not attempted"), "{told}");
     assert_eq!(room.kit.events("chat.completed").await.len(), 1);
@@ -285,7 +283,7 @@ async fn a_number_is_bound_once() {
     let room = Room::open().await;
     let (app, workspace) = (&room.kit.app, &room.kit.workspace.id);
     let number = json!({"number": cloud::NUMBER, "displayName": "Acme again"});
-    let again = cloud::bind(app, workspace, &number).await.expect(201)["data"].clone();
+    let again = cloud::bind(app, workspace, &number).await.data(201);
     assert_eq!(again["phoneNumberId"], room.number.as_str());
     let other = json!({"number": cloud::NUMBER, "phoneNumberId": "999000111222333"});
     cloud::bind(app, workspace, &other).await.refused(409, "conflict");

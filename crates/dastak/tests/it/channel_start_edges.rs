@@ -66,17 +66,17 @@ async fn a_template_is_found_by_the_prefix_that_its_id_had_before() {
     let former = format!("ca{id}");
     assert!(id.starts_with("tpl_") && former.starts_with("catpl_"), "{id}");
     for named in [&id, &former] {
-        let one = app.get(live, &format!("/v1/chatapp/templates/{named}")).await.expect(200)["data"].clone();
+        let one = app.get(live, &format!("/v1/chatapp/templates/{named}")).await.data(200);
         assert_eq!(one["id"], id.as_str());
         let params = json!({"body": ["Asha"]});
         let message = json!({"to": ASHA, "template": {"id": named, "params": params}});
-        let sent = app.post(live, "/v1/chatapp/messages", &message).await.expect(201)["data"].clone();
+        let sent = app.post(live, "/v1/chatapp/messages", &message).await.data(201);
         assert_eq!(sent["template"]["id"], id.as_str(), "{sent}");
         assert!(sent["threadId"].as_str().unwrap().starts_with("msgth_"), "{sent}");
         let mapping = json!({"body.1": {"source": "contact", "value": "name"}});
         let campaign =
             json!({"channel": "chatapp", "chatapp": {"templateId": named, "paramMapping": mapping}});
-        let made = app.post(live, "/v1/campaigns", &campaign).await.expect(201)["data"].clone();
+        let made = app.post(live, "/v1/campaigns", &campaign).await.data(201);
         assert_eq!(made["chatapp"]["templateId"], id.as_str());
     }
     // Rows keep the former prefix: a node of the version before finds them.
@@ -146,7 +146,7 @@ async fn every_ceiling_of_a_start_holds_and_what_reaches_it_is_taken() {
     assert!((4_000..=4_096).contains(&metadata.to_string().len()), "{}", metadata.to_string().len());
     body["metadata"] = metadata.clone();
     body["contact"] = json!({"externalRef": "x".repeat(120)});
-    let started = room.post(&body).await.expect(201)["data"].clone();
+    let started = room.post(&body).await.data(201);
     assert_eq!(started["metadata"], metadata);
     body = room.body();
     body["to"] = json!("+919812345679");
@@ -167,9 +167,9 @@ async fn a_contact_keeps_its_name_and_reference_and_gets_those_that_it_lacks() {
         let mut body = room.body();
         body["to"] = json!(to);
         body["contact"] = contact;
-        let started = room.post(&body).await.expect(201)["data"].clone();
+        let started = room.post(&body).await.data(201);
         let path = format!("/v1/contacts/{}", started["contactId"].as_str().unwrap());
-        let contact = app.get(live, &path).await.expect(200)["data"].clone();
+        let contact = app.get(live, &path).await.data(200);
         let shown = room.get(started["chatId"].as_str().unwrap()).await;
         assert_eq!(shown["externalRef"], contact["externalRef"]);
         json!([contact["name"], contact["externalRef"]])
@@ -247,7 +247,7 @@ async fn a_test_key_sees_neither_conversations_nor_messages_of_the_live_world() 
     }
     app.get(test, &format!("{PATH}/{id}")).await.refused(404, "not_found");
     // What it would do to one is checked and answered, and changes nothing.
-    let ended = room.act_with(test, &id, "end", Value::Null).await.expect(200)["data"].clone();
+    let ended = room.act_with(test, &id, "end", Value::Null).await.data(200);
     assert_eq!((&ended["status"], &ended["livemode"]), (&json!("ended"), &json!(false)));
     assert_eq!(room.get(&id).await["status"], "active");
 }

@@ -19,7 +19,7 @@ fn due() -> Value {
 }
 
 async fn one(app: &TestApp, key: &str, id: &str) -> Value {
-    app.get(key, &format!("{PATH}/{id}")).await.expect(200)["data"].clone()
+    app.get(key, &format!("{PATH}/{id}")).await.data(200)
 }
 
 async fn told(app: &TestApp, key: &str) -> Vec<Value> {
@@ -36,7 +36,7 @@ async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
     let workspace = app.workspace().await;
     app.post(&workspace.live, PATH, &due()).await.refused(409, "chatapp_not_connected");
     cloud::connect_sandbox(&app, &workspace.id).await;
-    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    let made = app.post(&workspace.live, PATH, &due()).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("tpl_"));
     assert_eq!((&made["status"], &made["components"]), (&json!("PENDING"), &due()["components"]));
     let id = made["id"].as_str().unwrap();
@@ -163,7 +163,7 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     let workspace = app.workspace().await;
     let hook = cloud::connect(&app, &workspace.id).await;
     app.advance(1).await;
-    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    let made = app.post(&workspace.live, PATH, &due()).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     let sent =
         fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
@@ -227,7 +227,7 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     let path = format!("{PATH}/{id}");
     app.patch(&workspace.live, &path, &json!({"category": "UTILITY"})).await.refused(409, "conflict");
     let change_ = json!({"components": [{"type": "BODY", "text": "Hello {{name}}."}]});
-    let changed = app.patch(&workspace.live, &path, &change_).await.expect(200)["data"].clone();
+    let changed = app.patch(&workspace.live, &path, &change_).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change_["components"]));
     let mut refused = status("REJECTED");
     refused["entry"][0]["changes"][0]["value"]["reason"] = json!("ABUSIVE_CONTENT");
@@ -270,9 +270,7 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
         json!({"id": id.to_string(), "name": name, "language": "en", "category": "UTILITY", "status": status,
             "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}, "rejected_reason": "NONE"})
     };
-    let sync = async || {
-        app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.expect(200)["data"].clone()
-    };
+    let sync = async || app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.data(200);
     for at in 0..5 {
         fake.system.put_template(template(at, &format!("t{at}"), "APPROVED"));
     }
@@ -374,10 +372,10 @@ async fn a_test_key_changes_nothing_and_sees_the_same_errors() {
     let mut other = due();
     app.post(&workspace.test, PATH, &other).await.refused(409, "conflict");
     other["name"] = json!("other");
-    let made = app.post(&workspace.test, PATH, &other).await.expect(201)["data"].clone();
+    let made = app.post(&workspace.test, PATH, &other).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("TEST_"), "{made}");
     let change = json!({"components": [{"type": "BODY", "text": "Hello."}]});
-    let changed = app.patch(&workspace.test, &path, &change).await.expect(200)["data"].clone();
+    let changed = app.patch(&workspace.test, &path, &change).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change["components"]));
     app.delete(&workspace.test, &path).await.expect(200);
     app.post(&workspace.test, &format!("{PATH}/sync"), &Value::Null).await.expect(200);

@@ -231,17 +231,17 @@ impl Kit {
 
     /// Sends a message that is answered.
     pub async fn says(&self, session: &str, text: &str) -> Value {
-        self.send(session, text).await.expect(200)["data"].clone()
+        self.send(session, text).await.data(200)
     }
 
     pub async fn get(&self, session: &str) -> Value {
         let path = format!("/v1/chat/sessions/{session}");
-        self.app.get(self.live(), &path).await.expect(200)["data"].clone()
+        self.app.get(self.live(), &path).await.data(200)
     }
 
     pub async fn end(&self, session: &str) -> Value {
         let path = format!("/v1/chat/sessions/{session}/end");
-        self.app.post(self.live(), &path, &Value::Null).await.expect(200)["data"].clone()
+        self.app.post(self.live(), &path, &Value::Null).await.data(200)
     }
 
     /// `role: text` of each message.
@@ -311,7 +311,7 @@ pub async fn a_session(app: &TestApp, workspace: &Workspace) -> String {
 #[tokio::test]
 async fn a_session_from_its_opening_to_its_end() {
     let kit = Kit::open().await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     let id = opened["sessionId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("chatsess_"));
     assert_eq!(opened, json!({"sessionId": id, "agentId": kit.agent, "reply": "Hello, I am Asha."}));
@@ -454,8 +454,7 @@ async fn a_workspace_sends_120_messages_a_minute() {
 /// Adds a member; its id.
 pub async fn member(kit: &Kit, role: &str) -> String {
     let body = json!({"email": format!("{role}@example.com"), "name": "Ravi", "role": role});
-    let made = kit.operator("POST", "/members", body).await.expect(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    kit.operator("POST", "/members", body).await.id(201)
 }
 
 #[tokio::test]
@@ -511,7 +510,7 @@ async fn a_flow_asks_and_ends() {
         ends(),
     ]))
     .await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     assert_eq!(opened["reply"], "Welcome.\n\nYour order number?", "texts of one reply are one message");
     let id = opened["sessionId"].as_str().unwrap().to_owned();
     let again = kit.says(&id, "I do not know").await;
@@ -520,7 +519,7 @@ async fn a_flow_asks_and_ends() {
         (json!(false), true)
     );
     assert_eq!(kit.says(&id, "4711").await, json!({"reply": "Goodbye.", "ended": true, "handedOff": false}));
-    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!(
         (&detail["endCause"], &detail["outcome"], &detail["extracted"]),
         (&json!("agent_ended"), &json!("done"), &json!({"order": "4711"}))
@@ -537,7 +536,7 @@ async fn the_model_ends_a_chat() {
         kit.says(&id, "That is all").await,
         json!({"reply": "Bye.", "ended": true, "handedOff": false})
     );
-    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!((&detail["endCause"], &detail["outcome"]), (&json!("agent_ended"), &json!("answered")));
 }
 
@@ -549,7 +548,7 @@ async fn a_document_is_asked_for_again_when_words_come() {
         ends(),
     ]))
     .await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     let (id, asked) = (opened["sessionId"].as_str().unwrap().to_owned(), opened["reply"].clone());
     assert!(asked.as_str().unwrap().contains("PAN card"));
     assert_eq!(kit.says(&id, "Why?").await, json!({"reply": asked, "ended": false, "handedOff": false}));

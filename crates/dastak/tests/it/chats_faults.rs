@@ -96,7 +96,7 @@ async fn an_opening_greets_even_when_the_model_is_away() {
         Turn::Fail(ProviderFault::Forbidden),
         Turn::Fail(ProviderFault::Forbidden),
     ]);
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     assert!(!opened["reply"].as_str().unwrap().is_empty());
     let id = opened["sessionId"].as_str().unwrap();
     assert_eq!(kit.says(id, "Hello").await["reply"], "You said: Hello");
@@ -127,8 +127,7 @@ impl System for Parcels {
 /// A tool of the workspace at this address, offered to its agent; its id.
 async fn give_tool(kit: &Kit, url: &str) -> String {
     let body = json!({"type": "webhook", "name": "look_up", "config": {"url": format!("{url}/parcels")}});
-    let made = kit.operator("POST", "/tools", body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = kit.operator("POST", "/tools", body).await.id(201);
     let path = format!("/v1/agents/{}", kit.agent);
     kit.app.put(kit.live(), &path, &json!({"toolIds": [id]})).await.expect(200);
     id
@@ -200,7 +199,7 @@ fn a_crash_in_the_middle_of_a_reply() {
         .await;
         app.advance(0).await;
         let path = format!("/v1/chat/sessions/{id}");
-        let shown = app.get(&live, &path).await.expect(200)["data"].clone();
+        let shown = app.get(&live, &path).await.data(200);
         assert_eq!(
             crate::chats::lines(&shown["messages"]),
             ["agent: Hello, I am Asha.", "user: Hello", "agent: You said: Hello"]

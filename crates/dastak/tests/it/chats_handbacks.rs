@@ -147,7 +147,7 @@ async fn a_conversation_without_an_outcome_needs_a_review() {
         (&shown["endCause"], &shown["outcome"]["disposition"]),
         (&json!("idle_timeout"), &Value::Null)
     );
-    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.expect(200)["data"].clone();
+    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.data(200);
     assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
     assert_eq!(
         (&cards[0]["status"], &cards[0]["columnId"], &cards[0]["suggestedColumnId"], &cards[0]["confidence"]),
@@ -161,7 +161,7 @@ async fn a_conversation_without_an_outcome_needs_a_review() {
         domain::ports::Said::End(Some("paid".into())),
     ])]);
     room.reply().await;
-    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.expect(200)["data"].clone();
+    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.data(200);
     let won =
         columns.as_array().unwrap().iter().find(|column| column["type"] == "won").unwrap()["id"].clone();
     assert_eq!((&cards[0]["status"], &cards[0]["columnId"]), (&json!("placed"), &won));

@@ -49,10 +49,9 @@ async fn a_flow_hands_over_and_goes_on_afterwards() {
         lines(&asked[0]["data"]["transcript"]),
         ["agent: What is it about?", "user: A refund", "agent: One moment."]
     );
-    let waiting =
-        kit.operator("GET", "/chats?state=awaiting_human", Value::Null).await.expect(200)["data"].clone();
+    let waiting = kit.operator("GET", "/chats?state=awaiting_human", Value::Null).await.data(200);
     assert_eq!((waiting.as_array().unwrap().len(), &waiting[0]["id"]), (1, &json!(id)));
-    let taken = kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200)["data"].clone();
+    let taken = kit.inbox(&id, "takeover", json!({"userId": user})).await.data(200);
     assert_eq!((&taken["state"], &taken["userId"]), (&json!("human"), &json!(user)));
     kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
     assert_eq!(
@@ -102,7 +101,7 @@ async fn a_flow_without_a_way_on_ends_when_it_is_handed_back() {
     kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
     kit.inbox(&id, "handback", Value::Null).await.expect(200);
     kit.app.advance(0).await;
-    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!((&chat["state"], &chat["outcome"]), (&json!("ended"), &json!("transferred")));
 }
 
@@ -177,7 +176,7 @@ async fn what_the_inbox_refuses() {
     kit.inbox(&id, "takeover", json!({"userId": editor})).await.expect(200);
     kit.inbox(&id, "takeover", json!({"userId": admin})).await.refused(409, "conflict");
     kit.inbox(&id, "messages", json!({"text": " "})).await.refused(400, "invalid_request");
-    let ended = kit.inbox(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    let ended = kit.inbox(&id, "end", Value::Null).await.data(200);
     assert_eq!((&ended["state"], &ended["endCause"]), (&json!("ended"), &json!("human_ended")));
     assert_eq!(kit.inbox(&id, "end", Value::Null).await.expect(200)["data"], ended);
     for (what, body) in [
@@ -234,7 +233,7 @@ async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
     let kit = Kit::open().await;
     let receiver = Receiver::ok().await;
     let hook = json!({"url": receiver.url, "events": ["chat.assigned", "chat.handed_back"]});
-    let hook = kit.app.post(kit.live(), "/v1/webhooks", &hook).await.expect(201)["data"].clone();
+    let hook = kit.app.post(kit.live(), "/v1/webhooks", &hook).await.data(201);
     let (id, user) = (kit.session().await, member(&kit, "editor").await);
     let long = "long ".repeat(700);
     kit.says(&id, &long).await;

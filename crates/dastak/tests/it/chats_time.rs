@@ -65,7 +65,7 @@ async fn a_suspension_ends_chats() {
     kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
     kit.app.advance(0).await;
     kit.send(&id, "Hello?").await.refused(403, "workspace_suspended");
-    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!((&chat["state"], &chat["endCause"]), (&json!("ended"), &json!("abandoned")));
     assert_eq!(kit.money().await, (999_500, 0));
 }
@@ -77,7 +77,7 @@ async fn business_hours_close_the_door() {
     kit.app.set_clock("2031-01-06T04:30:00.000Z").await;
     let path = format!("/agents/{}/business-hours", kit.agent);
     let body = json!({"timezone": "Asia/Kolkata", "hours": [{"days": [0, 1, 2, 3, 4], "from": "09:00", "to": "18:00"}]});
-    let set = kit.operator("PUT", &path, body.clone()).await.expect(200)["data"].clone();
+    let set = kit.operator("PUT", &path, body.clone()).await.data(200);
     assert_eq!(set, json!({"agentId": kit.agent, "businessHours": body}));
     let id = kit.session().await;
     kit.app.advance(8 * 3600 - 60).await;
@@ -162,10 +162,7 @@ async fn old_chats_are_deleted() {
 async fn an_erasure_reaches_chats() {
     let kit = Kit::open().await;
     let body = json!({"externalRef": "customer-1", "phone": "+919812301239", "name": "Meera"});
-    let contact = kit.app.post(kit.live(), "/v1/contacts", &body).await.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let contact = kit.app.post(kit.live(), "/v1/contacts", &body).await.id(201);
     let (live, over) = (kit.session().await, kit.session().await);
     for id in [&live, &over] {
         kit.says(id, "My name is Meera").await;

@@ -27,8 +27,7 @@ impl System for Cashier {
 async fn refunds(kit: &Kit, url: &str, idempotent: bool) -> String {
     let config = json!({"url": format!("{url}/refunds"), "idempotent": idempotent, "timeoutSeconds": 20});
     let body = json!({"type": "webhook", "name": "refund", "config": config});
-    let made = kit.operator("POST", "/tools", body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = kit.operator("POST", "/tools", body).await.id(201);
     let path = format!("/v1/agents/{}", kit.agent);
     kit.app.put(kit.live(), &path, &json!({"toolIds": [id]})).await.expect(200);
     id
@@ -251,7 +250,7 @@ impl Death {
                     .await;
             app.advance(0).await;
             let path = format!("/v1/chat/sessions/{id}");
-            let shown = app.get(&live, &path).await.expect(200)["data"].clone();
+            let shown = app.get(&live, &path).await.data(200);
             assert_eq!(writer.asked(), 1);
             (lines(&shown["messages"]), writer.shown())
         });

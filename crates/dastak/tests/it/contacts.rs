@@ -12,7 +12,7 @@ const NONE: &str = "con_00000000000000000000000000";
 
 /// A contact of an upsert.
 async fn made(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
-    app.post(&workspace.live, "/v1/contacts", &body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/contacts", &body).await.data(201)
 }
 
 fn path(contact: &Value) -> String {
@@ -37,7 +37,7 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
         "externalRef": "crm-1", "phone": "+919812345678", "preferredLanguage": "hi", "timezone": "asia/dubai", "attributes": {"city": "Pune", "n": [1, null]},
         "name": "A Person", "email": "a@example.com", "company": "Example",
     });
-    let second = app.post(&workspace.live, "/v1/contacts", &change).await.expect(200)["data"].clone();
+    let second = app.post(&workspace.live, "/v1/contacts", &change).await.data(200);
     assert_eq!(
         (&second["preferredLanguage"], &second["timezone"], &second["attributes"]),
         (&json!("hi"), &json!("Asia/Dubai"), &json!({"city": "Pune", "n": [1, null]}))

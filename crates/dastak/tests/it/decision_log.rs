@@ -57,7 +57,7 @@ pub async fn decide_in(app: &TestApp, workspace: &Workspace, world: Mode, number
 }
 
 pub async fn verify(app: &TestApp, workspace: &Workspace) -> Value {
-    app.get(&workspace.live, "/v1/audit/verify").await.expect(200)["data"].clone()
+    app.get(&workspace.live, "/v1/audit/verify").await.data(200)
 }
 
 /// A file of a test, gone with it.
@@ -430,7 +430,7 @@ async fn refused_dials_are_counted() {
     // In India the next day has begun.
     let late = move |tx: &mut store::Tx<'_>| record(tx, &context, tenant, Chain::Audit, entry(8, at));
     app.app().store.tx(late).await.unwrap();
-    let stats = app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"].clone();
+    let stats = app.get(&workspace.live, "/v1/audit/stats").await.data(200);
     // Refused: 2 5 8 11 14 17 20 23 26 29; of these 14 and 29 with a test key; and 8 again.
     assert_eq!(
         (stats["total"].as_i64(), &stats["byRule"]),

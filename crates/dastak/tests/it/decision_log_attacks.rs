@@ -224,7 +224,7 @@ async fn each_world_has_a_whole_chain_of_its_own() {
     for (key, other, records, is_test) in
         [(&workspace.live, &workspace.test, 3, "false"), (&workspace.test, &workspace.live, 4, "true")]
     {
-        let found = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+        let found = app.get(key, "/v1/audit/verify").await.data(200);
         assert_eq!(
             (found["verified"].as_bool(), found["records"].as_u64()),
             (Some(true), Some(records)),

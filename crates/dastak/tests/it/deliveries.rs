@@ -11,7 +11,7 @@ const HOUR: i64 = 3_600;
 /// The log of an endpoint, newest first.
 async fn log(app: &TestApp, workspace: &Workspace, endpoint: &Value) -> Vec<Value> {
     let path = format!("/v1/webhooks/{}/deliveries?limit=100", text(&endpoint["id"]));
-    app.get(&workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone()
+    app.get(&workspace.live, &path).await.list(200)
 }
 
 fn path_of(endpoint: &Value, delivery: &Value) -> String {
@@ -55,7 +55,7 @@ async fn a_day_of_retries_and_then_a_replay() {
     app.advance(29).await;
     assert_eq!(receiver.got().len(), 1);
     app.advance(24 * HOUR + 60).await;
-    let failed = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    let failed = app.get(&workspace.live, &path_of(&hook, &entry)).await.data(200);
     let at: Vec<i64> = failed["attempts"]
         .as_array()
         .unwrap()
@@ -97,13 +97,12 @@ async fn a_day_of_retries_and_then_a_replay() {
     let replayed = app
         .post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null)
         .await
-        .expect(202)["data"]
-        .clone();
+        .data(202);
     assert_eq!((text(&replayed["status"]), replayed["id"] == entry["id"]), ("pending", true));
     let got = receiver.wait_for(11).await;
     assert_eq!(got[10].json()["id"], *event);
     app.advance(0).await;
-    let done = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    let done = app.get(&workspace.live, &path_of(&hook, &entry)).await.data(200);
     assert_eq!(
         (text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()),
         ("succeeded", &Value::Null, 11)

@@ -82,12 +82,8 @@ async fn lone(kit: &Kit, due: &str) -> (Workspace, Value) {
     let other = kit.app.workspace().await;
     let agent = create_active(&kit.app, &other, &json!({})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
-    let made = kit
-        .app
-        .post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body)
-        .await
-        .expect(201)["data"]
-        .clone();
+    let made =
+        kit.app.post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await.data(201);
     (other, made)
 }
 
@@ -156,7 +152,7 @@ async fn the_platforms_lines_are_a_limit_of_all() {
     kit.app.advance(5).await;
     let shown = |nudge: Value, key: String| {
         let kit = &kit;
-        async move { kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone() }
+        async move { kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200) }
     };
     assert_is(&shown(nudge.clone(), other.live.clone()).await, "scheduled", None, Some("concurrency_full"));
     kit.app.advance(20).await;
@@ -369,10 +365,9 @@ async fn a_contact_is_erased_with_its_nudges() {
             &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}),
         )
         .await
-        .expect(201)["data"]
-        .clone();
+        .data(201);
     let path = format!("/v1/contacts/{}/erase", contact["id"].as_str().unwrap());
-    let erased = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
+    let erased = kit.app.post(&kit.workspace.live, &path, &json!({})).await.data(200);
     assert_eq!(erased["erased"]["nudgesCancelled"], 1);
     assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("erased"));
     let tenant = kit.workspace.id.parse().unwrap();

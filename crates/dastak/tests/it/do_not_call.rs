@@ -22,11 +22,9 @@ pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
 }
 
 async fn contact(app: &TestApp, workspace: &Workspace, reference: &str, phone: &str) -> String {
-    let made = app
-        .post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
         .await
-        .expect(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+        .id(201)
 }
 
 async fn blocked(app: &TestApp, workspace: &Workspace, id: &str) -> (bool, bool) {
@@ -69,7 +67,7 @@ async fn requests_of_the_same_moment_list_each_number_once() {
     let add = |of: &Workspace, number: u32| {
         let (app, live) = (&app, of.live.clone());
         let phones = json!({"phones": ["9812345600", format!("98123457{:02}", number / 2)]});
-        async move { app.post(&live, "/v1/dnc", &phones).await.expect(200)["data"].clone() }
+        async move { app.post(&live, "/v1/dnc", &phones).await.data(200) }
     };
     let asked = (0..40).map(|number| add(&workspace, number)).chain((0..2).map(|number| add(&other, number)));
     let told = futures_util::future::join_all(asked).await;

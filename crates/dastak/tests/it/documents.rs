@@ -105,8 +105,7 @@ impl Desk {
 
     /// Documents as the operator sees them, newest first.
     async fn listed(&self) -> Vec<Value> {
-        let listed = self.kit.operator("GET", "/documents", Value::Null).await.expect(200);
-        listed["data"].as_array().unwrap().clone()
+        self.kit.operator("GET", "/documents", Value::Null).await.list(200)
     }
 
     async fn file(&self, document: &str, query: &str) -> Answer {
@@ -166,7 +165,7 @@ pub fn other() -> Value {
 async fn a_document_that_nobody_reads_is_accepted_unverified_and_announced_once() {
     let desk = Desk::open().await;
     let session = desk.kit.session().await;
-    let answer = desk.upload(&session, &[("front", PDF), ("", JPEG)]).await.expect(200)["data"].clone();
+    let answer = desk.upload(&session, &[("front", PDF), ("", JPEG)]).await.data(200);
     let id = answer["documentId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("doc_"));
     let expected = json!({"documentId": id, "status": "unverified", "reasons": ["not_read"], "attempts": 1,
@@ -213,7 +212,7 @@ async fn details_are_read_and_national_id_numbers_masked() {
     let reader = Receiver::start(sees(&good())).await;
     let desk = Desk::read_by(&reader).await;
     let session = desk.kit.session().await;
-    let answer = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let answer = desk.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&answer["status"], &answer["reasons"]), (&json!("verified"), &json!([])));
     let events = desk.kit.events("document.received").await;
     assert_eq!(events[0]["data"]["fields"], json!({"name": "Asha Rao", "number": "XXXXX1234X"}));
@@ -231,12 +230,12 @@ async fn what_is_no_such_document_may_be_tried_again_until_the_attempts_are_over
     let reader = Receiver::start(sees(&other())).await;
     let desk = Desk::read_by(&reader).await;
     let session = desk.kit.session().await;
-    let first = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let first = desk.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&first["status"], &first["attempts"]), (&json!("open"), &json!(1)));
     assert_eq!(first["reasons"], json!(["this is a bill, no. XXXX XXXX 9012"]));
     assert_eq!((&first["reply"], &first["ended"]), (&json!("Please send: PAN card"), &json!(false)));
     assert_eq!(desk.kit.events("document.received").await.len(), 0, "the step is not over");
-    let second = desk.upload(&session, &[("", JPEG)]).await.expect(200)["data"].clone();
+    let second = desk.upload(&session, &[("", JPEG)]).await.data(200);
     let same = (&second["documentId"], &second["status"], &second["attempts"]);
     assert_eq!(same, (&first["documentId"], &json!("failed"), &json!(2)));
     assert_eq!((&second["reply"], &second["ended"]), (&json!("A colleague will call you."), &json!(true)));
@@ -263,7 +262,7 @@ async fn a_second_attempt_may_be_good_and_missing_details_leave_it_unverified() 
     desk.upload(&session, &[("", PNG)]).await.expect(200);
     reader
         .behave(sees(&json!({"matches": true, "legible": true, "problems": [], "fields": {"name": "Asha"}})));
-    let second = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let second = desk.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&second["status"], &second["attempts"]), (&json!("unverified"), &json!(2)));
     assert_eq!(second["reasons"], json!(["number could not be read"]));
     let events = desk.kit.events("document.received").await;
@@ -278,7 +277,7 @@ async fn a_reader_that_fails_and_files_that_are_no_pictures_leave_it_unverified(
     let desk = Desk::read_by(&reader).await;
     for (parts, asked) in [(&[("", PNG)][..], 1), (&[("", PNG), ("", PDF)], 1)] {
         let session = desk.kit.session().await;
-        let answer = desk.upload(&session, parts).await.expect(200)["data"].clone();
+        let answer = desk.upload(&session, parts).await.data(200);
         assert_eq!((&answer["status"], &answer["reasons"]), (&json!("unverified"), &json!(["not_read"])));
         assert_eq!(reader.got().len(), asked);
     }
@@ -291,7 +290,7 @@ async fn the_words_of_a_pdf_are_read() {
     let desk = Desk::read_by(&reader).await;
     let session = desk.kit.session().await;
     let page = pages(&["BT /F1 12 Tf 72 700 Td (Permanent account number of Asha Rao) Tj ET".to_owned()]);
-    let answer = desk.upload(&session, &[("", &page), ("", PNG)]).await.expect(200)["data"].clone();
+    let answer = desk.upload(&session, &[("", &page), ("", PNG)]).await.data(200);
     assert_eq!((&answer["status"], &answer["reasons"]), (&json!("verified"), &json!([])));
     let content = &reader.got()[0].json()["messages"][1]["content"];
     let words = content[1]["text"].as_str().expect("words");
@@ -396,7 +395,7 @@ async fn a_teammate_verifies_or_rejects_it() {
     let updates = async || desk.kit.events("document.updated").await;
     desk.kit.app.advance(60).await;
     let shown = desk.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await;
-    let shown = shown.expect(200)["data"].clone();
+    let shown = shown.data(200);
     assert_eq!(
         (&shown["status"], &shown["reasons"]),
         (&json!("rejected"), &json!(["expired, XXXX XXXX 9012"]))
@@ -405,7 +404,7 @@ async fn a_teammate_verifies_or_rejects_it() {
     assert_eq!((updates().await.len(), &updates().await[0]["data"]), (1, &shown));
     desk.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await.expect(200);
     assert_eq!(updates().await.len(), 1, "what says the same changes nothing");
-    let shown = desk.review(id, json!({"status": "verified"})).await.expect(200)["data"].clone();
+    let shown = desk.review(id, json!({"status": "verified"})).await.data(200);
     assert_eq!((&shown["status"], &shown["reasons"]), (&json!("verified"), &json!([])));
     assert_eq!(updates().await.len(), 2);
     for (body, field) in [

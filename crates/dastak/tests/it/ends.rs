@@ -86,7 +86,7 @@ async fn nudges_whose_calls_end_together_end_as_if_each_were_alone() {
         ledger_adds_up(&kit.app, &kit.workspace.live, &kit.workspace.id).await;
     }
     let path = format!("/v1/agents/{}/board", kit.agent);
-    let board = kit.app.get(&kit.workspace.live, &path).await.expect(200)["data"].clone();
+    let board = kit.app.get(&kit.workspace.live, &path).await.data(200);
     let cards: i64 = board["columns"].as_array().unwrap().iter().map(|c| c["count"].as_i64().unwrap()).sum();
     // Who was reached: those that talked, those that opted out, one alone and six of each burst.
     assert_eq!(cards, 2 * (1 + 6 + 6), "{board}");
@@ -127,7 +127,7 @@ async fn a_call_that_cannot_be_looked_at_holds_up_no_other() {
     };
     let shown = async |n: usize| {
         let path = format!("/v1/calls/{}", placed[n]);
-        kit.app.get(&kit.workspace.live, &path).await.expect(200)["data"].clone()
+        kit.app.get(&kit.workspace.live, &path).await.data(200)
     };
     set("'flow_that_is_not_there'").await;
     kit.app.advance(30).await;

@@ -27,8 +27,7 @@ async fn person(app: &TestApp, workspace: &Workspace, opt_out: bool) -> String {
 async fn erase(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
     app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
         .await
-        .expect(200)["data"]
-        .clone()
+        .data(200)
 }
 
 /// Every text column of every table, as `table.column`.

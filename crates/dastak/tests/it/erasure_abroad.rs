@@ -22,7 +22,7 @@ const NUMBER: &str = "+971501234987";
 
 async fn erase(app: &TestApp, key: &str, contact: &str) -> Value {
     let path = format!("/v1/contacts/{contact}/erase");
-    app.send("POST", &path, Some(key), &[], Bytes::new()).await.expect(200)["data"].clone()
+    app.send("POST", &path, Some(key), &[], Bytes::new()).await.data(200)
 }
 
 /// The person's contact, which the channel made.
@@ -40,7 +40,7 @@ async fn nothing_of_a_person_from_abroad_is_left() {
     app.post(live, "/v1/webhooks", &endpoint).await.expect(201);
     desk.hears(NUMBER, &format!("I am {MARK}")).await;
     let answer = json!({"to": NUMBER, "text": format!("Hello {MARK}")});
-    let sent = desk.send(&answer).await.expect(201)["data"].clone();
+    let sent = desk.send(&answer).await.data(201);
     app.advance(2).await;
     let sent = desk.message(&sent["messageId"]).await;
     let provider_id = sent["providerMessageId"].as_str().expect("it was sent").to_owned();

@@ -25,7 +25,7 @@ async fn deliveries(room: &Room, endpoint: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for entry in listed["data"].as_array().unwrap() {
         let path = format!("{path}/{}", entry["id"].as_str().unwrap());
-        all.push(room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone());
+        all.push(room.kit.app.get(room.kit.live(), &path).await.data(200));
     }
     all
 }

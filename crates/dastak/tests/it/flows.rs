@@ -11,7 +11,7 @@ use crate::agents::{create, create_active};
 use crate::app::{TestApp, Workspace};
 
 async fn flow(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
-    app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.expect(200)["data"].clone()
+    app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.data(200)
 }
 
 /// An agent with this prompt; its id.
@@ -284,7 +284,7 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
             json!("a"),
         ),
     ] {
-        let saved = app.put(&workspace.live, &path, &save(&graph, base)).await.expect(200)["data"].clone();
+        let saved = app.put(&workspace.live, &path, &save(&graph, base)).await.data(200);
         base += 1;
         let issues = saved["issues"].as_array().unwrap();
         let issue =
@@ -385,8 +385,7 @@ async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
     }
     let tools = format!("/workspaces/{}/tools", workspace.id);
     let tool = json!({"type": "webhook", "name": "x", "config": {"url": "https://crm.example.com/"}});
-    let tool =
-        app.operator("POST", &tools, &tool).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let tool = app.operator("POST", &tools, &tool).await.id(201);
     let ready = create_active(
         &app,
         &workspace,

@@ -215,10 +215,7 @@ async fn a_suspension_ends_live_calls_and_refuses_new_ones() {
     let other = app.workspace().await;
     let body =
         json!({"agentId": kit.desk.agent, "toNumber": "+919812301234", "scheduledAt": kit.desk.at(120)});
-    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.id(201);
     kit.workspace("PATCH", "", &json!({"suspended": true})).await.expect(200);
     app.advance(0).await;
     let mut wishes = kit.wishes();

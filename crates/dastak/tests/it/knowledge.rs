@@ -25,7 +25,7 @@ pub async fn add(app: &TestApp, workspace: &Workspace, base: &str, title: Option
         Some(title) => json!({"title": title, "text": text}),
         None => json!({"text": text}),
     };
-    app.post(&workspace.live, &format!("{base}/documents"), &body).await.expect(200)["data"].clone()
+    app.post(&workspace.live, &format!("{base}/documents"), &body).await.data(200)
 }
 
 /// Contents of the hits of a search, best first.
@@ -36,11 +36,11 @@ pub async fn found(app: &TestApp, key: &str, base: &str, question: &str) -> Vec<
 
 async fn search(app: &TestApp, key: &str, base: &str, question: &str) -> Value {
     let query: String = question.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    app.get(key, &format!("{base}/search?q={query}")).await.expect(200)["data"].clone()
+    app.get(key, &format!("{base}/search?q={query}")).await.data(200)
 }
 
 async fn counts(app: &TestApp, workspace: &Workspace, base: &str) -> [i64; 3] {
-    let shown = app.get(&workspace.live, base).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, base).await.data(200);
     ["documentCount", "chunkCount", "agentCount"].map(|name| shown[name].as_i64().unwrap())
 }
 
@@ -58,16 +58,16 @@ async fn a_base_is_made_listed_read_and_deleted() {
     });
     assert_eq!(made, expected);
     let second = base(&app, &workspace).await;
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.data(200);
     let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|base| base["id"].as_str().unwrap()).collect();
     assert_eq!(ids, [second.rsplit('/').next().unwrap(), id], "newest first");
-    let shown = app.get(&workspace.live, &path(id)).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, &path(id)).await.data(200);
     assert_eq!(shown["documents"], json!([]));
     let deleted = app.delete(&workspace.live, &path(id)).await.expect(200);
     assert_eq!(deleted["data"], json!({"id": id, "deleted": true}));
     app.get(&workspace.live, &path(id)).await.refused(404, "not_found");
     app.delete(&workspace.live, &path(id)).await.refused(404, "not_found");
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.data(200);
     assert_eq!(listed.as_array().unwrap().len(), 1);
 }
 
@@ -177,10 +177,10 @@ async fn agents_use_a_base_until_it_is_deleted() {
     let body = json!({"systemPrompt": "Answer questions.", "knowledgeBaseId": id(&base)});
     let agent = agents::create_active(&app, &workspace, &body).await;
     let agent = format!("/v1/agents/{agent}");
-    let shown = app.get(&workspace.live, &agent).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, &agent).await.data(200);
     assert_eq!(shown["knowledgeBaseId"], id(&base));
     assert_eq!(counts(&app, &workspace, &base).await, [0, 0, 1]);
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.data(200);
     assert_eq!(listed[0]["agentCount"], 1);
 
     let theirs = json!({"name": "x", "knowledgeBaseId": id(&base)});
@@ -189,7 +189,7 @@ async fn agents_use_a_base_until_it_is_deleted() {
     app.post(&workspace.live, "/v1/agents", &odd).await.refused(400, "knowledge_base_not_found");
 
     app.delete(&workspace.live, &base).await.expect(200);
-    let after = app.get(&workspace.live, &agent).await.expect(200)["data"].clone();
+    let after = app.get(&workspace.live, &agent).await.data(200);
     assert_eq!((&after["knowledgeBaseId"], &after["status"]), (&Value::Null, &json!("active")));
     let gone = json!({"name": "x", "knowledgeBaseId": id(&base)});
     app.put(&workspace.live, &agent, &gone).await.refused(400, "knowledge_base_not_found");

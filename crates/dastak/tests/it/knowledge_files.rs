@@ -8,8 +8,7 @@ use crate::receiver::{Behaviour, Receiver};
 
 /// A base of a workspace.
 async fn base(app: &TestApp, workspace: &Workspace) -> String {
-    let made = app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Help"})).await.expect(201);
-    made["data"]["id"].as_str().expect("an id").to_owned()
+    app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Help"})).await.id(201)
 }
 
 /// Uploads a file in the field of this name.

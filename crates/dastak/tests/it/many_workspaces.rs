@@ -95,7 +95,7 @@ async fn calls_of_many_workspaces_at_once_are_decided_on_as_if_each_were_alone()
         let (balance, held) = money(&app, workspace).await;
         assert_eq!((balance, held), (1_000_000, placed * 600), "each call holds a minute of its own wallet");
         for (key, world) in [(&workspace.live, "live"), (&workspace.test, "test")] {
-            let verified = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+            let verified = app.get(key, "/v1/audit/verify").await.data(200);
             assert_eq!(verified["verified"], true, "{world}: {verified}");
         }
         let listed = app.get(&workspace.test, "/v1/calls").await.expect(200);
@@ -132,7 +132,7 @@ async fn opt_outs_of_many_workspaces_at_once_go_to_their_own_lists() {
     let counts: Vec<(i64, i64)> = answers
         .into_iter()
         .map(|answer| {
-            let data = answer.expect(200)["data"].clone();
+            let data = answer.data(200);
             (data["added"].as_i64().unwrap(), data["alreadyListed"].as_i64().unwrap())
         })
         .collect();

@@ -63,7 +63,7 @@ async fn what_the_workspace_lacks_fails_at_once() {
     kit.app.advance(1800).await;
     kit.change(&json!({"suspended": false})).await;
     assert_is(&kit.get(&later).await, "finished", Some("failed"), Some("workspace_suspended"));
-    let numbers = kit.app.get(&kit.workspace.live, "/v1/numbers").await.expect(200)["data"].clone();
+    let numbers = kit.app.get(&kit.workspace.live, "/v1/numbers").await.data(200);
     let path = format!("/workspaces/{}/numbers/{}", kit.workspace.id, numbers[0]["id"].as_str().unwrap());
     let named = kit.make("9812340303", &json!({"scheduledAt": "2027-03-01T07:10:00Z"})).await;
     kit.app.operator("DELETE", &path, &Value::Null).await.expect(200);
@@ -86,12 +86,9 @@ async fn without_a_carrier_it_fails_at_once() {
         Some("failed"),
         Some("india_residency_unavailable"),
     );
-    let simulated =
-        kit.send(&kit.workspace.test, "t", &kit.body(TALK, &json!({}))).await.expect(201)["data"].clone();
+    let simulated = kit.send(&kit.workspace.test, "t", &kit.body(TALK, &json!({}))).await.data(201);
     kit.app.advance(10).await;
-    let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&simulated))).await.expect(200)
-        ["data"]
-        .clone();
+    let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&simulated))).await.data(200);
     assert_is(&shown, "finished", Some("connected"), Some("agent_ended"));
 }
 
@@ -105,11 +102,10 @@ async fn a_revoked_key_ends_what_waits_and_not_what_rings() {
         waiting.push(
             kit.send(&key, &format!("{number}"), &kit.body(&format!("981234040{number}"), &later))
                 .await
-                .expect(201)["data"]
-                .clone(),
+                .data(201),
         );
     }
-    let ringing = kit.send(&key, "r", &kit.body("9812340409", &json!({}))).await.expect(201)["data"].clone();
+    let ringing = kit.send(&key, "r", &kit.body("9812340409", &json!({}))).await.data(201);
     let mine = kit.make("9812340408", &later).await;
     kit.app.advance(1).await;
     let keys = kit
@@ -138,11 +134,8 @@ async fn an_expired_key_stops_the_dial_itself() {
     let made =
         kit.app.operator("POST", &format!("/workspaces/{}/keys", kit.workspace.id), &body).await.expect(201);
     let key = made["data"]["key"].as_str().unwrap();
-    let nudge = kit
-        .send(key, "k", &kit.body(TALK, &json!({"scheduledAt": "2027-03-01T07:00:00Z"})))
-        .await
-        .expect(201)["data"]
-        .clone();
+    let nudge =
+        kit.send(key, "k", &kit.body(TALK, &json!({"scheduledAt": "2027-03-01T07:00:00Z"}))).await.data(201);
     kit.app.advance(1800).await;
     assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("api_key_revoked"));
 }

@@ -79,9 +79,7 @@ async fn a_talk_goes_through_every_status() {
         assert_eq!(finished[field], attempt[field], "{field}");
     }
     let shown =
-        kit.app.get(&kit.workspace.live, &format!("/v1/calls/{}", call.as_str().unwrap())).await.expect(200)
-            ["data"]
-            .clone();
+        kit.app.get(&kit.workspace.live, &format!("/v1/calls/{}", call.as_str().unwrap())).await.data(200);
     assert_eq!(
         (shown["metadata"].clone(), shown["endCause"].clone()),
         (json!({"order": 7}), json!("agent_ended"))
@@ -102,7 +100,7 @@ async fn what_was_said_needs_the_scope_to_read_calls() {
     let kit = Kit::start().await;
     let nudge = kit.play(TALK, &json!({}), 20).await;
     let key = kit.app.key(&kit.workspace.id, "live", json!(["nudges:read"])).await;
-    let shown = kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone();
+    let shown = kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200);
     let attempt = &shown["attemptsList"][0];
     assert_eq!(
         (&attempt["summary"], &attempt["extracted"], &shown["recordingUrl"]),
@@ -240,12 +238,9 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
         ("9812346666", "connected", json!("agent_ended")),
         ("9812340001", "connected", json!("agent_ended")),
     ] {
-        let made =
-            kit.send(&kit.workspace.test, to, &kit.body(to, &json!({}))).await.expect(201)["data"].clone();
+        let made = kit.send(&kit.workspace.test, to, &kit.body(to, &json!({}))).await.data(201);
         kit.app.advance(16).await;
-        let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.expect(200)
-            ["data"]
-            .clone();
+        let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.data(200);
         assert_is(&shown, "finished", Some(result), reason.as_str());
         assert_eq!(shown["livemode"], false);
     }
@@ -253,9 +248,7 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
     assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]));
     // The window is evaluated, as for live ones.
     kit.app.set_clock("2027-03-01T18:00:00Z").await;
-    let held =
-        kit.send(&kit.workspace.test, "late", &kit.body("9812340001", &json!({}))).await.expect(201)["data"]
-            .clone();
+    let held = kit.send(&kit.workspace.test, "late", &kit.body("9812340001", &json!({}))).await.data(201);
     assert_is(&held, "scheduled", None, Some("outside_calling_window"));
 }
 

@@ -53,12 +53,11 @@ impl Kit {
 
     /// Makes a live nudge; what the answer shows.
     pub async fn make(&self, to: &str, more: &Value) -> Value {
-        self.ask(to, more).await.expect(201)["data"].clone()
+        self.ask(to, more).await.data(201)
     }
 
     pub async fn get(&self, nudge: &Value) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/nudges/{}", id(nudge))).await.expect(200)["data"]
-            .clone()
+        self.app.get(&self.workspace.live, &format!("/v1/nudges/{}", id(nudge))).await.data(200)
     }
 
     /// Changes the workspace.
@@ -92,7 +91,7 @@ impl Kit {
 
     pub async fn timeline(&self, nudge: &Value) -> Vec<Value> {
         let path = format!("/v1/nudges/{}/timeline", id(nudge));
-        self.app.get(&self.workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone()
+        self.app.get(&self.workspace.live, &path).await.list(200)
     }
 }
 
@@ -303,8 +302,7 @@ async fn one_live_nudge_per_number_and_mode() {
     let first = kit.make("9812340001", &later).await;
     let refused = kit.ask("+91 98123 40001", &json!({})).await.refused(409, "nudge_in_flight");
     assert_eq!(refused["meta"]["nudgeId"], first["id"]);
-    let test =
-        kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &later)).await.expect(201)["data"].clone();
+    let test = kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &later)).await.data(201);
     assert_eq!(test["livemode"], false);
     kit.send(&kit.workspace.test, "t2", &kit.body("9812340001", &json!({})))
         .await
@@ -385,7 +383,7 @@ async fn cancelling_one_and_many() {
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
     let one = kit.make("9812340001", &later).await;
     let path = format!("/v1/nudges/{}/cancel", id(&one));
-    let cancelled = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
+    let cancelled = kit.app.post(&kit.workspace.live, &path, &json!({})).await.data(200);
     assert_is(&cancelled, "finished", Some("cancelled"), Some("cancelled"));
     assert_eq!(
         (cancelled["nextAttemptAt"].clone(), cancelled["finishedAt"].clone()),
@@ -412,21 +410,11 @@ async fn cancelling_one_and_many() {
         kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &wrong).await.refused(400, "invalid_request");
     }
     let ids = json!({"ids": [live[0], live[0], live[1], one["id"], test, "ndg_0", "ndg_01jzzzzzzzzzzzzzzzzzzzzzzz"]});
-    let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &ids).await.expect(200)["data"].clone();
+    let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &ids).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[0], live[1]]}));
-    let done = kit
-        .app
-        .post(&kit.workspace.live, "/v1/nudges/cancel", &json!({"all": true}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[2], live[3]]}));
-    let done = kit
-        .app
-        .post(&kit.workspace.test, "/v1/nudges/cancel", &json!({"all": true}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let done = kit.app.post(&kit.workspace.test, "/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done["ids"], json!([test]));
     for cancelled in live {
         assert_eq!(kit.kinds(&json!({"id": cancelled})).await, ["nudge.scheduled", "nudge.finished"]);
@@ -529,9 +517,7 @@ async fn a_preflight_says_what_a_dial_would_meet() {
     let ask = |to: &'static str| {
         let kit = &kit;
         let body = json!({"agentId": kit.agent, "toNumber": to});
-        async move {
-            kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.expect(200)["data"].clone()
-        }
+        async move { kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.data(200) }
     };
     let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
     assert_eq!(ask("09812340001").await, free);

@@ -151,7 +151,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
             (_, FULL) => drop(answer.refused(429, "pending_limit")),
             (_, _) => {
                 assert_eq!(answer.status, 201, "{place}");
-                return Some(answer.expect(201)["data"].clone());
+                return Some(answer.data(201));
             }
         }
         None
@@ -187,7 +187,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
         let workspace = &offices[*office].0;
         let key = if *kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
         let path = format!("/v1/nudges/{}", nudge["id"].as_str().unwrap());
-        let now = app.get(key, &path).await.expect(200)["data"].clone();
+        let now = app.get(key, &path).await.data(200);
         if (*kind, *office) == (Kind::Listed, LISTS) {
             assert_eq!((&now["status"], &now["blockReason"]), (&json!("finished"), &json!("opt_out")));
         } else if *kind != Kind::Known {

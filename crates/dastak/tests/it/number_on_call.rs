@@ -24,9 +24,7 @@ fn one_after_the_other(calls: &[Value], number: &str) -> usize {
 
 async fn nudge(kit: &Kit, to: &str, due: &str) -> Value {
     let body = json!({"agentId": kit.agent, "toNumber": to, "scheduledAt": due});
-    kit.app.post_with(&kit.workspace.live, "/v1/nudges", &[("idempotency-key", to)], &body).await.expect(201)
-        ["data"]
-        .clone()
+    kit.app.post_with(&kit.workspace.live, "/v1/nudges", &[("idempotency-key", to)], &body).await.data(201)
 }
 
 async fn calls(kit: &Kit) -> Vec<Value> {

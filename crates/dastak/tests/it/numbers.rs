@@ -12,9 +12,8 @@ async fn numbers_are_listed() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let mobile =
-        app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.expect(201)["data"].clone();
-    let listed = app.get(&workspace.test, "/v1/numbers").await.expect(200)["data"].clone();
+    let mobile = app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.data(201);
+    let listed = app.get(&workspace.test, "/v1/numbers").await.data(200);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[1], mobile);
     let expected = json!({
@@ -41,7 +40,7 @@ async fn a_published_inbound_call_agent_answers_a_number() {
     let agent = create_active(&app, &workspace, &inbound).await;
     let body = |agent: &str| json!({"agentId": agent});
 
-    let set = app.put(&workspace.live, &path, &body(&agent)).await.expect(200)["data"].clone();
+    let set = app.put(&workspace.live, &path, &body(&agent)).await.data(200);
     let mut expected = number.clone();
     expected["inboundAgentId"] = json!(agent);
     assert_eq!(set, expected);

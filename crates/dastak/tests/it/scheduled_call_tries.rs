@@ -143,7 +143,7 @@ async fn anything_else_that_refuses_fails_it() {
         let mut body = stage.body("+919812345678", at);
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let stage = &stage;
-        async move { stage.post(&body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned() }
+        async move { stage.post(&body).await.id(201) }
     };
     let rows = [
         (schedule(json!({"agentId": unpublished})).await, "agent_not_published"),
@@ -201,10 +201,7 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
     let lone = stage.app.workspace().await;
     let agent = create_active(&stage.app, &lone, &json!({"systemPrompt": "Hi."})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812345678", "scheduledAt": at});
-    let id = stage.app.post(&lone.test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = stage.app.post(&lone.test, "/v1/scheduled-calls", &body).await.id(201);
     stage.app.set_clock(at).await;
     let mine =
         stage.app.get(&lone.test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]["callId"]

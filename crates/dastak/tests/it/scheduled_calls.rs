@@ -35,13 +35,11 @@ impl Stage {
 
     /// Schedules a call; its id.
     pub async fn schedule(&self, to: &str, at: &str) -> String {
-        let made = self.post(&self.body(to, at)).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.post(&self.body(to, at)).await.id(201)
     }
 
     pub async fn get(&self, id: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]
-            .clone()
+        self.app.get(&self.workspace.live, &format!("/v1/scheduled-calls/{id}")).await.data(200)
     }
 
     pub async fn operator(&self, method: &str, path: &str, body: Value) -> Value {
@@ -49,7 +47,7 @@ impl Stage {
     }
 
     pub async fn calls(&self) -> Vec<Value> {
-        self.app.get(&self.workspace.live, "/v1/calls").await.expect(200)["data"].as_array().unwrap().clone()
+        self.app.get(&self.workspace.live, "/v1/calls").await.list(200)
     }
 
     #[track_caller]
@@ -158,13 +156,8 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
         .post(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"})))
         .await
         .expect(201);
-    let poor = app
-        .operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true}))
-        .await
-        .expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let poor =
+        app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.id(201);
     let live = app.key(&poor, "live", json!("all")).await;
     let numberless = Workspace { id: poor, live: live.clone(), test: String::new() };
     let agent = create_active(app, &numberless, &json!({"systemPrompt": "Hi."})).await;
@@ -188,7 +181,7 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
     let stage = Stage::new().await;
     let mut body = stage.body("+919812345678", "2027-01-05T06:30:00Z");
     body["metadata"] = json!({"order": "A-1"});
-    let id = stage.post(&body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = stage.post(&body).await.id(201);
     stage.app.set_clock("2027-01-05T06:29:59Z").await;
     Stage::is(&stage.get(&id).await, "scheduled", Value::Null, 0, json!("2027-01-05T06:30:00.000Z"));
     stage.app.advance(1).await;
@@ -199,8 +192,7 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
         .app
         .get(&stage.workspace.live, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap()))
         .await
-        .expect(200)["data"]
-        .clone();
+        .data(200);
     assert_eq!(
         (&call["status"], &call["startedAt"], &call["metadata"]),
         (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"}))
@@ -224,8 +216,7 @@ async fn what_waits_can_be_cancelled_and_nothing_else() {
     let stage = Stage::new().await;
     let path = |id: &str| format!("/v1/scheduled-calls/{id}");
     let waiting = stage.schedule("+919812345678", "2027-01-05T06:30:00Z").await;
-    let cancelled =
-        stage.app.delete(&stage.workspace.live, &path(&waiting)).await.expect(200)["data"].clone();
+    let cancelled = stage.app.delete(&stage.workspace.live, &path(&waiting)).await.data(200);
     Stage::is(&cancelled, "cancelled", Value::Null, 0, Value::Null);
     let placed = stage.schedule("+919812345678", MORNING).await;
     let failed = stage.schedule("+919812349999", MORNING).await;
@@ -292,22 +283,15 @@ async fn a_test_key_has_its_own_scheduled_calls_which_are_simulated_at_any_hour(
         )
         .await;
     let body = stage.body("+919812342222", "2027-01-05T22:00:00+05:30");
-    let id = stage.app.post(test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = stage.app.post(test, "/v1/scheduled-calls", &body).await.id(201);
     stage.app.get(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
     stage.app.delete(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
     assert_eq!(stage.app.get(live, "/v1/scheduled-calls").await.expect(200)["data"], json!([]));
     stage.app.set_clock("2027-01-05T22:00:11+05:30").await;
-    let placed = stage.app.get(test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"].clone();
+    let placed = stage.app.get(test, &format!("/v1/scheduled-calls/{id}")).await.data(200);
     Stage::is(&placed, "placed", Value::Null, 1, Value::Null);
-    let call = stage
-        .app
-        .get(test, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap()))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let call =
+        stage.app.get(test, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap())).await.data(200);
     assert_eq!((&call["outcome"], &call["endCause"]), (&json!("simulated"), &json!("agent_ended")));
 }
 
@@ -317,9 +301,7 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     let id = stage.schedule("+919812345678", "2027-01-05T22:00:00+05:30").await;
     stage.app.set_clock("2027-01-06T03:31:00Z").await;
     let timeline =
-        stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{id}/timeline")).await.expect(200)
-            ["data"]
-            .clone();
+        stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{id}/timeline")).await.data(200);
     let shown: Vec<String> = timeline
         .as_array()
         .unwrap()
@@ -354,9 +336,7 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     );
     assert!(!timeline.to_string().contains("9812345678"), "no personal data");
     let call = timeline[2]["callId"].as_str().unwrap();
-    let calls = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200)
-        ["data"]
-        .clone();
+    let calls = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{call}/timeline")).await.data(200);
     let events: Vec<&str> =
         calls.as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
     assert_eq!(events, ["placement", "answered", "ended"]);
@@ -417,7 +397,7 @@ async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     body["externalRef"] = json!("loan-7");
     body["variables"] = json!({"name": "Ravi"});
     body["metadata"] = json!({"note": "Ravi"});
-    let by_reference = stage.post(&body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let by_reference = stage.post(&body).await.id(201);
     let other = stage.schedule("+919812345677", "2027-01-05T06:30:00Z").await;
     stage
         .app

@@ -9,7 +9,7 @@ const NONE: &str = "dst_00000000000000000000000000";
 
 /// A stream that was made.
 pub async fn stream(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
-    app.post(&workspace.live, "/v1/data-streams", body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/data-streams", body).await.data(201)
 }
 
 /// A stream of the kind `webhook`.
@@ -227,9 +227,7 @@ async fn another_source_is_begun_at_its_end() {
     let made = stream(&app, &workspace, &body).await;
     let first = poll(&app, &workspace, &made).await.expect("a first check");
     assert!(!first.baseline && first.next_at.is_some());
-    let change = async |change: Value| {
-        app.patch(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone()
-    };
+    let change = async |change: Value| app.patch(&workspace.live, &path(&made), &change).await.data(200);
     for same in [
         json!({"name": "Other"}),
         json!({"config": {"countryCode": "US"}}),
@@ -251,7 +249,7 @@ async fn another_source_is_begun_at_its_end() {
         let now = poll(&app, &workspace, &made).await.unwrap();
         assert!(now.baseline && now.claim > before.claim, "{other} begins anew at the end of the source");
     }
-    let shown = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, &path(&made)).await.data(200);
     assert_eq!(
         (&shown["config"], &shown["integrationId"], &shown["fieldMap"], &shown["name"]),
         (
@@ -301,7 +299,7 @@ async fn status_moves_as_the_table_says() {
     let sheets = integration(&app, &workspace, "google_sheets").await;
     let made = stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
     let set = async |status: &str| {
-        app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.expect(200)["data"].clone()
+        app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.data(200)
     };
     assert_eq!(set("paused").await["status"], "paused");
     assert_eq!(set("paused").await["status"], "paused");
@@ -317,7 +315,7 @@ async fn status_moves_as_the_table_says() {
         })
         .await
         .unwrap();
-    let stopped = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    let stopped = app.get(&workspace.live, &path(&made)).await.data(200);
     assert_eq!(
         (&stopped["status"], &stopped["lastError"]),
         (&json!("error"), &json!("the spreadsheet does not exist"))
@@ -341,11 +339,8 @@ async fn a_rotated_token_replaces_the_old_one_at_once() {
     let workspace = app.workspace().await;
     let mut made = webhook(&app, &workspace).await;
     let old = made["token"].clone();
-    let rotated = app
-        .post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null)
-        .await
-        .expect(200)["data"]
-        .clone();
+    let rotated =
+        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.data(200);
     assert_eq!((&rotated["id"], &rotated["ingestUrl"]), (&made["id"], &made["ingestUrl"]));
     assert_ne!(rotated["token"], old);
     send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");

@@ -18,7 +18,7 @@ const DAY: i64 = 86_400;
 /// Attaches a stream to a campaign.
 async fn attach(desk: &Desk, campaign: &str, stream: &Value, body: &Value) -> Value {
     let path = format!("{campaign}/streams/{}", stream["id"].as_str().unwrap());
-    desk.put(&path, body).await.expect(200)["data"].clone()
+    desk.put(&path, body).await.data(200)
 }
 
 async fn detach(desk: &Desk, campaign: &str, stream: &Value) -> crate::app::Answer {
@@ -54,7 +54,7 @@ async fn a_new_record_is_put_on_every_list() {
     );
     attach(&desk, &two, &made, &json!({})).await;
     let body = json!([{"first_name": "Asha", "last_name": "Rao", "mobile": "98123 45678", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}]);
-    let answer = send(&desk.app, &made, &body).await.expect(202)["data"].clone();
+    let answer = send(&desk.app, &made, &body).await.data(202);
     assert_eq!(
         (&answer["accepted"], &answer["invalid"], &answer["queued"]),
         (&json!(1), &json!(1), &json!(1))
@@ -74,15 +74,11 @@ async fn a_new_record_is_put_on_every_list() {
     );
     assert_eq!(on_two[0]["variables"], json!({}));
     // A number is on a list once, whatever it comes with.
-    let again =
-        send(&desk.app, &made, &json!({"phone": "9812345678", "name": "Other"})).await.expect(202)["data"]
-            .clone();
+    let again = send(&desk.app, &made, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&again["duplicate"], &again["queued"]), (&json!(1), &json!(0)));
     let other = webhook(&desk.app, &desk.workspace).await;
     attach(&desk, &one, &other, &json!({})).await;
-    let same =
-        send(&desk.app, &other, &json!({"phone": "9812345678", "name": "Other"})).await.expect(202)["data"]
-            .clone();
+    let same = send(&desk.app, &other, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&same["accepted"], &same["queued"]), (&json!(1), &json!(0)));
     assert_eq!(rows(&desk, &one).await, on_one);
     // What is known of it everywhere.
@@ -282,7 +278,7 @@ async fn only_campaigns_that_are_not_over_get_people() {
     desk.put(&past, &json!({"settings": {"endAt": soon}})).await.expect(200);
     desk.app.delete(&desk.workspace.live, &deleted).await.expect(200);
     desk.app.advance(120).await;
-    let answer = send(&desk.app, &made, &json!({"phone": "9812345678"})).await.expect(202)["data"].clone();
+    let answer = send(&desk.app, &made, &json!({"phone": "9812345678"})).await.data(202);
     assert_eq!((&answer["accepted"], &answer["queued"]), (&json!(1), &json!(1)));
     for (campaign, count) in [(&draft, 1), (&paused, 1), (&active, 1), (&archived, 0), (&past, 0)] {
         assert_eq!(rows(&desk, campaign).await.len(), count, "{campaign}");
@@ -328,7 +324,7 @@ async fn a_backfill_that_was_left_is_finished() {
     let made = webhook(&desk.app, &desk.workspace).await;
     let people: Vec<Value> =
         (0..30).map(|at| json!({"phone": format!("98123456{at:02}"), "city": "Pune"})).collect();
-    let sent = send(&desk.app, &made, &json!(people)).await.expect(202)["data"].clone();
+    let sent = send(&desk.app, &made, &json!(people)).await.data(202);
     let record = |at: usize| sent["results"][at]["recordId"].as_str().unwrap().to_owned();
     let campaign = desk.campaign(json!({})).await;
     attach(&desk, &campaign, &made, &json!({"variableMapping": {"town": "city"}})).await;
@@ -577,7 +573,7 @@ async fn an_erasure_reaches_records() {
         "{}",
         records.text
     );
-    let records = records.expect(200)["data"].clone();
+    let records = records.data(200);
     for emptied in [&records[1], &records[2]] {
         assert_eq!(
             (
@@ -593,7 +589,7 @@ async fn an_erasure_reaches_records() {
     }
     assert_eq!(records[0]["payload"]["name"], "Other");
     // It does not come in again with the same record.
-    let again = send(&desk.app, &made, &body).await.expect(202)["data"].clone();
+    let again = send(&desk.app, &made, &body).await.data(202);
     assert_eq!((&again["duplicate"], &again["queued"]), (&json!(3), &json!(0)));
     let another = desk.campaign(json!({})).await;
     assert_eq!(attach(&desk, &another, &made, &json!({"backfillDays": 90})).await["backfilled"], 1);

@@ -8,8 +8,7 @@ use crate::receiver::Receiver;
 use crate::streams::{path, send, stream, webhook};
 
 async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
-    let listed = app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.expect(200);
-    listed["data"].as_array().unwrap().clone()
+    app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.list(200)
 }
 
 fn statuses(answer: &Value) -> Vec<&str> {
@@ -408,10 +407,7 @@ async fn what_cannot_be_called_is_told_once() {
     let body = json!([{"name": "Asha", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}, {"phone": "9812345678"}]);
     let answer = send(&app, &made, &body).await.expect(202);
     send(&app, &made, &json!({"phone": "+12025550100"})).await.expect(202);
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200)["data"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.list(200);
     let kept = records(&app, &workspace, &made).await;
     let told: Vec<Value> = events
         .iter()
@@ -524,7 +520,7 @@ async fn the_same_records_at_the_same_moment_are_stored_once() {
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let (app, made, body) = (app.clone(), made.clone(), body.clone());
-        senders.spawn(async move { send(&app, &made, &body).await.expect(202)["data"].clone() });
+        senders.spawn(async move { send(&app, &made, &body).await.data(202) });
     }
     let (mut accepted, mut duplicate) = (0, 0);
     while let Some(answer) = senders.join_next().await {

@@ -46,8 +46,7 @@ impl Talk {
         let tool =
             json!({"type": "webhook", "name": "find", "description": "Finds an order.", "config": config});
         let path = format!("/workspaces/{}/tools", self.workspace.id);
-        let made = self.app.operator("POST", &path, &tool).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.operator("POST", &path, &tool).await.id(201)
     }
 
     async fn call_in(&self, of: &str, tool: &str, key: &str, arguments: Value) -> Result<Value, String> {

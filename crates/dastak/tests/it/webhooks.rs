@@ -9,7 +9,7 @@ use crate::receiver::Receiver;
 
 /// Makes an endpoint; its answer.
 pub async fn endpoint(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
-    app.post(&workspace.live, "/v1/webhooks", &body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/webhooks", &body).await.data(201)
 }
 
 pub fn text(value: &Value) -> &str {
@@ -47,23 +47,18 @@ async fn an_endpoint_lives_from_creation_to_deletion() {
 
     app.advance(5).await;
     let change = json!({"events": ["call.started", "message.sent", "call.started"], "description": "mine", "status": "disabled"});
-    let changed = app.patch(&workspace.live, &path, &change).await.expect(200)["data"].clone();
+    let changed = app.patch(&workspace.live, &path, &change).await.data(200);
     assert_eq!(changed["events"], json!(["call.started", "message.sent"]));
     assert_eq!(
         (text(&changed["description"]), text(&changed["status"]), text(&changed["url"])),
         ("mine", "disabled", "https://example.com/hooks?x=1")
     );
     assert!(changed["updatedAt"] != changed["createdAt"] && changed["secret"].is_null());
-    let cleared = app
-        .patch(&workspace.live, &path, &json!({"description": null, "events": []}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let cleared =
+        app.patch(&workspace.live, &path, &json!({"description": null, "events": []})).await.data(200);
     assert_eq!((&cleared["description"], &cleared["events"]), (&Value::Null, &json!([])));
 
-    let rotated = app.post(&workspace.live, &format!("{path}/rotate-secret"), &Value::Null).await.expect(200)
-        ["data"]
-        .clone();
+    let rotated = app.post(&workspace.live, &format!("{path}/rotate-secret"), &Value::Null).await.data(200);
     assert_eq!(rotated["id"], *id);
     assert!(text(&rotated["secret"]).starts_with("whsec_") && rotated["secret"] != made["secret"]);
 
@@ -176,7 +171,7 @@ async fn another_workspace_sees_nothing() {
     let receiver = Receiver::ok().await;
     let made = endpoint(&app, &owner, json!({"url": receiver.url})).await;
     let path = format!("/v1/webhooks/{}", text(&made["id"]));
-    let sent = app.post(&owner.live, &format!("{path}/test"), &json!({})).await.expect(202)["data"].clone();
+    let sent = app.post(&owner.live, &format!("{path}/test"), &json!({})).await.data(202);
     receiver.wait_for(1).await;
     let delivery = format!("{path}/deliveries/{}", text(&sent["deliveryId"]));
     app.get(&other.live, &path).await.refused(404, "not_found");
@@ -213,7 +208,7 @@ async fn twenty_endpoints_and_not_one_more() {
         let answer = task.await.unwrap();
         if answer.status == 201 { made += 1 } else { drop(answer.refused(409, "endpoint_limit")) }
     }
-    let all = app.get(&workspace.live, "/v1/webhooks").await.expect(200)["data"].as_array().unwrap().clone();
+    let all = app.get(&workspace.live, "/v1/webhooks").await.list(200);
     assert_eq!((made, all.len()), (20, 20));
     app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&all[7]["id"]))).await.expect(200);
     endpoint(&app, &workspace, json!({"url": "https://example.com/again"})).await;
@@ -306,8 +301,7 @@ async fn a_delivery_is_the_signed_envelope() {
     let sent = app
         .send("POST", &format!("{path}/test"), Some(&workspace.live), &[], bytes::Bytes::new())
         .await
-        .expect(202)["data"]
-        .clone();
+        .data(202);
     let got = receiver.wait_for(1).await.remove(0);
     assert!(got.head.starts_with("POST /hook?k=v HTTP/1.1"), "{}", got.head);
     for (name, value) in [

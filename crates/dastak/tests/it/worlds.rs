@@ -174,17 +174,13 @@ async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str,
         id(&app.post_with(key, "/v1/nudges", &[("idempotency-key", "one")], &wanted).await.expect(201));
     app.post(key, "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
     app.advance(0).await;
-    let events = app.get(key, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().clone();
+    let events = app.get(key, "/v1/events?after=start").await.list(200);
     assert!(
         events.iter().any(|event| event["data"]["callId"] == *call)
             && events.iter().any(|event| event["type"] == "wallet.low"),
         "{events:?}"
     );
-    let log =
-        app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.expect(200)["data"]
-            .as_array()
-            .unwrap()
-            .clone();
+    let log = app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.list(200);
     assert_eq!(log.len(), events.len(), "the log of a world is that of its events");
     let contact = app.get(key, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"]
         .as_str()
@@ -407,11 +403,8 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
         .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
         .await
         .expect(201));
-    let sent = app
-        .post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({}))
-        .await
-        .expect(202)["data"]
-        .clone();
+    let sent =
+        app.post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({})).await.data(202);
     let delivery = format!("/v1/webhooks/{endpoint}/deliveries/{}", sent["deliveryId"].as_str().unwrap());
     let seen = app.get(&workspace.live, &delivery).await.expect(200);
     assert_eq!(
@@ -424,7 +417,7 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
         .await
         .expect(202)["data"]["eventId"]
         .clone();
-    let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.expect(200)["data"].clone();
+    let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.data(200);
     let ids = |events: &Value| {
         events.as_array().unwrap().iter().map(|event| event["id"].clone()).collect::<Vec<_>>()
     };
