@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::app::TestApp;
+use crate::world;
 
 /// The path with every parameter replaced by an id that exists nowhere.
 fn path_of(operation: &Operation) -> String {
@@ -116,9 +117,9 @@ async fn live_key(app: &TestApp, workspace: &crate::app::Workspace) -> String {
 #[tokio::test]
 async fn a_rotated_key_goes_on_with_another_value() {
     let app = TestApp::start().await;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
     let workspace = app.workspace().await;
-    let agent = crate::agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
     let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * 3_600_000).to_string();
     for (path, number) in [("/v1/nudges", "9812340001"), ("/v1/scheduled-calls", "9812340002")] {
         let body = json!({"agentId": agent, "toNumber": number, "scheduledAt": at});
@@ -169,7 +170,7 @@ async fn a_rotated_key_goes_on_with_another_value() {
     assert_eq!(revoked["data"]["cancelled"], json!({"nudges": 1, "scheduledCalls": 1}));
     app.get(fourth, "/v1/me").await.refused(401, "unauthorized");
     app.operator("POST", &format!("{path}/rotate"), &json!({})).await.refused(409, "conflict");
-    let events = crate::call_simulation::events(&app, &workspace.id).await;
+    let events = crate::world::outbox(&app, &workspace.id).await;
     let cancelled: Vec<_> =
         events.iter().filter(|event| event["type"] == "scheduled_call.cancelled").collect();
     assert_eq!(cancelled.len(), 1);

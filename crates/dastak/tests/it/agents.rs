@@ -3,39 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
-
-/// Creates an agent; the answer's `data`.
-pub async fn create(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
-    let mut full = json!({"name": "Asha"});
-    full.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    app.post(&workspace.live, "/v1/agents", &full).await.data(201)
-}
-
-/// Creates an agent and publishes it; its id.
-pub async fn create_active(app: &TestApp, workspace: &Workspace, body: &Value) -> String {
-    let id = create(app, workspace, body).await["id"].as_str().unwrap().to_owned();
-    app.post(&workspace.live, &format!("/v1/agents/{id}/status"), &json!({"status": "active"}))
-        .await
-        .expect(200);
-    id
-}
+use crate::world::{self, names_field};
 
 /// The path of an agent.
 fn path(agent: &Value) -> String {
     format!("/v1/agents/{}", agent["id"].as_str().unwrap())
 }
 
-#[track_caller]
-fn names_field(answer: &Value, field: &str) {
-    assert_eq!(answer["meta"]["field"], field, "{answer}");
-    assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
-}
-
 #[tokio::test]
 async fn a_new_agent_has_its_defaults() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = create(&app, &workspace, &json!({})).await;
+    let made = world::draft_agent(&app, &workspace, &json!({})).await;
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("agt_"));
     let expected = json!({
@@ -66,7 +45,7 @@ async fn every_setting_comes_back_and_can_change() {
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
     });
-    let made = create(&app, &workspace, &body).await;
+    let made = world::draft_agent(&app, &workspace, &body).await;
     let mut expected = body.clone();
     expected.as_object_mut().unwrap().remove("callContext");
     expected["id"] = made["id"].clone();
@@ -97,14 +76,14 @@ async fn every_setting_comes_back_and_can_change() {
 async fn the_list_shows_every_agent_newest_first() {
     let app = TestApp::start().await;
     let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let first = create(&app, &workspace, &json!({"name": "one"})).await;
-    let second = create(
+    let first = world::draft_agent(&app, &workspace, &json!({"name": "one"})).await;
+    let second = world::draft_agent(
         &app,
         &workspace,
         &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"}),
     )
     .await;
-    create(&app, &other, &json!({})).await;
+    world::draft_agent(&app, &other, &json!({})).await;
     let listed = app.get(&workspace.test, "/v1/agents").await.expect(200);
     let expected = json!([
         {"id": second["id"], "name": "two", "voice": "offline-female", "language": "hi", "status": "draft", "channel": "chat", "direction": "inbound"},
@@ -144,7 +123,7 @@ async fn limits_hold_at_their_edges() {
         ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
     ];
     for (field, value) in kept {
-        create(&app, &workspace, &json!({field: value})).await;
+        world::draft_agent(&app, &workspace, &json!({field: value})).await;
     }
     let item = |key: Value, label: Value, kind: &str| json!([{"key": key, "label": label, "type": kind}]);
     let refused = [
@@ -181,7 +160,7 @@ async fn limits_hold_at_their_edges() {
         ("channel", json!("voice"), "channel"),
         ("direction", json!("both"), "direction"),
     ];
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
     for (field, value, named) in refused {
         let mut body = json!({"name": "Asha"});
         body[field] = value.clone();
@@ -217,9 +196,10 @@ async fn limits_hold_at_their_edges() {
 async fn channel_and_direction_are_fixed() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
     assert_eq!((chat["channel"].as_str(), chat["direction"].as_str()), (Some("chat"), Some("inbound")));
-    let explicit = create(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
+    let explicit =
+        world::draft_agent(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
     assert_eq!(explicit["direction"], "inbound");
     let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
     names_field(
@@ -266,7 +246,7 @@ async fn regulated_verticals_need_their_template_and_pack() {
         let body =
             json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
         let made = app.post(&workspace.live, "/v1/agents", &body).await;
-        let agent = create(&app, &workspace, &json!({})).await;
+        let agent = world::draft_agent(&app, &workspace, &json!({})).await;
         let changed = app.put(&workspace.live, &path(&agent), &body).await;
         match outcome {
             None => {
@@ -285,7 +265,8 @@ async fn regulated_verticals_need_their_template_and_pack() {
         }
     }
     // The settings are judged together, whichever of them a change names.
-    let lender = create(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
+    let lender =
+        world::draft_agent(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
     app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"}))
         .await
         .refused(422, "compliance_pack_invalid");
@@ -297,7 +278,7 @@ async fn regulated_verticals_need_their_template_and_pack() {
     let chat = json!({"name": "x", "channel": "chat", "vertical": "lending", "policyRef": "lending@1"});
     let refused = app.post(&workspace.live, "/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
     assert_eq!(refused["meta"]["field"], "vertical");
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
     app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"}))
         .await
         .refused(400, "vertical_not_allowed");
@@ -314,7 +295,7 @@ async fn regulated_verticals_need_their_template_and_pack() {
 async fn agents_are_published_and_unpublished() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
     let status = format!("{}/status", path(&agent));
     for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
         names_field(
@@ -338,7 +319,7 @@ async fn agents_are_published_and_unpublished() {
 async fn a_deleted_agent_is_gone() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
     let answer = app.delete(&workspace.live, &path(&agent)).await.expect(200);
     assert_eq!(answer, json!({"data": {"id": agent["id"], "deleted": true}}));
     app.delete(&workspace.live, &path(&agent)).await.refused(404, "not_found");
@@ -351,7 +332,7 @@ async fn a_deleted_agent_is_gone() {
 async fn a_locked_agent_refuses_every_write() {
     let app = TestApp::start().await;
     let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
     let (status, flow) = (format!("{}/status", path(&agent)), format!("{}/flow", path(&agent)));
     let publish = format!("{flow}/publish");
     let graph = app.get(&workspace.live, &flow).await.expect(200)["data"]["draft"].clone();
@@ -401,10 +382,10 @@ async fn voices_and_languages() {
         .collect();
     assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
     for voice in voices {
-        create(&app, &workspace, &json!({"voice": voice["id"]})).await;
+        world::draft_agent(&app, &workspace, &json!({"voice": voice["id"]})).await;
     }
     for code in codes {
-        create(&app, &workspace, &json!({"language": code})).await;
+        world::draft_agent(&app, &workspace, &json!({"language": code})).await;
     }
 }
 
@@ -465,7 +446,7 @@ async fn webhook_tools() {
         app.app().store.read(move |tx| store::tools::get(tx, tenant, tool_id)).await.unwrap().unwrap();
     assert!(!sealed.contains("hush"));
 
-    let agent = create(&app, &workspace, &json!({"toolIds": [id]})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({"toolIds": [id]})).await;
     let foreign = app.post(&other.live, "/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
     names_field(&foreign.refused(400, "invalid_request"), "toolIds[0]");
     let deleting = format!("{tools}/{id}");

@@ -7,6 +7,7 @@ use crate::app::TestApp;
 use crate::cloud::{self, ACCOUNT, NUMBER, NUMBER_ID, SECRET, TOKEN, VERIFY, change, notify};
 use crate::fakes::Reply;
 use crate::holder::Holder;
+use crate::world;
 
 async fn connection(app: &TestApp, workspace: &str) -> Value {
     let path = format!("/workspaces/{workspace}/chatapp/connection");
@@ -15,14 +16,6 @@ async fn connection(app: &TestApp, workspace: &str) -> Value {
 
 async fn numbers(app: &TestApp, key: &str) -> Value {
     app.get(key, "/v1/chatapp/numbers").await.data(200)
-}
-
-/// What the events of a type say, oldest first.
-pub async fn events(app: &TestApp, key: &str, kind: &str) -> Vec<Value> {
-    app.advance(0).await;
-    let listed = app.get(key, "/v1/events?after=start&limit=100").await.expect(200);
-    let events = listed["data"].as_array().expect("a list").iter();
-    events.filter(|event| event["type"] == kind).map(|event| event["data"].clone()).collect()
 }
 
 /// Items that are stored of a workspace, and how many of them wait.
@@ -572,7 +565,7 @@ async fn a_restriction_is_told_as_the_provider_says_it() {
         app.advance(0).await;
         assert_eq!(connection(&app, &workspace.id).await["restriction"], restriction, "{body}");
     }
-    let told = events(&app, &workspace.live, "chatapp.account_restricted").await;
+    let told = world::payloads(&app, &workspace.live, "chatapp.account_restricted").await;
     let words: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
     assert_eq!(
         words,
@@ -597,14 +590,14 @@ async fn quality_is_looked_at_once_a_day_and_told_when_it_changed() {
         fake.wait_for("/phone_numbers", before + 1).await;
         let mut told = Vec::new();
         for _ in 0..200 {
-            told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+            told = world::payloads(&app, &workspace.live, "chatapp.number_quality_changed").await;
             if told.len() >= expected {
                 break;
             }
         }
         assert_eq!(told.len(), expected, "{quality}");
     }
-    let told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+    let told = world::payloads(&app, &workspace.live, "chatapp.number_quality_changed").await;
     assert_eq!(
         told,
         [("GREEN", "YELLOW"), ("YELLOW", "RED")].map(|(before, now)| json!({"phoneNumberId": NUMBER_ID,
@@ -672,7 +665,7 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
         let limit = app.app().store.tx(move |tx| channel::numbers::spam_limited(tx, &context, tenant, id));
         limit.await.expect("a pause");
     };
-    let told = async || events(&app, &workspace.live, "chatapp.number_ai_paused").await.len();
+    let told = async || world::payloads(&app, &workspace.live, "chatapp.number_ai_paused").await.len();
     limited().await;
     assert_eq!(told().await, 1);
     // Twenty-nine minutes later the end moves by as much: no news. A minute more, and it is.
@@ -689,7 +682,7 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
     app.advance(30 * 60).await;
     limited().await;
     assert_eq!(told().await, 4);
-    let last = events(&app, &workspace.live, "chatapp.number_ai_paused").await.pop().unwrap();
+    let last = world::payloads(&app, &workspace.live, "chatapp.number_ai_paused").await.pop().unwrap();
     let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR);
     assert_eq!(
         last,

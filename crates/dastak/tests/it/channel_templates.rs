@@ -4,9 +4,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::channel_accounts::events;
 use crate::cloud::{self, change, notify, template_event};
 use crate::fakes::Reply;
+use crate::world;
 
 const PATH: &str = "/v1/chatapp/templates";
 
@@ -23,7 +23,7 @@ async fn one(app: &TestApp, key: &str, id: &str) -> Value {
 }
 
 async fn told(app: &TestApp, key: &str) -> Vec<Value> {
-    events(app, key, "chatapp.template.updated").await
+    world::payloads(app, key, "chatapp.template.updated").await
 }
 
 fn words(events: &[Value], field: &str) -> Vec<String> {

@@ -6,9 +6,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
+use crate::world;
 
 /// The payloads of `contact.opted_out` in a workspace.
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
@@ -225,14 +224,14 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
 #[tokio::test]
 async fn nothing_that_a_client_can_do_unblocks() {
     let app = TestApp::start().await;
-    app.set_clock(&noon_after(&app.now().await).to_string()).await;
+    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
     let mut runner = TestRunner::default();
     let steps = prop::collection::vec(0..7_u8, 1..12);
     for _ in 0..12 {
         let steps = steps.new_tree(&mut runner).unwrap().current();
         let workspace = app.workspace().await;
         let key = &workspace.live;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
         let mut id = contact(&app, &workspace, "a", "9812345678").await;
         app.put(key, &format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
         for step in &steps {

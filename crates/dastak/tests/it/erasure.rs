@@ -4,9 +4,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use store::DbError;
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
+use crate::world;
 
 /// Strings that stand nowhere but in the person's data.
 const MARK: &str = "Zyxwv";
@@ -75,8 +74,8 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
 /// Calls of both worlds to the person, told everything about them: one over, one live.
 async fn call(app: &TestApp, workspace: &Workspace) {
     let prompt = json!({"systemPrompt": "You are Asha. Speak with {{who}}."});
-    let agent = agents::create_active(app, workspace, &prompt).await;
-    app.set_clock(&noon_after(&app.now().await).to_string()).await;
+    let agent = world::agent(app, workspace, &prompt).await;
+    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
     let body = json!({
         "agentId": agent, "toNumber": PHONE, "externalRef": format!("ref-{MARK}"), "variables": {"who": format!("Who {MARK}")},
         "metadata": {"note": format!("note {MARK}")},
@@ -258,7 +257,7 @@ async fn kept_answers_about_the_person_are_not_given_again() {
 async fn kept_answers_from_before_the_contact_are_not_given_again() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
     let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000);
     let asked = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
     let nudged = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});

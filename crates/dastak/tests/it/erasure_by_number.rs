@@ -5,10 +5,9 @@ use bytes::Bytes;
 use dastak::app::calls::{self, Caller};
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
 use crate::erasure::{files_with, traces};
+use crate::world;
 
 /// Strings that occur only in the person's data: words, and the two numbers.
 const SECRETS: &[&str] = &["Qwyxz", "9876504321", "9876505432"];
@@ -39,10 +38,9 @@ struct Scene {
 impl Scene {
     async fn open() -> Self {
         let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).to_string()).await;
+        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        let agent =
-            agents::create_active(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
         // Nobody listens there: deliveries wait.
         app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
             .await

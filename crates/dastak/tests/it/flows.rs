@@ -7,8 +7,8 @@ use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use serde_json::{Value, json};
 
-use crate::agents::{create, create_active};
 use crate::app::{TestApp, Workspace};
+use crate::world;
 
 async fn flow(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
     app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.data(200)
@@ -16,7 +16,10 @@ async fn flow(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
 
 /// An agent with this prompt; its id.
 async fn agent(app: &TestApp, workspace: &Workspace, prompt: &str) -> String {
-    create(app, workspace, &json!({"systemPrompt": prompt})).await["id"].as_str().unwrap().to_owned()
+    world::draft_agent(app, workspace, &json!({"systemPrompt": prompt})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// A graph that can be published; `label` tells one from another, `x` is a field that a console adds.
@@ -36,7 +39,7 @@ fn save(graph: &Value, base: i64) -> Value {
 async fn the_one_step_flow_of_a_prompt() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = create(
+    let made = world::draft_agent(
         &app,
         &workspace,
         &json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]}),
@@ -304,7 +307,7 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
             assert_eq!(published.expect(200)["data"]["published"], graph);
         }
     }
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
     let path = format!("/v1/agents/{}/flow", chat["id"].as_str().unwrap());
     let asks = start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end]));
     assert_eq!(
@@ -370,10 +373,12 @@ async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let draft = agent(&app, &workspace, "Hello").await;
-    let draft_chat =
-        create(&app, &workspace, &json!({"channel": "chat"})).await["id"].as_str().unwrap().to_owned();
-    let chat = create_active(&app, &workspace, &json!({"channel": "chat"})).await;
-    let inbound = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
+    let draft_chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let chat = world::agent(&app, &workspace, &json!({"channel": "chat"})).await;
+    let inbound = world::agent(&app, &workspace, &json!({"direction": "inbound"})).await;
     for (id, code) in [
         (&draft, "agent_not_published"),
         (&draft_chat, "agent_not_published"),
@@ -386,7 +391,7 @@ async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
     let tools = format!("/workspaces/{}/tools", workspace.id);
     let tool = json!({"type": "webhook", "name": "x", "config": {"url": "https://crm.example.com/"}});
     let tool = app.operator("POST", &tools, &tool).await.id(201);
-    let ready = create_active(
+    let ready = world::agent(
         &app,
         &workspace,
         &json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]}),

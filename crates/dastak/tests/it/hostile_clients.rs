@@ -13,8 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::agents::create_active;
 use crate::app::{TestApp, Workspace};
+use crate::world;
 use crate::{cloud, streams};
 
 /// Ends a test that would otherwise never end.
@@ -230,7 +230,7 @@ async fn answers_are_read_in_turns() {
 async fn a_body_may_begin_with_a_byte_order_mark() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
     let order = json!({"agentId": agent, "toNumber": "+919876543210"});
     let marked = |times: usize, body: &Value| Bytes::from(format!("{}{body}", "\u{FEFF}".repeat(times)));
     let place =
@@ -459,7 +459,7 @@ async fn figures_are_for_who_may_see_them() {
 async fn variables_and_warnings_have_ceilings() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
     let place = |variables: Value| {
         let (app, key) = (&app, &workspace.test);
         let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": variables});
@@ -490,7 +490,7 @@ async fn variables_and_warnings_have_ceilings() {
 async fn a_call_is_placed_without_reading_the_flow() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
     // From here on reading the graph fails, inside a transaction or outside.
     let store = app.app().store.clone();
     let broken = store.tx(|tx| tx.exec("update flows set graph = 'no graph'", &[])).await.unwrap();

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
+use crate::world;
 
 /// A base that was made.
 pub async fn base(app: &TestApp, workspace: &Workspace) -> String {
@@ -175,7 +175,7 @@ async fn agents_use_a_base_until_it_is_deleted() {
     let neighbour = app.workspace().await;
     let base = base(&app, &workspace).await;
     let body = json!({"systemPrompt": "Answer questions.", "knowledgeBaseId": id(&base)});
-    let agent = agents::create_active(&app, &workspace, &body).await;
+    let agent = world::agent(&app, &workspace, &body).await;
     let agent = format!("/v1/agents/{agent}");
     let shown = app.get(&workspace.live, &agent).await.data(200);
     assert_eq!(shown["knowledgeBaseId"], id(&base));

@@ -5,10 +5,10 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace, needs_postgres};
 use crate::holder::Holder;
 use crate::many_workspaces::{at_once, open};
+use crate::world;
 
 /// A person whom one workspace knows, and the others do not.
 const KNOWN: &str = "+919812300501";
@@ -84,9 +84,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
     let mut needy = Vec::new();
     let mut numbers = Vec::new();
     for (workspace, _) in &offices {
-        needy.push(
-            agents::create_active(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await,
-        );
+        needy.push(world::agent(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await);
         numbers.push(own_number(&app, workspace).await);
     }
     let call = json!({"agentId": needy[KNOWS], "toNumber": KNOWN, "variables": {"due": "5"}});

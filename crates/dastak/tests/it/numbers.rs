@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::agents::{create, create_active};
 use crate::app::TestApp;
+use crate::world;
 
 #[tokio::test]
 async fn numbers_are_listed() {
@@ -37,17 +37,17 @@ async fn a_published_inbound_call_agent_answers_a_number() {
     let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0].clone();
     let path = format!("/v1/numbers/{}/inbound-agent", number["id"].as_str().unwrap());
     let inbound = json!({"direction": "inbound"});
-    let agent = create_active(&app, &workspace, &inbound).await;
+    let agent = world::agent(&app, &workspace, &inbound).await;
     let body = |agent: &str| json!({"agentId": agent});
 
     let set = app.put(&workspace.live, &path, &body(&agent)).await.data(200);
     let mut expected = number.clone();
     expected["inboundAgentId"] = json!(agent);
     assert_eq!(set, expected);
-    let draft = create(&app, &workspace, &inbound).await["id"].as_str().unwrap().to_owned();
-    let outbound = create_active(&app, &workspace, &json!({})).await;
-    let chat = create_active(&app, &workspace, &json!({"channel": "chat"})).await;
-    let foreign = create_active(&app, &other, &inbound).await;
+    let draft = world::draft_agent(&app, &workspace, &inbound).await["id"].as_str().unwrap().to_owned();
+    let outbound = world::agent(&app, &workspace, &json!({})).await;
+    let chat = world::agent(&app, &workspace, &json!({"channel": "chat"})).await;
+    let foreign = world::agent(&app, &other, &inbound).await;
     for (agent, status, code) in [
         (&draft, 400, "agent_not_published"),
         (&chat, 400, "agent_not_call"),
@@ -97,7 +97,7 @@ async fn a_released_number_frees_its_agent() {
         .as_str()
         .unwrap()
         .to_owned();
-    let agent = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"direction": "inbound"})).await;
     let path = format!("/v1/numbers/{number}/inbound-agent");
     app.put(&workspace.live, &path, &json!({"agentId": agent})).await.expect(200);
     app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
@@ -117,7 +117,7 @@ async fn a_number_never_keeps_an_agent_that_is_deleted_at_the_same_time() {
         .to_owned();
     let path = format!("/v1/numbers/{number}/inbound-agent");
     for _ in 0..6 {
-        let agent = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
+        let agent = world::agent(&app, &workspace, &json!({"direction": "inbound"})).await;
         let (setting, key, target, body) =
             (app.clone(), workspace.live.clone(), path.clone(), json!({"agentId": agent}));
         let setting = tokio::spawn(async move { setting.put(&key, &target, &body).await });

@@ -5,11 +5,10 @@ use api::operations::{self, Access, Operation, TestKeys};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
 use crate::boards;
-use crate::call_simulation::noon_after;
 use crate::chats;
+use crate::world;
 
 /// What a key may see and do of what keys of the other world made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +195,7 @@ async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str,
 impl Desk {
     pub async fn open() -> Self {
         let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).to_string()).await;
+        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
         // Nobody listens there: deliveries wait. It takes what only those get who ask for it, too.
         let all: Vec<&str> = api::events::ALL.iter().map(|kind| kind.name).collect();
@@ -204,7 +203,7 @@ impl Desk {
         let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &hook).await.expect(201));
         // Its agent is older than the one that calls.
         let chat = chats::a_session(&app, &workspace).await;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
         let campaign = id(&app
             .post(&workspace.live, "/v1/campaigns", &json!({"name": "OfTheFirst", "agentId": agent}))
             .await
