@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
-use crate::world::{self, names_field};
+use crate::world::{World, self, names_field};
 
 /// The path of an agent.
 fn path(agent: &Value) -> String {
@@ -12,9 +12,8 @@ fn path(agent: &Value) -> String {
 
 #[tokio::test]
 async fn a_new_agent_has_its_defaults() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = world::draft_agent(&app, &workspace, &json!({})).await;
+    let world = World::bare().await;
+    let made = world::draft_agent(&world, &world.workspace, &json!({})).await;
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("agt_"));
     let expected = json!({
@@ -24,11 +23,11 @@ async fn a_new_agent_has_its_defaults() {
     });
     assert_eq!(made, expected);
     assert_eq!(
-        app.get(&workspace.test, &path(&made)).await.expect(200)["data"],
+        world.app.get(&world.workspace.test, &path(&made)).await.expect(200)["data"],
         expected,
         "test keys read agents"
     );
-    let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.data(200);
+    let flow = world.data(&format!("{}/flow", path(&made))).await;
     assert_eq!(
         (&flow["draftVersion"], &flow["issues"], &flow["draft"]),
         (&json!(1), &json!([]), &flow["published"])
@@ -37,15 +36,14 @@ async fn a_new_agent_has_its_defaults() {
 
 #[tokio::test]
 async fn every_setting_comes_back_and_can_change() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({
         "systemPrompt": "Greet {{name}}.", "voice": "offline-male", "language": "or", "workflowTemplate": "onboarding", "vertical": "lending",
         "policyRef": "lending@1", "allowedTransferNumbers": ["98123 45678", "+919812345678", "022-23456789"],
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
     });
-    let made = world::draft_agent(&app, &workspace, &body).await;
+    let made = world::draft_agent(&world, &world.workspace, &body).await;
     let mut expected = body.clone();
     expected.as_object_mut().unwrap().remove("callContext");
     expected["id"] = made["id"].clone();
@@ -56,20 +54,20 @@ async fn every_setting_comes_back_and_can_change() {
     expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
     assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
 
-    let nothing = app.put(&workspace.live, &path(&made), &json!({})).await.expect(200);
+    let nothing = world.put(&path(&made), &json!({})).await.expect(200);
     assert_eq!(nothing["data"], made, "what is absent stays");
-    app.patch(&workspace.live, &path(&made), &json!({"name": "x"})).await.refused(405, "method_not_allowed");
+    world.patch(&path(&made), &json!({"name": "x"})).await.refused(405, "method_not_allowed");
     let change = json!({
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
     });
-    let changed = app.put(&workspace.live, &path(&made), &change).await.data(200);
+    let changed = world.put(&path(&made), &change).await.data(200);
     let mut expected = change.clone();
     expected["id"] = made["id"].clone();
     expected["status"] = json!("draft");
     assert_eq!(changed, expected, "status and id are not settings");
-    assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"], expected);
+    assert_eq!(world.get(&path(&made)).await["data"], expected);
 }
 
 #[tokio::test]
@@ -106,8 +104,7 @@ async fn the_list_shows_every_agent_newest_first() {
 
 #[tokio::test]
 async fn limits_hold_at_their_edges() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let text = |length: usize| "न".repeat(length);
     let items = |count: usize| {
         (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>()
@@ -123,7 +120,7 @@ async fn limits_hold_at_their_edges() {
         ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
     ];
     for (field, value) in kept {
-        world::draft_agent(&app, &workspace, &json!({field: value})).await;
+        world::draft_agent(&world, &world.workspace, &json!({field: value})).await;
     }
     let item = |key: Value, label: Value, kind: &str| json!([{"key": key, "label": label, "type": kind}]);
     let refused = [
@@ -160,65 +157,45 @@ async fn limits_hold_at_their_edges() {
         ("channel", json!("voice"), "channel"),
         ("direction", json!("both"), "direction"),
     ];
-    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
     for (field, value, named) in refused {
         let mut body = json!({"name": "Asha"});
         body[field] = value.clone();
-        names_field(
-            &app.post(&workspace.live, "/v1/agents", &body).await.refused(400, "invalid_request"),
-            named,
-        );
-        let changed =
-            app.put(&workspace.live, &path(&agent), &json!({"name": "changed", field: value})).await;
+        names_field(&world.post("/v1/agents", &body).await.refused(400, "invalid_request"), named);
+        let changed = world.put(&path(&agent), &json!({"name": "changed", field: value})).await;
         names_field(&changed.refused(400, "invalid_request"), named);
     }
-    names_field(
-        &app.post(&workspace.live, "/v1/agents", &json!({})).await.refused(400, "invalid_request"),
-        "name",
-    );
+    names_field(&world.post("/v1/agents", &json!({})).await.refused(400, "invalid_request"), "name");
+    assert_eq!(world.get(&path(&agent)).await["data"], agent, "a refused change changes nothing");
     assert_eq!(
-        app.get(&workspace.live, &path(&agent)).await.expect(200)["data"],
-        agent,
-        "a refused change changes nothing"
-    );
-    assert_eq!(
-        app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(),
+        world.get("/v1/agents").await["data"].as_array().unwrap().len(),
         8,
         "a refused agent is not made"
     );
 
     let unknown = json!({"name": "x", "knowledgeBaseId": "kb_01jzzzzzzzzzzzzzzzzzzzzzzz"});
-    app.post(&workspace.live, "/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
-    app.put(&workspace.live, &path(&agent), &unknown).await.refused(400, "knowledge_base_not_found");
+    world.post("/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
+    world.put(&path(&agent), &unknown).await.refused(400, "knowledge_base_not_found");
 }
 
 #[tokio::test]
 async fn channel_and_direction_are_fixed() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
+    let world = World::bare().await;
+    let chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
     assert_eq!((chat["channel"].as_str(), chat["direction"].as_str()), (Some("chat"), Some("inbound")));
     let explicit =
-        world::draft_agent(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
+        world::draft_agent(&world, &world.workspace, &json!({"channel": "chat", "direction": "inbound"}))
+            .await;
     assert_eq!(explicit["direction"], "inbound");
     let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
-    names_field(
-        &app.post(&workspace.live, "/v1/agents", &outbound).await.refused(400, "invalid_request"),
-        "direction",
-    );
-    app.put(
-        &workspace.live,
-        &path(&chat),
-        &json!({"channel": "chat", "direction": "inbound", "name": "same"}),
-    )
-    .await
-    .expect(200);
+    names_field(&world.post("/v1/agents", &outbound).await.refused(400, "invalid_request"), "direction");
+    world
+        .put(&path(&chat), &json!({"channel": "chat", "direction": "inbound", "name": "same"}))
+        .await
+        .expect(200);
     for field in [json!({"channel": "call"}), json!({"direction": "outbound"})] {
         let name = field.as_object().unwrap().keys().next().unwrap().clone();
-        names_field(
-            &app.put(&workspace.live, &path(&chat), &field).await.refused(400, "invalid_request"),
-            &name,
-        );
+        names_field(&world.put(&path(&chat), &field).await.refused(400, "invalid_request"), &name);
     }
 }
 
@@ -293,39 +270,35 @@ async fn regulated_verticals_need_their_template_and_pack() {
 
 #[tokio::test]
 async fn agents_are_published_and_unpublished() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
+    let world = World::bare().await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
     let status = format!("{}/status", path(&agent));
     for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
-        names_field(
-            &app.post(&workspace.live, &status, &body).await.refused(400, "invalid_request"),
-            "status",
-        );
+        names_field(&world.post(&status, &body).await.refused(400, "invalid_request"), "status");
     }
     for word in ["active", "active", "draft", "draft", "active"] {
         let mut expected = agent.clone();
         expected["status"] = json!(word);
-        assert_eq!(
-            app.post(&workspace.live, &status, &json!({"status": word})).await.expect(200)["data"],
-            expected
-        );
-        assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], expected);
+        assert_eq!(world.post(&status, &json!({"status": word})).await.expect(200)["data"], expected);
+        assert_eq!(world.get(&path(&agent)).await["data"], expected);
     }
-    app.post(&workspace.test, &status, &json!({"status": "draft"})).await.refused(403, "test_mode_read_only");
+    world
+        .app
+        .post(&world.workspace.test, &status, &json!({"status": "draft"}))
+        .await
+        .refused(403, "test_mode_read_only");
 }
 
 #[tokio::test]
 async fn a_deleted_agent_is_gone() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
-    let answer = app.delete(&workspace.live, &path(&agent)).await.expect(200);
+    let world = World::bare().await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let answer = world.delete(&path(&agent)).await.expect(200);
     assert_eq!(answer, json!({"data": {"id": agent["id"], "deleted": true}}));
-    app.delete(&workspace.live, &path(&agent)).await.refused(404, "not_found");
-    app.get(&workspace.live, &path(&agent)).await.refused(404, "not_found");
-    app.get(&workspace.live, &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
-    assert_eq!(app.get(&workspace.live, "/v1/agents").await.expect(200), json!({"data": []}));
+    world.delete(&path(&agent)).await.refused(404, "not_found");
+    world.app.get(world.live(), &path(&agent)).await.refused(404, "not_found");
+    world.app.get(world.live(), &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
+    assert_eq!(world.get("/v1/agents").await, json!({"data": []}));
 }
 
 #[tokio::test]
@@ -365,9 +338,8 @@ async fn a_locked_agent_refuses_every_write() {
 
 #[tokio::test]
 async fn voices_and_languages() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let data = app.get(&workspace.test, "/v1/voices").await.data(200);
+    let world = World::bare().await;
+    let data = world.app.get(&world.workspace.test, "/v1/voices").await.data(200);
     let voices = data["voices"].as_array().unwrap();
     assert_eq!(
         voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -382,10 +354,10 @@ async fn voices_and_languages() {
         .collect();
     assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
     for voice in voices {
-        world::draft_agent(&app, &workspace, &json!({"voice": voice["id"]})).await;
+        world::draft_agent(&world, &world.workspace, &json!({"voice": voice["id"]})).await;
     }
     for code in codes {
-        world::draft_agent(&app, &workspace, &json!({"language": code})).await;
+        world::draft_agent(&world, &world.workspace, &json!({"language": code})).await;
     }
 }
 

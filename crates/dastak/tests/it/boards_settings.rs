@@ -15,7 +15,7 @@ impl Kit {
 
     async fn put(&self, body: &Value) -> crate::app::Answer {
         let path = self.settings().await.0;
-        self.app.operator("PUT", &path, body).await
+        self.operator("PUT", &path, body.clone()).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::TestApp;
+use crate::world::World;
 use crate::channel_messages::{ASHA, PATH, template};
 use crate::cloud::{self, notify};
 use crate::world::Channel;
@@ -97,17 +97,16 @@ async fn people_who_were_reached_without_a_limit_count_once_there_is_one() {
 
 #[tokio::test]
 async fn a_number_gives_each_slot_once_however_many_ask() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    cloud::connect_sandbox(&app, &workspace.id).await;
+    let world = World::bare().await;
+    cloud::connect_sandbox(&world, &world.workspace.id).await;
     let body = json!({"name": "due", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "Hi, it is due."}]});
-    app.post(&workspace.live, "/v1/chatapp/templates", &body).await.expect(201);
-    app.advance(3).await;
+    world.post("/v1/chatapp/templates", &body).await.expect(201);
+    world.advance(3).await;
     let send = async |person: usize| {
         let body =
             json!({"to": format!("+9198{person:05}777"), "template": {"name": "due", "language": "en"}});
-        let sent = app.post(&workspace.live, PATH, &body).await.expect(201);
+        let sent = world.post(PATH, &body).await.expect(201);
         sent["data"]["status"].as_str().unwrap().to_owned()
     };
     // The number is busy, so that a node reserves slots of it.
@@ -115,14 +114,14 @@ async fn a_number_gives_each_slot_once_however_many_ask() {
         assert_eq!(send(person).await, "sent");
     }
     for round in 1..4 {
-        app.advance(1).await;
+        world.advance(1).await;
         // A number of the high class may send 33 at once; later ones wait.
         let asked = (0..70).map(|at| send(round * 100 + at));
         let told = futures_util::future::join_all(asked).await;
         let sent = told.iter().filter(|status| *status == "sent").count();
         assert_eq!((sent, told.len()), (33, 70), "round {round}");
     }
-    app.advance(10).await;
-    let waits = app.get(&workspace.live, &format!("{PATH}?status=queued")).await.expect(200);
+    world.advance(10).await;
+    let waits = world.get(&format!("{PATH}?status=queued")).await;
     assert_eq!(waits["data"], json!([]));
 }

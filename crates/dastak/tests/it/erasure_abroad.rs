@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::app::TestApp;
 use crate::erasure::{files_with, traces};
-use crate::world::{self, Channel};
+use crate::world::{World, self, Channel};
 use crate::{cloud, knowledge_files, streams};
 
 /// Strings that occur only in the person's data: a name, and the number in the ways in which it was written.
@@ -180,19 +180,18 @@ async fn a_file_that_is_being_fetched_goes_with_the_person() {
 
 #[tokio::test]
 async fn the_operators_log_has_no_names_of_files() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = crate::knowledge::base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = crate::knowledge::base(&world, &world.workspace).await;
     let name = format!("{MARK}.txt");
     knowledge_files::add_file(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         base.rsplit('/').next().unwrap(),
         &name,
         b"The shop opens at nine.",
     )
     .await;
-    let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+    let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
     let of_base = |line: &&Value| line["subject"].as_str().is_some_and(|subject| subject.contains("kdoc_"));
     assert!(log["data"].as_array().unwrap().iter().any(|line| of_base(&line)), "the upload is in it: {log}");
     assert!(!log.to_string().contains(MARK), "{log}");

@@ -92,7 +92,7 @@ async fn calls_at_the_same_set_time_ring_a_phone_one_after_the_other() {
     world.set_clock(at).await;
     let mut placed = 0;
     for id in &made {
-        let call = world.get(id).await;
+        let call = world.scheduled(id).await;
         if call["status"] == "placed" {
             placed += 1;
         } else {
@@ -108,7 +108,7 @@ async fn calls_at_the_same_set_time_ring_a_phone_one_after_the_other() {
     assert_eq!((placed, one_after_the_other(&world.calls().await, TALKS)), (1, 1));
     world.advance(90).await;
     for id in &made {
-        let call = world.get(id).await;
+        let call = world.scheduled(id).await;
         assert_eq!((&call["status"], &call["attempts"]), (&json!("placed"), &json!(1)), "waiting is no try");
     }
     assert_eq!(one_after_the_other(&world.calls().await, TALKS), 3);

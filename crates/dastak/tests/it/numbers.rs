@@ -5,15 +5,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::world;
+use crate::world::{self, World};
 
 #[tokio::test]
 async fn numbers_are_listed() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let mobile = app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.data(201);
-    let listed = app.get(&workspace.test, "/v1/numbers").await.data(200);
+    let world = World::bare().await;
+    let numbers = format!("/workspaces/{}/numbers", world.workspace.id);
+    let mobile = world.app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.data(201);
+    let listed = world.app.get(&world.workspace.test, "/v1/numbers").await.data(200);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[1], mobile);
     let expected = json!({
@@ -21,13 +20,12 @@ async fn numbers_are_listed() {
         "smsEnabled": false, "inboundAgentId": null,
     });
     assert_eq!(mobile, expected);
-    app.operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null)
+    world
+        .app
+        .operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null)
         .await
         .expect(200);
-    assert_eq!(
-        app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"].as_array().unwrap().len(),
-        1
-    );
+    assert_eq!(world.get("/v1/numbers").await["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -91,20 +89,14 @@ async fn a_published_inbound_call_agent_answers_a_number() {
 
 #[tokio::test]
 async fn a_released_number_frees_its_agent() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let agent = world::agent(&app, &workspace, &json!({"direction": "inbound"})).await;
+    let world = World::bare().await;
+    let number = world.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
+    let agent = world::agent(&world, &world.workspace, &json!({"direction": "inbound"})).await;
     let path = format!("/v1/numbers/{number}/inbound-agent");
-    app.put(&workspace.live, &path, &json!({"agentId": agent})).await.expect(200);
-    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
-        .await
-        .expect(200);
-    app.put(&workspace.live, &path, &json!({"agentId": agent})).await.refused(404, "not_found");
-    app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await.expect(200);
+    world.put(&path, &json!({"agentId": agent})).await.expect(200);
+    world.operator("DELETE", &format!("/numbers/{number}"), Value::Null).await.expect(200);
+    world.put(&path, &json!({"agentId": agent})).await.refused(404, "not_found");
+    world.delete(&format!("/v1/agents/{agent}")).await.expect(200);
 }
 
 #[tokio::test]

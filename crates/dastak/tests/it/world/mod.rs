@@ -95,6 +95,7 @@ pub async fn answers_number(app: &TestApp, workspace: &Workspace, agent: &str) -
 pub struct World {
     pub app: TestApp,
     pub workspace: Workspace,
+    /// Empty in a world without one.
     pub agent: String,
     /// The moment it began.
     pub noon: Timestamp,
@@ -136,6 +137,17 @@ impl World {
 
     pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
         Self::of(TestApp::start_with(change).await).await
+    }
+
+    /// Without an agent; its clock stands at the present moment.
+    pub async fn bare() -> Self {
+        Self::bare_with(|_| ()).await
+    }
+
+    pub async fn bare_with(change: impl FnOnce(&mut Config)) -> Self {
+        let app = TestApp::start_with(change).await;
+        let workspace = app.workspace().await;
+        Self { noon: app.app().clock.now(), app, workspace, agent: String::new() }
     }
 
     /// In this service, at noon of the next day.
