@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
-use crate::world::{World, self, names_field};
+use crate::world::{self, World, names_field};
 
 /// The path of an agent.
 fn path(agent: &Value) -> String {

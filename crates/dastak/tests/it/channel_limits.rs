@@ -2,10 +2,9 @@
 
 use serde_json::json;
 
-use crate::world::World;
 use crate::channel_messages::{ASHA, PATH, template};
 use crate::cloud::{self, notify};
-use crate::world::Channel;
+use crate::world::{Channel, World};
 
 #[tokio::test]
 async fn one_person_gets_a_burst_and_then_one_message_in_six_seconds() {

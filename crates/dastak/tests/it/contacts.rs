@@ -6,8 +6,8 @@ use proptest::strategy::{Just, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
+use crate::world::World;
 
 const NONE: &str = "con_00000000000000000000000000";
 

@@ -12,8 +12,8 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{DbError, params};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
+use crate::world::World;
 
 pub const LIVE: Strand = Strand { chain: Chain::Audit, world: Mode::Live };
 

@@ -11,9 +11,9 @@ use store::decision_log::HeadRow;
 use store::{DbError, Tx, params};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
 use crate::decision_log::{LIVE, Saved, decide, decide_in, export, verify, verify_log};
+use crate::world::World;
 
 const TEST: Strand = Strand { chain: Chain::Audit, world: Mode::Test };
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
 use crate::webhooks::{endpoint, text, trigger};
+use crate::world::World;
 
 const HOUR: i64 = 3_600;
 

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::app::TestApp;
 use crate::erasure::{files_with, traces};
-use crate::world::{World, self, Channel};
+use crate::world::{self, Channel, World};
 use crate::{cloud, knowledge_files, streams};
 
 /// Strings that occur only in the person's data: a name, and the number in the ways in which it was written.

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{Answer, TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
+use crate::world::World;
 
 /// A base of a workspace.
 async fn base(app: &TestApp, workspace: &Workspace) -> String {

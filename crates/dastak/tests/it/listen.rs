@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::world::World;
 use crate::app::TestApp;
 use crate::receiver::{Behaviour, Receiver};
 use crate::webhooks::{endpoint, text, trigger};
+use crate::world::World;
 
 struct Listener {
     _process: Child,

@@ -84,7 +84,7 @@ async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
     let world = World::monday().await;
     let agent = |body: Value| {
         let world = &world;
-        async move { world::agent(&world, &world.workspace, &body).await }
+        async move { world::agent(world, &world.workspace, &body).await }
     };
     let draft =
         world::draft_agent(&world, &world.workspace, &json!({})).await["id"].as_str().unwrap().to_owned();

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::TestApp;
+use crate::world::World;
 
 #[tokio::test]
 async fn a_workspace_is_made_and_changed() {

@@ -31,8 +31,7 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
             "/wallet/entries",
             json!({"kind": "adjustment", "amountMinor": -999_500, "reference": "r"}),
         )
-        .await
-        .json;
+        .await;
     let id = world.schedule("+919812345678", MORNING).await;
     world.advance(1).await;
     assert_scheduled(
@@ -55,8 +54,7 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
     assert_scheduled(&world.scheduled(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
     world
         .operator("POST", "/wallet/entries", json!({"kind": "topup", "amountMinor": 5_000, "reference": "r"}))
-        .await
-        .json;
+        .await;
     world.advance(15 * MINUTE).await;
     assert_scheduled(&world.scheduled(&saved).await, "placed", Value::Null, 2, Value::Null);
     assert_scheduled(&world.scheduled(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
@@ -66,11 +64,11 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
 async fn a_top_up_has_what_waits_for_money_tried_at_once() {
     let world = World::morning().await;
     let entry = |kind: &str, amount: i64| json!({"kind": kind, "amountMinor": amount, "reference": "r"});
-    world.operator("POST", "/wallet/entries", entry("adjustment", -999_500)).await.json;
+    world.operator("POST", "/wallet/entries", entry("adjustment", -999_500)).await;
     let id = world.schedule("+919812345678", MORNING).await;
     world.advance(1).await;
     assert_eq!(world.scheduled(&id).await["reason"], "insufficient_balance");
-    world.operator("POST", "/wallet/entries", entry("topup", 100_000)).await.json;
+    world.operator("POST", "/wallet/entries", entry("topup", 100_000)).await;
     world.advance(0).await;
     assert_scheduled(&world.scheduled(&id).await, "placed", Value::Null, 2, Value::Null);
 }
@@ -78,7 +76,7 @@ async fn a_top_up_has_what_waits_for_money_tried_at_once() {
 #[tokio::test]
 async fn full_lines_are_tried_again_in_fifteen_minutes() {
     let world = World::morning().await;
-    world.operator("PATCH", "", json!({"limits": {"concurrentCalls": 1}})).await.json;
+    world.operator("PATCH", "", json!({"limits": {"concurrentCalls": 1}})).await;
     let (one, other) = (
         world.schedule("+919812345678", "2027-01-05T05:00:00Z").await,
         world.schedule("+919812345679", "2027-01-05T05:00:00Z").await,
@@ -167,7 +165,7 @@ async fn anything_else_that_refuses_fails_it() {
     ];
     world.post(&format!("/v1/agents/{unpublished}/status"), &json!({"status": "draft"})).await.expect(200);
     world.delete(&format!("/v1/agents/{deleted}")).await.expect(200);
-    world.operator("DELETE", &format!("/numbers/{}", own["id"].as_str().unwrap()), Value::Null).await.json;
+    world.operator("DELETE", &format!("/numbers/{}", own["id"].as_str().unwrap()), Value::Null).await;
     world.set_clock(at).await;
     for (id, reason) in rows {
         assert_scheduled(&world.scheduled(&id).await, "failed", json!(reason), 1, Value::Null);
@@ -188,11 +186,11 @@ async fn frequency_and_the_workspace_are_checked_when_it_is_due() {
         world.schedule("+919812345679", "2027-01-05T06:00:00Z").await,
     );
     world.set_clock("2027-01-05T05:00:00Z").await;
-    world.operator("PATCH", "", json!({"kybVerified": false})).await.json;
+    world.operator("PATCH", "", json!({"kybVerified": false})).await;
     world.set_clock("2027-01-05T05:30:00Z").await;
-    world.operator("PATCH", "", json!({"kybVerified": true, "suspended": true})).await.json;
+    world.operator("PATCH", "", json!({"kybVerified": true, "suspended": true})).await;
     world.set_clock("2027-01-05T06:00:00Z").await;
-    world.operator("PATCH", "", json!({"suspended": false})).await.json;
+    world.operator("PATCH", "", json!({"suspended": false})).await;
     for (id, reason) in
         [(often, "frequency_cap"), (unverified, "kyb_required"), (suspended, "workspace_suspended")]
     {
@@ -257,7 +255,7 @@ async fn a_call_does_not_outlive_its_key() {
         waiting.push(made["data"]["id"].as_str().unwrap().to_owned());
     }
     let stays = world.schedule("+919812391234", at).await;
-    world.operator("DELETE", &format!("/keys/{id}"), json!({})).await.json;
+    world.operator("DELETE", &format!("/keys/{id}"), json!({})).await;
     for call in &waiting {
         assert_scheduled(&world.scheduled(call).await, "cancelled", json!("api_key_revoked"), 0, Value::Null);
     }

@@ -119,9 +119,9 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     ] {
         world.post_scheduled(&with(change)).await.refused(status, code);
     }
-    world.operator("PATCH", "", json!({"kybVerified": false})).await.json;
+    world.operator("PATCH", "", json!({"kybVerified": false})).await;
     world.post_scheduled(&with(json!({}))).await.refused(403, "kyb_required");
-    world.operator("PATCH", "", json!({"kybVerified": true})).await.json;
+    world.operator("PATCH", "", json!({"kybVerified": true})).await;
     let listed = app.get(&workspace.live, "/v1/scheduled-calls").await.expect(200);
     assert_eq!(listed["data"], json!([]));
     // Wallet, hours, registry and frequency are checked when it is due.
@@ -131,8 +131,7 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
             "/wallet/entries",
             json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
         )
-        .await
-        .json;
+        .await;
     world
         .post_scheduled(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"})))
         .await
@@ -252,15 +251,14 @@ async fn the_list_is_newest_first_by_status_and_page() {
 async fn a_test_key_has_its_own_scheduled_calls_which_are_simulated_at_any_hour() {
     let world = World::morning().await;
     let (live, test) = (world.live(), &world.workspace.test);
-    world.operator("PATCH", "", json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await.json;
+    world.operator("PATCH", "", json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
     world
         .operator(
             "POST",
             "/wallet/entries",
             json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
         )
-        .await
-        .json;
+        .await;
     let body = world.order("+919812342222", &json!({"scheduledAt": "2027-01-05T22:00:00+05:30"}));
     let id = world.app.post(test, "/v1/scheduled-calls", &body).await.id(201);
     world.app.get(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{Answer, TestApp, Workspace};
+use crate::world::World;
 
 const NONE: &str = "dst_00000000000000000000000000";
 

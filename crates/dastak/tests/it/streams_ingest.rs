@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
 use crate::receiver::Receiver;
 use crate::streams::{path, send, stream, webhook};
+use crate::world::World;
 
 async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
     app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.list(200)

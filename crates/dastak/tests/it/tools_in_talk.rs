@@ -9,9 +9,9 @@ use providers::GuardedClient;
 use providers::guarded_client::{Policy, SystemResolver};
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
+use crate::world::World;
 
 const CALL: &str = "call_01jz0000000000000000000000";
 const CHAT: &str = "chatsess_01jz0000000000000000000000";

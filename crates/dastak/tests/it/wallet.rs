@@ -4,8 +4,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::TestApp;
+use crate::world::World;
 
 async fn entry(app: &TestApp, workspace: &str, kind: &str, amount: i64) -> crate::app::Answer {
     let body = json!({"kind": kind, "amountMinor": amount, "reference": "r"});

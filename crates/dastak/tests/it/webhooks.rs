@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::world::World;
 use crate::app::{TestApp, Workspace};
 use crate::receiver::Receiver;
+use crate::world::World;
 
 /// Makes an endpoint; its answer.
 pub async fn endpoint(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
