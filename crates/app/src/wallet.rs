@@ -102,7 +102,7 @@ pub(crate) fn settle(
     let Some(mut state) = wallet::settle(tx, tenant, "call_charge", &settlement, context.now)? else {
         return Ok(());
     };
-    // Each charge is told of as if it had come by itself.
+    // Each charge has an event as if it had come by itself.
     let mut balance = settlement.charges.iter().fold(state.balance, |sum, (_, amount, _)| sum + amount);
     for (_, amount, _) in &settlement.charges {
         balance -= amount;
@@ -112,7 +112,7 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// The smallest balance of which nobody has to be warned.
+/// The smallest balance without a warning.
 pub(crate) fn floor(state: &WalletState) -> i64 {
     let (_, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     threshold.max(state.cost_per_minute).max(0)
@@ -152,7 +152,7 @@ fn warn_when_low(
     Ok(reached)
 }
 
-/// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
+/// The operator's top-up or adjustment. An adjustment may not take what live calls hold.
 pub async fn create_entry(
     app: &App,
     trace: Trace,
