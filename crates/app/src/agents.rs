@@ -52,7 +52,7 @@ pub fn find(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Failure> {
     agents::get(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, held against other writers until the transaction ends.
+/// The agent of this id, locked until the transaction ends.
 ///
 /// # Errors
 /// 404.
@@ -60,7 +60,7 @@ pub fn find_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Fai
     agents::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, to be changed through the API.
+/// The agent of this id, locked for a change through the API.
 ///
 /// # Errors
 /// 404, then 423 while it is locked.
@@ -98,7 +98,7 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failur
         channel: line.channel,
         direction: line.direction,
     };
-    Ok(app.of(tenant).read(move |tx| agents::list(tx)).await?.into_iter().map(view).collect())
+    Ok(app.of(tenant).read(agents::list).await?.into_iter().map(view).collect())
 }
 
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail, Failure> {
@@ -133,8 +133,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
     }
 }
 
-/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
-/// turned out to be others.
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made again if they have
+/// changed.
 fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
     let mut wanted = row.clone();
     if let Some(prompt) = &body.system_prompt {
@@ -180,8 +180,8 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<Ag
         .await
 }
 
-/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at
-/// once, when its prompt, tools or knowledge base change.
+/// Updates the fields of the body. An agent whose flow nobody edited gets a new one-step flow, published at once, when
+/// its prompt, tools or knowledge base change.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -292,7 +292,7 @@ fn apply(
     Ok(())
 }
 
-/// Transfer numbers as they are stored: `+91…`, each once.
+/// Transfer numbers in their stored form: `+91…`, each once.
 fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut numbers = Vec::with_capacity(given.len());
     for (index, text) in given.iter().enumerate() {
@@ -349,8 +349,8 @@ fn check_compliance(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> {
     })
 }
 
-/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew,
-/// since tools may be gone.
+/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing checks vertical, pack and flow again, since tools
+/// may have been deleted.
 pub async fn set_status(
     app: &App,
     tenant: Tenant,
@@ -374,12 +374,12 @@ pub async fn set_status(
         .await
 }
 
-/// Campaigns that a refusal names.
+/// Campaigns in an error.
 const NAMED: i64 = 20;
 
-/// What still uses an agent, so that it cannot be deleted: the campaigns that are not over, and the numbers that
-/// it answers, by voice and on the messaging channel. The agent's row
-/// is locked by the caller, and everything that attaches an agent to something locks it, too.
+/// The users of an agent, which block its deletion: campaigns that are not over, and the numbers that it answers, by
+/// voice and on the messaging channel. The agent's row is locked by the caller, and everything that attaches an agent
+/// to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.
@@ -402,7 +402,7 @@ pub fn agent_in_use(tx: &mut TenantTx, id: Id<Agent>) -> Result<(), Failure> {
     Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": ids})))
 }
 
-/// Deletes an agent that nothing uses.
+/// Deletes an unused agent.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
     let now = app.clock.now();
     app.of(tenant)

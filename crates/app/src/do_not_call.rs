@@ -1,6 +1,5 @@
-//! Opting out: the workspace's do-not-call list and the contacts on it
-//! (docs/contract/contacts.md#opting-out). Every opt-out (by a call, the API, the console, the channel) comes
-//! through [`opt_out`].
+//! Opting out: the workspace's do-not-call list and the contacts on it (docs/contract/contacts.md#opting-out). Every
+//! opt-out (by a call, the API, the console, the channel) goes through [`opt_out`].
 
 mod together;
 
@@ -20,7 +19,7 @@ use super::events::{self, NewEvent};
 use super::operator_log::{self, Trace};
 use super::{App, Context, Failure, access, decision_log};
 
-/// Where an opt-out came from.
+/// The source of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The callee said so on this call.
@@ -217,8 +216,7 @@ pub async fn add(
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 
-/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes
-/// nothing.
+/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. Idempotent.
 pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> Result<ContactView, Failure> {
     let context = app.context();
     app.of(tenant)

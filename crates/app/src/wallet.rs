@@ -27,11 +27,7 @@ fn view(row: EntryRow) -> Transaction {
 
 /// Balance and price.
 pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
-    let state = app
-        .of(tenant)
-        .read(move |tx| wallet::state(tx))
-        .await?
-        .ok_or_else(|| Failure::not_found("workspace"))?;
+    let state = app.of(tenant).read(wallet::state).await?.ok_or_else(|| Failure::not_found("workspace"))?;
     Ok(Wallet {
         balance_minor: state.balance,
         currency: state.currency,
@@ -99,7 +95,7 @@ pub(crate) fn settle(
     let Some(mut state) = wallet::settle(tx, "call_charge", &settlement, context.now)? else {
         return Ok(());
     };
-    // Each charge is told of as if it had come by itself.
+    // Each charge has an event as if it had come by itself.
     let mut balance = settlement.charges.iter().fold(state.balance, |sum, (_, amount, _)| sum + amount);
     for (_, amount, _) in &settlement.charges {
         balance -= amount;
@@ -109,7 +105,7 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// The smallest balance of which nobody has to be warned.
+/// The smallest balance without a warning.
 pub(crate) fn floor(state: &WalletState) -> i64 {
     let (_, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     threshold.max(state.cost_per_minute).max(0)
@@ -143,7 +139,7 @@ fn warn_when_low(tx: &mut TenantTx, context: &Context, state: &WalletState) -> R
     Ok(reached)
 }
 
-/// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
+/// The operator's top-up or adjustment. An adjustment may not take what live calls hold.
 pub async fn create_entry(
     app: &App,
     trace: Trace,

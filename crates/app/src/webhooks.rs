@@ -60,7 +60,7 @@ fn missing() -> Failure {
 
 /// The endpoints of a workspace, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
-    let rows = app.of(tenant).read(move |tx| webhooks::list(tx)).await?;
+    let rows = app.of(tenant).read(webhooks::list).await?;
     Ok(rows.into_iter().map(view).collect())
 }
 
@@ -107,8 +107,7 @@ pub async fn create(
         .await
 }
 
-/// Changes what the body names. Disabling stops what is pending; what is pending otherwise goes to the new
-/// address.
+/// Updates the fields of the body. Disabling stops pending deliveries; otherwise they go to the new address.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -140,7 +139,7 @@ pub async fn update(
         .await
 }
 
-/// Deletes an endpoint. What is pending stops; its log is gone for clients and dropped with age.
+/// Deletes an endpoint. Pending deliveries stop; its log is hidden from clients and deleted with age.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<(), Failure> {
     let context = app.context();
     app.of(tenant)

@@ -122,7 +122,7 @@ pub async fn write(
             if row.channel == Channel::Chatapp {
                 let line = [Line::Words(text.clone())];
                 if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
-                    // The message that failed is kept, and what went out before it.
+                    // The failed message is stored, and those sent before it.
                     save(tx, &env, &mut row)?;
                     return Ok(Err(refused));
                 }
@@ -158,7 +158,7 @@ pub async fn hand_back(
     let env = Env::of(app);
     let (shown, claim) = app.of(tenant).tx(move |tx| hand_back_in(tx, &env, &trace, id)).await?;
     if let Some(claim) = claim {
-        // Nobody waits for these words: the customer sees them with the session.
+        // No request waits for this reply: the customer sees it with the session.
         drop(reply::start(app, claim, Feed::silent(), room));
     }
     Ok(shown)
@@ -183,7 +183,7 @@ fn hand_back_in(
     give_back(tx, env, &mut row, json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
     let kind = match chats::state(tx, id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
-        // On the messaging channel the customer's words open it.
+        // On the messaging channel the customer's message opens it.
         None if row.channel == Channel::Chatapp => None,
         // It was taken over before the agent had said anything.
         None => Some(TurnKind::Opening),

@@ -257,7 +257,7 @@ fn note(
         updated_at: now,
         version: 1,
     });
-    // A step that was left half-way, by a teammate who took the chat over, leaves its row behind.
+    // A step that a takeover interrupted leaves its row behind.
     row.node.clone_from(&asked.node_id);
     row.label.clone_from(&asked.label);
     row.attempts = i64::from(asked.attempt);
@@ -318,7 +318,7 @@ pub(crate) fn outcome(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<Input>
     let row = documents::latest_of_chat(tx, chat)?;
     Ok(row.map(|row| Input::DocumentChecked {
         accepted: match row.status {
-            // A teammate may have said so before the agent has reacted; the conversation goes on all the same.
+            // A teammate may have decided before the agent has reacted; the conversation goes on anyway.
             Status::Verified | Status::Unverified | Status::Rejected => true,
             Status::Open | Status::Failed => false,
         },

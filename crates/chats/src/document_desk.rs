@@ -65,7 +65,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<Received
         .await
 }
 
-/// A file on its way to a teammate.
+/// A file that is streamed to a teammate.
 pub struct OpenedFile {
     pub content_type: FileType,
     pub bytes: i64,

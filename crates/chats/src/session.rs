@@ -26,10 +26,10 @@ use crate::undelivered::undelivered;
 /// The operation under which answers are stored with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
 
-/// What the transactions of chats need beside the store; cheap to copy.
+/// Dependencies of the transactions of chats besides the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
-    /// The moment, new ids and keys.
+    /// The time, and new ids and keys.
     pub context: Context,
     /// How long chats last.
     pub limits: Limits,
@@ -43,7 +43,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// As things are now.
+    /// With the current time.
     pub fn of(app: &Arc<App>) -> Self {
         Self { app: Some(app.clone()), ..Self::within(app) }
     }
@@ -119,7 +119,7 @@ pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure
     }
     row.version += 1;
     if row.turn_kind.is_none() && row.reply_at.is_some() {
-        // More came while a reply was written: its time is before that of the next look.
+        // More arrived while a reply was written: its time is before that of the next check.
         tx.wake(topics::CHATS);
     }
     Ok(())
@@ -441,7 +441,7 @@ pub fn emit(
             failed: undelivered(tx, row)?.into_iter().collect(),
         }),
     };
-    // The last event of an erased person says nothing about them, and is not taken back with what was said before.
+    // The last event of an erased person has no data of theirs, and is not emptied with the earlier ones.
     let subject = row.contact.filter(|_| row.end_cause != Some(EndCause::Erased));
     let (agent, contact) = (row.agent.to_string(), subject.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };

@@ -1,4 +1,4 @@
-//! The outbox: events and the deliveries that they owe, written in the transaction in which they happened.
+//! The outbox: events and their deliveries, written in the transaction in which they happened.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -52,9 +52,9 @@ pub enum Audience {
 }
 
 impl Engine {
-    /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
-    /// makes after the commit. A transcript is put into the data when the event is sent or read. Returns how many
-    /// endpoints get it.
+    /// Writes an event with this id and time into the outbox, together with its deliveries, which this node makes after
+    /// the commit. A transcript is inserted into the data when the event is sent or read. Returns how many endpoints
+    /// get it.
     pub fn emit(
         self: &Arc<Self>,
         tx: &mut TenantTx,
@@ -122,7 +122,7 @@ impl Engine {
         Ok(endpoints.len())
     }
 
-    /// Begins a new round of attempts at a delivery, now. Returns whether there is such a delivery.
+    /// Begins a new round of attempts of a delivery, now. Returns whether it exists.
     pub fn replay(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,
@@ -153,8 +153,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Empties the payloads of these events and returns how many deliveries that concerns. Pending ones are
-    /// given up rather than sent without their content, of which a receiver could make nothing.
+    /// Empties the payloads of these events and returns how many deliveries that affects. Pending ones are given up
+    /// rather than sent without content.
     pub fn redact(
         self: &Arc<Self>,
         tx: &mut TenantTx,
@@ -180,14 +180,14 @@ impl Engine {
     }
 }
 
-/// What a replay sends once more.
+/// What a replay sends again.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Type of the event.
     pub kind: String,
     /// The envelope as it is stored.
     pub envelope: String,
-    /// The transcript that belongs into it.
+    /// Reference to the transcript that belongs to it.
     pub transcript: Option<TranscriptRef>,
     /// When the delivery was made.
     pub created_at: Timestamp,
@@ -198,7 +198,7 @@ pub struct Replayed {
 /// An envelope as it is sent and shown: with its transcript, which is read from the chat.
 ///
 /// # Errors
-/// Those of the store; internal if the envelope is none.
+/// Those of the store; internal if the envelope is not valid.
 pub fn complete(
     tx: &mut TenantTx,
     envelope: String,
@@ -219,7 +219,7 @@ pub fn complete(
     Ok(format!("{open}{comma}\"transcript\":{lines}}}}}"))
 }
 
-/// What somebody wrote, as a transcript shows it.
+/// A message in the format of a transcript.
 #[derive(Serialize)]
 struct Line<'a> {
     role: Role,
@@ -228,7 +228,7 @@ struct Line<'a> {
     failed: Option<bool>,
 }
 
-/// The name of an event type; one that the catalog has costs no memory.
+/// The name of an event type; a static string if it is in the catalog.
 pub(super) fn kind_of(kind: String) -> Cow<'static, str> {
     api::events::find(&kind).map_or(kind.into(), |kind| kind.name.into())
 }

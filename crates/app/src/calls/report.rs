@@ -1,4 +1,4 @@
-//! What the node that holds a call on a real line says of it.
+//! Reports of the node that holds a call on a real line.
 
 use std::collections::BTreeMap;
 
@@ -26,16 +26,16 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
         .await
 }
 
-/// What the store says of the calls that a node holds.
+/// The store's answer about a node's calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that are to end, and why.
+    /// Those with a hang-up request, and why.
     pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
 
-/// Renews the leases of calls that this node holds.
+/// Renews the leases of this node's live calls. Returns hang-up requests and ended calls.
 pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,
@@ -63,7 +63,7 @@ pub async fn keep_holding(
         .await
 }
 
-/// Calls of all nodes on real lines that are to end, and why.
+/// Calls of all nodes on real lines with a hang-up request, and why.
 pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
     Ok(app.store.read(call_wishes::wishes).await?)
 }

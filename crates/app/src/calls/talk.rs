@@ -1,4 +1,4 @@
-//! What a conversation on a line needs to know, read when the call is answered.
+//! The data that a conversation on a line needs, read when the call is answered.
 
 use std::sync::Arc;
 
@@ -31,10 +31,9 @@ pub struct Talk {
     pub own_number: String,
     /// `outbound` or `inbound`.
     pub direction: Direction,
-    /// What the person called asks, if a phone of the sandbox is called
-    /// (docs/contract/sandbox.md#questions).
+    /// The question of the simulated person, if a phone of the sandbox is called (docs/contract/sandbox.md#questions).
     pub question: Option<String>,
-    /// The trace of what placed the call.
+    /// The trace of the placement.
     pub trace: Option<TraceContext>,
 }
 
