@@ -1,10 +1,10 @@
 //! The outbox: an event is written in the transaction in which it happened
 //! (docs/contract/webhooks.md#envelope).
 
+pub use api::events::Event;
 use api::events::EventType;
-use domain::ids::{Event, Id};
+use domain::ids::{self, Id};
 use domain::tenant::{Mode, Tenant};
-use serde_json::Value;
 use store::Tx;
 pub use store::events::TranscriptRef;
 pub use webhooks::{Audience, NewEvent};
@@ -17,7 +17,7 @@ pub fn emit(
     context: &Context,
     tenant: Tenant,
     event: NewEvent<'_>,
-) -> Result<Id<Event>, Failure> {
+) -> Result<Id<ids::Event>, Failure> {
     emit_with(tx, context, tenant, event, None)
 }
 
@@ -29,9 +29,9 @@ pub fn emit_with(
     tenant: Tenant,
     event: NewEvent<'_>,
     transcript: Option<TranscriptRef>,
-) -> Result<Id<Event>, Failure> {
+) -> Result<Id<ids::Event>, Failure> {
     let livemode = event.mode.livemode();
-    let id = context.ids.make::<Event>();
+    let id = context.ids.make::<ids::Event>();
     let at = (id, context.now);
     context.webhooks.emit(tx, at, tenant, (event, transcript), livemode, &Audience::Subscribed)?;
     Ok(id)
@@ -45,12 +45,11 @@ pub fn emit_sample(
     context: &Context,
     tenant: Tenant,
     mode: Mode,
-    kind: &'static EventType,
-    data: Value,
+    event: Event,
     audience: &Audience,
-) -> Result<(Id<Event>, usize), Failure> {
-    let id = context.ids.make::<Event>();
-    let event = NewEvent { kind: kind.name, mode, agent: None, contact: None, data };
+) -> Result<(Id<ids::Event>, usize), Failure> {
+    let id = context.ids.make::<ids::Event>();
+    let event = NewEvent { event, mode, agent: None, contact: None };
     let count = context.webhooks.emit(tx, (id, context.now), tenant, (event, None), false, audience)?;
     Ok((id, count))
 }

@@ -1,12 +1,13 @@
 //! Dispatches each notification to what handles it (docs/contract/channel.md#notifications).
 
+use api::events::Event;
+use api::events::channel::AccountRestriction;
 use app::{App, Context, Failure};
 use domain::channel::Notification;
 use domain::channel::notification::AccountUpdate;
 use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::json;
 use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 
@@ -117,11 +118,11 @@ fn account(
     if lifted {
         return Ok(());
     }
-    let data = json!({
-        "event": told.event,
-        "restrictionInfo": told.restriction,
-        "violationInfo": told.violation,
-        "banInfo": told.ban,
-    });
-    emit(tx, context, tenant, "chatapp.account_restricted", data)
+    let restriction = AccountRestriction {
+        event: told.event.clone(),
+        restriction_info: told.restriction.clone(),
+        violation_info: told.violation.clone(),
+        ban_info: told.ban.clone(),
+    };
+    emit(tx, context, tenant, Event::AccountRestricted(restriction))
 }

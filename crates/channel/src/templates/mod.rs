@@ -30,7 +30,7 @@ use crate::campaigns::outcomes::on_account_event;
 use crate::events::AccountEvent;
 use crate::numbers::emit;
 use crate::providers::provider;
-use news::{is_expected, told};
+use news::{is_expected, updated};
 
 /// Largest sample of a header, bytes.
 pub const MAX_SAMPLE: usize = 16 << 20;
@@ -339,7 +339,7 @@ fn gone(
     let Some(row) = channel_templates::get_for_update(tx, tenant, id)? else { return Ok(()) };
     channel_templates::delete(tx, tenant, id)?;
     let row = TemplateRow { status: TemplateStatus::Deleted, updated_at: context.now, ..row };
-    emit(tx, context, tenant, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
+    emit(tx, context, tenant, updated(&row, row.status.as_str(), None))?;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
     on_account_event(
         app,
