@@ -34,6 +34,7 @@ mod node;
 mod nodes;
 mod phone_calls;
 mod private_files;
+mod reader;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;

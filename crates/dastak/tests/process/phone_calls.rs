@@ -224,9 +224,14 @@ async fn survive(moment: Moment) {
     }
     let node = serve(&folder.0, &exchange, &more);
     let office = office.at(&node);
-    let calls = office.until("/v1/calls?limit=100", "every call ends", |calls| {
-        calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")
-    });
+    // A dial of which nobody knows whether it went out is listed when its lease has run out, and not before.
+    let over = |calls: &Value| {
+        let calls = calls.as_array().unwrap();
+        let listed = |number: &String| calls.iter().any(|call| call["toNumber"] == **number);
+        calls.iter().all(|call| call["state"] == "ended") && exchange.seen().invites.keys().all(listed)
+    };
+    let calls =
+        office.until("/v1/calls?limit=100", "every number that was dialled has a call that ended", over);
     let (calls, nudge) = tokio::join!(calls, async {
         let path = format!("/v1/nudges/{nudge}");
         // It is over, or waits for its retry after an unanswered attempt, or waits for the morning.
@@ -242,11 +247,7 @@ async fn survive(moment: Moment) {
     {
         calls
     } else {
-        office
-            .until("/v1/calls?limit=100", "every call ends", |calls| {
-                calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")
-            })
-            .await
+        office.until("/v1/calls?limit=100", "the call of the nudge ends", over).await
     };
     let calls = calls.as_array().unwrap();
     dialled_once(moment, &exchange, calls, &acknowledged);

@@ -11,6 +11,7 @@ use domain::call::{EndCause, Fact, Wish};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
+use domain::tenant::Tenant;
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use store::WakeSet;
 use tokio::sync::{Notify, oneshot};
@@ -68,6 +69,8 @@ pub struct State {
     clock: Option<Clock>,
     dials: Vec<Dial>,
     leg_dials: Vec<LegDial>,
+    /// When the carrier was last asked what had become of a dial.
+    questions: HashMap<Id<Call>, (Tenant, Timestamp)>,
     /// What the carrier was told of calls that are to end.
     wishes: HashSet<(Id<Call>, Wish)>,
     asked: HashMap<Phone, u64>,
@@ -130,6 +133,7 @@ impl World {
             clock: None,
             dials: Vec::new(),
             leg_dials: Vec::new(),
+            questions: HashMap::new(),
             wishes: HashSet::new(),
             asked: HashMap::new(),
             news: BTreeMap::new(),
@@ -343,6 +347,11 @@ impl World {
 
     pub fn leg_dials(&self) -> Vec<LegDial> {
         self.lock().leg_dials.clone()
+    }
+
+    /// Calls whose fate the carrier was asked for, with their workspace and the last time.
+    pub fn questions(&self) -> HashMap<Id<Call>, (Tenant, Timestamp)> {
+        self.lock().questions.clone()
     }
 
     /// Rings a second leg; what becomes of it follows, now and then twice, or never.
@@ -603,6 +612,8 @@ impl Carrier for Line {
             (false, _) => DialStatus::Unknown,
         };
         self.0.tell(format!("asked about {}: {standing:?}", order.call));
+        let now = self.0.now();
+        self.0.lock().questions.insert(order.call, (order.workspace, now));
         self.0.answer("carrier ask", standing)
     }
 

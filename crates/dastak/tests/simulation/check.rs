@@ -111,6 +111,8 @@ struct Court<'a> {
     store: Connection,
     dials: &'a [Dial],
     leg_dials: &'a [LegDial],
+    /// Calls whose fate the carrier was asked for, with their workspace and the last time.
+    questions: HashMap<Id<Call>, (Tenant, Timestamp)>,
     calls: HashMap<String, CallSeen>,
     /// By call and place.
     legs: HashMap<(String, i64), LegSeen>,
@@ -170,6 +172,7 @@ pub fn promises(
         store,
         dials: &dials,
         leg_dials: &leg_dials,
+        questions: world.questions(),
         calls: HashMap::new(),
         legs: HashMap::new(),
         nudges: BTreeMap::new(),

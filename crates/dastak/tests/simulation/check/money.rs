@@ -91,7 +91,8 @@ impl Court<'_> {
     }
 
     /// The most that the other calls, their legs and the chats of a workspace can have held when this one was charged. What
-    /// is over holds its money until it is paid, which a slow store does later.
+    /// is over holds its money until it is paid, which a slow store does later. So does a dial that never went out, of which
+    /// no row is left, until the carrier has said so.
     fn held_at(&self, tenant: Tenant, reference: &str, at: Timestamp) -> i64 {
         let on_line = |started: Timestamp, ended: Option<Timestamp>| {
             started <= at && ended.is_none_or(|ended| ended.plus(SLOWEST) >= at)
@@ -108,7 +109,15 @@ impl Court<'_> {
             |row| Ok((row.get(0)?, moment(row, 1)?, row.get::<_, Option<i64>>(2)?.map(Timestamp))),
         );
         let chats = chats.iter().filter(|(_, opened, ended)| on_line(*opened, *ended));
+        let undialled = self.questions.iter().filter(|(call, (workspace, asked))| {
+            *workspace == tenant
+                && call.unix_ms() <= at.0
+                && asked.plus(SLOWEST) >= at
+                && !self.calls.contains_key(&call.to_string())
+        });
+        let minute = self.count(&format!("select cost_per_minute from workspaces where id = '{tenant}'"));
         chats.map(|(price, ..)| price).sum::<i64>()
+            + minute * undialled.count() as i64
             + calls.map(|(_, call)| call.price * call.minutes).sum::<i64>()
             + legs.map(|leg| leg.price * leg.minutes).sum::<i64>()
     }
