@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CALL, CONTACT, CUSTOMER_REF, at, id};
+use super::samples::{CALL, CONTACT, CUSTOMER_REF, at, id};
 
 /// A card that came into a column. It is kept with the automation until that is due, without the reference.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, at, id};
+use super::samples::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, at, id};
 
 /// A call; values that are not known yet are null.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

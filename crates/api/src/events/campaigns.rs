@@ -5,7 +5,7 @@ use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AGENT, Sometimes, at, id};
+use super::samples::{AGENT, Sometimes, at, id};
 use crate::campaigns::ChatappStats;
 
 /// A campaign that is over.

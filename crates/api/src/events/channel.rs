@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{BUSINESS, PHONE_NUMBER_ID, at};
+use super::samples::{BUSINESS, PHONE_NUMBER_ID, at};
 
 /// A number whose quality rating changed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

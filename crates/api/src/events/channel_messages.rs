@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, PHONE_NUMBER_ID, Sometimes, at, id};
+use super::samples::{
+    AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, PHONE_NUMBER_ID, Sometimes, at, id,
+};
 use crate::channel_messages::{ChannelMessage, MessageError, MessageMedia, MessageStatuses};
 
 /// A message, in the form of [`ChannelMessage`]; what it has beside its words is absent where it has none.

@@ -5,7 +5,7 @@ use domain::ids::{self, Id};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::id;
+use super::samples::id;
 
 /// A template that changed at the provider.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

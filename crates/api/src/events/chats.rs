@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, at, id};
+use super::samples::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, at, id};
 use crate::channel_conversations::{ConversationCustomer, ConversationStatus};
 
 /// A chat.

@@ -4,7 +4,7 @@ use domain::ids::{self, Id};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
+use super::samples::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
 
 /// A contact that opted out.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{at, id};
+use super::samples::{at, id};
 
 /// The name of the event of a record that cannot be called.
 pub const REJECTED: &str = "stream.record_rejected";

@@ -3,7 +3,7 @@
 use domain::document::{FileType, Status};
 use serde_json::{Map, json};
 
-use super::{AGENT, CHAT, at, id};
+use super::samples::{AGENT, CHAT, at, id};
 use crate::documents::{DocumentPart, ReceivedDocument};
 
 pub(super) fn received() -> ReceivedDocument {

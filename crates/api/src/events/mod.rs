@@ -13,12 +13,11 @@ pub mod contacts;
 pub mod data_streams;
 pub mod documents;
 pub mod nudges;
+mod samples;
 pub mod scheduled_calls;
 pub mod wallet;
 pub mod webhooks;
 
-use domain::ids::{Id, Kind};
-use domain::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
@@ -32,6 +31,7 @@ use chats::{
     TakenOverChat,
 };
 use nudges::{EndedAttempt, FinishedNudge};
+pub use samples::Sometimes;
 
 /// A row of the catalog.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +55,6 @@ pub fn find(name: &str) -> Option<&'static EventType> {
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|kind| kind.name).collect()
 }
-
-/// A member that only some events of a type have. It is absent where it is `None`; samples show it as null.
-pub type Sometimes<T> = Option<Option<T>>;
 
 macro_rules! catalog {
     ($($(#[$doc:meta])* $variant:ident($data:ty) = $name:expr, $sample:expr;)*) => {
@@ -185,26 +182,6 @@ catalog! {
     TemplateUpdated(channel_templates::UpdatedTemplate) = "chatapp.template.updated", channel_templates::UpdatedTemplate::sample();
     /// A test event sent on request.
     WebhookTest(webhooks::TestEvent) = "webhook.test", webhooks::TestEvent::sample();
-}
-
-// What samples share.
-const AGENT: &str = "agt_01k9v5x2m8e6fs4v0q3n7w1y2z";
-const CONTACT: &str = "con_01k9v5x2m8e6fs4v0q3n7w1y30";
-const CALL: &str = "call_01k9v5x2m8e6fs4v0q3n7w1y31";
-const CHAT: &str = "chatsess_01k9v5x2m8e6fs4v0q3n7w1y32";
-const PHONE: &str = "+919812345678";
-const BUSINESS: &str = "+918045670001";
-const PHONE_NUMBER_ID: &str = "106540352242922";
-const CUSTOMER_REF: &str = "cust_1042";
-
-/// An id of a sample.
-fn id<K: Kind>(text: &str) -> Id<K> {
-    text.parse().expect("samples have ids of the right kind")
-}
-
-/// A moment of a sample.
-fn at(text: &str) -> Timestamp {
-    Timestamp::parse(text).expect("samples have moments in ISO 8601")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{AGENT, BUSINESS, CALL, PHONE, at, id};
+use super::samples::{AGENT, BUSINESS, CALL, PHONE, at, id};
 use crate::nudges::{Nudge, NudgeAttempt, NudgeRetry};
 
 /// A nudge whose last dial ended unanswered and that dials again.

@@ -3,7 +3,7 @@
 use domain::scheduled_call::Status;
 use serde_json::json;
 
-use super::{AGENT, CUSTOMER_REF, PHONE, at, id};
+use super::samples::{AGENT, CUSTOMER_REF, PHONE, at, id};
 use crate::scheduled_calls::ScheduledCall;
 
 pub(super) fn cancelled() -> ScheduledCall {
