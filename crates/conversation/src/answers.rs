@@ -88,7 +88,8 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
         words.iter().any(|other| word == other || tell.is_form(word, other))
     };
     let refuses = |word: &String| tell.is_no_choice(word) && !offered(word);
-    if heard.iter().chain(&said).any(refuses) {
+    let names_any = said.iter().any(|word| tell.is_any(word) && !offered(word));
+    if names_any || heard.iter().any(refuses) {
         return None;
     }
     let mut inside: Vec<&(&str, Vec<String>)> =

@@ -1,8 +1,9 @@
 //! What the words of the languages mean, from the tables in `languages/<code>/` (docs/language.md).
 
 pub mod fold;
+pub mod folders;
 pub mod numbers;
-mod table;
+pub mod table;
 
 #[cfg(test)]
 mod number_tests;

@@ -427,14 +427,14 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
         let contact_id = Some(contact.parse().expect("an id"));
         let event = Event::CallCompleted(CallData { contact_id, ..CallData::completed() });
         let event = NewEvent { event, mode: Mode::Live, agent: None, contact: Some(contact) };
-        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
         app.advance(1).await;
     }
     let erase = async || {
         let context = inner.context();
         let work = move |tx: &mut store::Tx<'_>| {
-            let events = store::erasure::events_of_subject(tx, tenant, ERASED, "", 10)?;
-            redact(tx, &context, tenant, &events)
+            let events = store::erasure::events_of_subject(&mut tx.of(tenant), ERASED, "", 10)?;
+            redact(&mut tx.of(tenant), &context, &events)
         };
         inner.store.tx(work).await.unwrap()
     };

@@ -294,7 +294,7 @@ async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
         let metadata = json!({"words": "w".repeat(256 << 10)});
         let event = Event::CallCompleted(CallData { metadata, ..CallData::completed() });
         let event = NewEvent { event, mode: Mode::Live, agent: None, contact: None };
-        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
 }
 
