@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use api::events::calls::CallData;
 use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network, Progress};
 use domain::ids::{Call, Campaign, Id};
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::Mode;
 use domain::wallet::talk_seconds;
-use serde_json::{Value, json};
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
 use store::{TenantTx, Tx};
 
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::undialled::Undialled;
 use super::{Context, Failure};
 
@@ -123,41 +123,32 @@ pub(crate) fn save_said(tx: &mut Tx<'_>, row: &mut CallRow, said: Option<&Said>)
     Ok(())
 }
 
-/// Writes a call event (docs/contract/webhooks.md#call-data).
-pub(crate) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
-    emit_with(tx, env, row, kind, Value::Null)
-}
-
-/// The same, with fields of its own beside the usual ones.
-pub fn emit_with(
+/// Writes an event of a call (docs/contract/webhooks.md#call-data), which `event` makes of the call as it is now.
+pub fn emit(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &CallRow,
-    kind: &'static str,
-    extra: Value,
+    event: impl FnOnce(CallData) -> Event,
 ) -> Result<(), Failure> {
     let progress = &row.progress;
-    let mut data = json!({
-        "callId": row.id,
-        "agentId": row.agent,
-        "campaignId": row.campaign,
-        "contactId": row.contact,
-        "externalRef": row.external_ref,
-        "direction": row.direction,
-        "toNumber": row.to_number,
-        "fromNumber": row.from_number,
-        "answeredAt": progress.answered_at,
-        "endedAt": progress.ended_at,
-        "durationSeconds": progress.talk_ms.map(talk_seconds),
-        "endCause": progress.end_cause,
-        "outcome": row.outcome,
-        "metadata": row.metadata,
+    let event = event(CallData {
+        call_id: row.id,
+        agent_id: row.agent,
+        campaign_id: row.campaign,
+        contact_id: row.contact,
+        external_ref: row.external_ref.clone(),
+        direction: row.direction,
+        to_number: row.to_number.clone(),
+        from_number: row.from_number.clone(),
+        answered_at: progress.answered_at,
+        ended_at: progress.ended_at,
+        duration_seconds: progress.talk_ms.map(talk_seconds),
+        end_cause: progress.end_cause.clone(),
+        outcome: row.outcome.clone(),
+        metadata: row.metadata.clone(),
     });
-    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
-        data.extend(extra);
-    }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
-    let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
+    let event = NewEvent { event, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref() };
     tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), &env.context, event))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ mod together;
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{AddedNumbers, DoNotCallEntry};
 use api::error_codes;
+use api::events::contacts::OptedOutContact;
 use domain::decision_log::{Chain, Channel, Decision, Entry as Decided};
 use domain::ids::{Call, Consent, Contact, Id};
 use domain::phone::Phone;
@@ -15,7 +16,7 @@ use store::contacts::{self, ContactRow};
 use store::{TenantTx, do_not_call};
 
 use super::contact_view::{present, view};
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::operator_log::{self, Trace};
 use super::{App, Context, Failure, access, decision_log};
 
@@ -105,23 +106,25 @@ fn mark(tx: &mut TenantTx, context: &Context, contact: &ContactRow, source: Sour
     if contact.opt_out || !contacts::opt_out(tx, contact.id, context.now)? {
         return Ok(());
     }
-    let mut data = json!({
-        "contactId": contact.id,
-        "externalRef": contact.external_ref,
-        "phone": contact.phone,
-        "source": source.as_str(),
-    });
+    let call = match source {
+        Source::Call(call) => Some(call),
+        Source::Console | Source::Api | Source::Chatapp => None,
+    };
     let mut about = json!({"source": source.as_str()});
-    if let Source::Call(call) = source {
-        data["callId"] = json!(call);
+    if let Some(call) = call {
         about["callId"] = json!(call);
     }
+    let event = Event::ContactOptedOut(OptedOutContact {
+        contact_id: contact.id,
+        external_ref: contact.external_ref.clone(),
+        phone: contact.phone.clone(),
+        source: source.as_str().to_owned(),
+        call_id: call,
+        channel: None,
+    });
     let id = contact.id.to_string();
-    events::emit(
-        tx,
-        context,
-        NewEvent { kind: "contact.opted_out", mode: contact.mode, agent: None, contact: Some(&id), data },
-    )?;
+    let event = NewEvent { event, mode: contact.mode, agent: None, contact: Some(&id) };
+    events::emit(tx, context, event)?;
     record_consent(tx, context, contact, Decision::Blocked, "withdrawn", &about, context.ids.make())
 }
 

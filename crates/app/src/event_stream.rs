@@ -45,7 +45,7 @@ pub async fn trigger(
 ) -> Result<(Id<Event>, usize), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
     app.of(tenant)
-        .tx_adding(move |tx| emit_sample(tx, &context, mode, kind, (kind.sample)(), &Audience::Subscribed))
+        .tx_adding(move |tx| emit_sample(tx, &context, mode, (kind.sample)(), &Audience::Subscribed))
         .await
 }
 

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use api::error_codes;
+use api::events::Event;
 use config::Config;
 use domain::call::RecordedFile;
 use domain::call::after::AfterCallStep;
@@ -92,7 +93,7 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
             let call = calls::get_for_update(&mut tx.of(tenant), recording.call)?
                 .ok_or_else(|| Failure::internal("a recording without a call"))?;
             after_calls::set_recording(&mut tx.of(tenant), call.id, Some(id))?;
-            emit(tx, &env, &call, "recording.ready")?;
+            emit(tx, &env, &call, Event::RecordingReady)?;
             prove(tx, &env.context, &call, id)?;
             Ok::<_, Failure>(true)
         })

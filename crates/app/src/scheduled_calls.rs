@@ -250,14 +250,8 @@ fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) ->
     } else {
         subject = Phone::normalize(&row.to_number).ok().map(|phone| context.keyring.hash_phone(&phone));
     }
-    let data = serde_json::to_value(view(shown)).map_err(|why| Failure::internal(why.to_string()))?;
-    let event = NewEvent {
-        kind: "scheduled_call.cancelled",
-        mode,
-        agent: Some(&agent),
-        contact: subject.as_deref(),
-        data,
-    };
+    let event = events::Event::ScheduledCallCancelled(view(shown));
+    let event = NewEvent { event, mode, agent: Some(&agent), contact: subject.as_deref() };
     events::emit(&mut tx.of(tenant), context, event)?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low
 //! (docs/contract/wallet.md).
 
+use api::events::wallet::LowWallet;
 use api::wallet::{Wallet, WalletTransaction as Transaction};
 use domain::ids::WalletTransaction;
 use domain::tenant::{Mode, Tenant};
@@ -123,19 +124,16 @@ fn warn_when_low(tx: &mut TenantTx, context: &Context, state: &WalletState) -> R
         return Ok(state.low_level);
     }
     wallet::set_low_level(tx, reached)?;
-    let data = json!({
-        "level": if reached == 1 { "low" } else { "exhausted" },
-        "balanceMinor": state.balance,
-        "thresholdMinor": threshold,
-        "currency": state.currency,
-        "costPerMinuteMinor": state.cost_per_minute,
-        "estimatedMinutesLeft": if state.cost_per_minute > 0 { Some(state.balance.max(0) / state.cost_per_minute) } else { None },
+    let minutes = (state.cost_per_minute > 0).then(|| state.balance.max(0) / state.cost_per_minute);
+    let event = events::Event::WalletLow(LowWallet {
+        level: if reached == 1 { "low" } else { "exhausted" }.to_owned(),
+        balance_minor: state.balance,
+        threshold_minor: threshold,
+        currency: state.currency.clone(),
+        cost_per_minute_minor: state.cost_per_minute,
+        estimated_minutes_left: minutes,
     });
-    events::emit(
-        tx,
-        context,
-        NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
-    )?;
+    events::emit(tx, context, NewEvent { event, mode: Mode::Live, agent: None, contact: None })?;
     Ok(reached)
 }
 

@@ -2,6 +2,7 @@
 
 use ::webhooks::purpose;
 use api::error_codes;
+use api::events::webhooks::TestEvent;
 use api::webhooks::{
     CreatedWebhookEndpoint, MAX_ENDPOINTS, NewWebhookEndpoint, WebhookEndpoint as Endpoint,
     WebhookEndpointChange, WebhookStatus,
@@ -12,7 +13,7 @@ use serde_json::json;
 use store::deliveries;
 use store::webhooks::{self, EndpointRow};
 
-use super::events::{Audience, emit_sample, known};
+use super::events::{self, Audience, emit_sample, known};
 use super::{App, Failure, access};
 
 /// Random characters of a signing secret: 200 bits.
@@ -185,11 +186,11 @@ pub async fn test(
             if !row.active {
                 return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
             }
-            let mut data = (kind.sample)();
-            if kind.name == "webhook.test" {
-                data["endpointId"] = json!(id);
-            }
-            let (event, _) = emit_sample(tx, &context, mode, kind, data, &Audience::Only(id))?;
+            let sample = match (kind.sample)() {
+                events::Event::WebhookTest(_) => events::Event::WebhookTest(TestEvent::of(Some(id))),
+                sample => sample,
+            };
+            let (event, _) = emit_sample(tx, &context, mode, sample, &Audience::Only(id))?;
             Ok((event, deliveries::id_of(event, id)))
         })
         .await

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
+use api::events::{self, calls::FailedCall};
 use app::calls::{self, Env, Order, Prepared, Refused, Source};
 use app::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use app::{App, Failure};
@@ -19,7 +20,6 @@ use domain::ids::{ApiKey, Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, Timestamp};
-use serde_json::json;
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
 use store::campaigns::blocks::{self, Moves};
@@ -366,8 +366,10 @@ impl DueDial for DueRow<'_> {
                 turn.store(tx, row, next)?;
             }
             Some((call, Some(gate))) => {
-                let reason = json!({"blockReason": gate.as_str()});
-                calls::emit_with(tx, &round.env, call, "call.failed", reason)?;
+                calls::emit(tx, &round.env, call, |call| {
+                    let block_reason = Some(Some(gate.as_str().to_owned()));
+                    events::Event::CallFailed(FailedCall { call, block_reason })
+                })?;
                 row.contact = call.contact;
                 turn.work.attempted += 1;
                 turn.work.rejected += 1;

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 
 use api::data_streams::{Ingested, IngestedRecord};
 use api::error_codes::{MALFORMED_JSON, STREAM_PAUSED, UNAUTHORIZED, WORKSPACE_SUSPENDED};
-use app::events::{self, NewEvent};
+use api::events::data_streams::RejectedRecord;
+use app::events::{self, Event, NewEvent};
 use app::limits::pages::bytes_of;
 use app::limits::rates::{self, Budget};
 use app::{App, Context, Failure};
@@ -15,7 +16,6 @@ use domain::stream::body::{BodyError, parse};
 use domain::stream::{Arrival, Outcome, Reading, Reason, RecordStatus, Status, read};
 use domain::tenant::{Mode, Tenant};
 use runtime::crypto::{Keyring, same};
-use serde_json::json;
 use store::Tx;
 use store::streams::{self, RecordRow, StreamRow};
 
@@ -310,21 +310,16 @@ fn reject(
     id: Id<StreamRecord>,
     reason: Reason,
 ) -> Result<(), Failure> {
-    let data = json!({
-        "streamId": stream.id,
-        "streamName": stream.name,
-        "recordId": id,
-        "reason": reason,
-        "payload": ready.arrival.fields,
-        "receivedAt": context.now,
+    let event = Event::RecordRejected(RejectedRecord {
+        stream_id: stream.id,
+        stream_name: stream.name.clone(),
+        record_id: id,
+        reason,
+        payload: ready.arrival.fields.clone(),
+        received_at: context.now,
     });
-    let event = NewEvent {
-        kind: "stream.record_rejected",
-        mode: Mode::Live,
-        agent: None,
-        contact: ready.phone_hash.as_deref(),
-        data,
-    };
+    let contact = ready.phone_hash.as_deref();
+    let event = NewEvent { event, mode: Mode::Live, agent: None, contact };
     events::emit(&mut tx.of(stream.workspace), context, event)?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use api::events::Event as EventData;
 use bytes::Bytes;
 use domain::chat::Role;
 use domain::ids::{Event, Id, WebhookEndpoint};
@@ -10,7 +11,6 @@ use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde::Serialize;
-use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
 use store::{DbError, TenantTx, Tx, erasure, webhooks};
@@ -22,15 +22,14 @@ use super::record::note;
 /// Something that happened, before it has an id.
 #[derive(Debug, Clone)]
 pub struct NewEvent<'a> {
-    /// Its type, such as `call.started`.
-    pub kind: &'static str,
+    /// What is told of it.
+    pub event: EventData,
     /// The mode in which it happened and is seen.
     pub mode: Mode,
     /// The agent it is about, for the endpoints' filter.
     pub agent: Option<&'a str>,
     /// The person it is about, for erasure.
     pub contact: Option<&'a str>,
-    pub data: Value,
 }
 
 #[derive(Serialize)]
@@ -40,7 +39,7 @@ struct Envelope<'a> {
     r#type: &'a str,
     created_at: Timestamp,
     livemode: bool,
-    data: &'a Value,
+    data: &'a EventData,
 }
 
 /// Who receives an event.
@@ -64,9 +63,9 @@ impl Engine {
         audience: &Audience,
     ) -> Result<usize, DbError> {
         let tenant = tx.tenant();
-        let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
+        let (kind, mode) = (event.event.name(), event.mode);
+        let envelope = Envelope { id, r#type: kind, created_at: now, livemode, data: &event.event };
         let envelope = serde_json::to_string(&envelope).map_err(|why| DbError::Internal(why.to_string()))?;
-        let (kind, mode) = (event.kind, event.mode);
         let row = NewEventRow {
             id,
             kind,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::events::Event;
 use domain::call::after::{self, Findings};
 use domain::conversation::Turn;
 use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
@@ -138,7 +139,7 @@ fn write(
     }
     save(tx, &mut call)?;
     if call.outcome.is_some() {
-        emit(tx, env, &call, "outcome.captured")?;
+        emit(tx, env, &call, Event::OutcomeCaptured)?;
     }
     for hook in hooks {
         hook(tx, env, &call, chosen.as_ref())?;

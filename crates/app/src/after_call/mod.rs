@@ -23,6 +23,7 @@ mod work;
 
 use std::sync::Arc;
 
+use api::events::Event;
 use config::Config;
 use domain::call::Report;
 use domain::call::after::{self, AfterCallStep};
@@ -104,11 +105,11 @@ pub fn concluded(
         analysis: analyse.then_some("pending"),
         full_status: full.then_some("pending"),
     };
-    emit(tx, env, call, "transcript.ready")?;
+    emit(tx, env, call, Event::TranscriptReady)?;
     if analyse {
         owe(tx, &env.context, call, AfterCallStep::Analysis)?;
     } else if call.outcome.is_some() {
-        emit(tx, env, call, "outcome.captured")?;
+        emit(tx, env, call, Event::OutcomeCaptured)?;
     }
     if full {
         owe(tx, &env.context, call, AfterCallStep::FullTranscript)?;

@@ -1,5 +1,7 @@
 //! The one place where a fact changes a call.
 
+use api::events::Event;
+use api::events::calls::{FailedCall, TransferredCall};
 use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
 use domain::conversation::placeholder_with;
 use domain::phone::Phone;
@@ -10,7 +12,7 @@ use store::erasure::ERASED;
 use store::{Tx, agents, contacts};
 
 use super::{agent, holds, legs};
-use crate::call_env::{Env, emit, emit_with, save_said};
+use crate::call_env::{Env, emit, save_said};
 use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
@@ -88,11 +90,15 @@ pub(super) fn apply_owing(
         opt_out(tx, env, &row)?;
     }
     if captured {
-        emit(tx, env, &row, "transcript.ready")?;
-        emit(tx, env, &row, "outcome.captured")?;
+        emit(tx, env, &row, Event::TranscriptReady)?;
+        emit(tx, env, &row, Event::OutcomeCaptured)?;
     }
     if let Some(notice) = notice {
-        emit(tx, env, &row, Notice::as_str(notice))?;
+        emit(tx, env, &row, |call| match notice {
+            Notice::Started => Event::CallStarted(call),
+            Notice::Completed => Event::CallCompleted(call),
+            Notice::Failed => Event::CallFailed(FailedCall { call, block_reason: None }),
+        })?;
     }
     if row.next_step_at.is_some() {
         tx.wake(topics::CALLS);
@@ -152,13 +158,10 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     });
     if let Some(to) = brought? {
         row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
-        emit_with(
-            tx,
-            env,
-            row,
-            "call.transferred",
-            json!({"transferredTo": to, "transferredAt": row.progress.ended_at}),
-        )?;
+        emit(tx, env, row, |call| {
+            let transferred_at = call.ended_at;
+            Event::CallTransferred(TransferredCall { call, transferred_to: to, transferred_at })
+        })?;
     }
     let mut transcript: Vec<Value> =
         played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use api::events::Event;
+use api::events::calls::TransferredCall;
 use domain::call::Wish;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::json;
 use store::call_wishes;
 use store::calls;
 
-use crate::call_env::emit_with;
+use crate::call_env::emit;
 use crate::{App, Failure};
 
 /// Emits `call.transferred`: a person who answered has taken the call over
@@ -20,8 +21,10 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
     app.of(tenant)
         .tx(move |tx| {
             let Some(row) = calls::get_for_update(tx, id)? else { return Ok(()) };
-            let extra = json!({"transferredTo": to, "transferredAt": env.context.now});
-            emit_with(tx, &env, &row, "call.transferred", extra)
+            let (transferred_to, transferred_at) = (to.clone(), Some(env.context.now));
+            emit(tx, &env, &row, |call| {
+                Event::CallTransferred(TransferredCall { call, transferred_to, transferred_at })
+            })
         })
         .await
 }

@@ -12,18 +12,19 @@ mod facts;
 mod read;
 mod together;
 
+use api::events::nudges::{EndedAttempt, FinishedNudge};
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
 use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
 use domain::tenant::Mode;
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::calls::CallRow;
 use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
 use store::{ROWS, TenantTx, Tx, calls};
 
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::{Context, Failure, topics};
 
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
@@ -301,7 +302,6 @@ fn emit(
     notice: Notice,
     known: Option<&CallRow>,
 ) -> Result<(), Failure> {
-    let mut data = serde_json::to_value(view(row)).map_err(|why| Failure::internal(why.to_string()))?;
     let carried = match (notice, row.call) {
         (Notice::AttemptEnded | Notice::Finished, Some(call)) => {
             match known.filter(|known| known.id == call && known.workspace == row.workspace) {
@@ -311,22 +311,20 @@ fn emit(
         }
         _ => None,
     };
-    if let Some(mut attempt) = carried {
-        if row.state.erased {
-            (attempt.summary, attempt.extracted) = (None, None);
-        }
-        let attempt = serde_json::to_value(attempt).map_err(|why| Failure::internal(why.to_string()))?;
-        if notice == Notice::Finished
-            && let (Value::Object(data), Value::Object(fields)) = (&mut data, &attempt)
-        {
-            // With `callId`, also where the nudge itself shows none because it finished without another dial.
-            data.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
-        data["attempt"] = attempt;
-    }
+    let attempt = carried.map(|attempt| match row.state.erased {
+        true => NudgeAttempt { summary: None, extracted: None, ..attempt },
+        false => attempt,
+    });
+    let nudge = view(row);
+    let event = match notice {
+        Notice::Scheduled => Event::NudgeScheduled(nudge),
+        Notice::Dialing => Event::NudgeDialing(nudge),
+        Notice::AttemptEnded => Event::NudgeAttemptEnded(EndedAttempt { nudge, attempt }),
+        Notice::Finished => Event::NudgeFinished(FinishedNudge::new(nudge, attempt)),
+    };
     let agent = row.agent.to_string();
     let contact = (!row.state.erased).then_some(row.person.as_str());
-    let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
+    let event = NewEvent { event, mode: row.mode, agent: Some(&agent), contact };
     tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), context, event))?;
     Ok(())
 }

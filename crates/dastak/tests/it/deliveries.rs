@@ -392,32 +392,31 @@ async fn a_deleted_endpoint_receives_nothing() {
 
 #[tokio::test]
 async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
+    use api::events::calls::CallData;
     use dastak::app::deliveries::redact;
-    use dastak::app::events::{NewEvent, emit};
+    use dastak::app::events::{Event, NewEvent, emit};
     use domain::tenant::Mode;
 
+    const ERASED: &str = "con_00000000000000000000000001";
+    const OTHER: &str = "con_00000000000000000000000002";
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
     let delivered = endpoint(&app, &workspace, json!({"url": well.url})).await;
     let pending = endpoint(&app, &workspace, json!({"url": ill.url})).await;
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
-    for contact in ["con_a", "con_b"] {
+    for contact in [ERASED, OTHER] {
         let context = inner.context();
-        let event = NewEvent {
-            kind: "call.completed",
-            mode: Mode::Live,
-            agent: None,
-            contact: Some(contact),
-            data: json!({"contactId": contact}),
-        };
+        let contact_id = Some(contact.parse().expect("an id"));
+        let event = Event::CallCompleted(CallData { contact_id, ..CallData::completed() });
+        let event = NewEvent { event, mode: Mode::Live, agent: None, contact: Some(contact) };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
         app.advance(1).await;
     }
     let erase = async || {
         let context = inner.context();
         let work = move |tx: &mut store::Tx<'_>| {
-            let events = store::erasure::events_of_subject(&mut tx.of(tenant), "con_a", "", 10)?;
+            let events = store::erasure::events_of_subject(&mut tx.of(tenant), ERASED, "", 10)?;
             redact(&mut tx.of(tenant), &context, &events)
         };
         inner.store.tx(work).await.unwrap()
@@ -426,7 +425,7 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     let entries = log(&app, &workspace, &delivered).await;
     assert_eq!(
         (&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]),
-        (&Value::Null, &json!("con_b"))
+        (&Value::Null, &json!(OTHER))
     );
     assert_eq!(entries[0]["payload"]["livemode"], true);
     app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null)
@@ -438,7 +437,7 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     // Pending deliveries are given up; those about the other person go on.
     let before = ill.got().len();
     app.advance(24 * HOUR).await;
-    assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == "con_b"));
+    assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == OTHER));
     let entry = log(&app, &workspace, &pending).await.remove(1);
     assert_eq!((text(&entry["status"]), &entry["payload"]), ("failed", &Value::Null));
     assert_eq!(

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use api::events::calls::CallData;
 use bytes::Bytes;
-use dastak::app::events::{NewEvent, emit};
+use dastak::app::events::{Event, NewEvent, emit};
 use dastak::app::limits::shares::Client;
 use dastak::config::Network;
 use domain::tenant::Mode;
@@ -290,9 +291,9 @@ async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
     for _ in 0..count {
         let context = inner.context();
-        let mut data = (api::events::find("call.completed").expect("a type").sample)();
-        data["metadata"] = json!({"words": "w".repeat(256 << 10)});
-        let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: None, data };
+        let metadata = json!({"words": "w".repeat(256 << 10)});
+        let event = Event::CallCompleted(CallData { metadata, ..CallData::completed() });
+        let event = NewEvent { event, mode: Mode::Live, agent: None, contact: None };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
 }

@@ -248,7 +248,9 @@ async fn subscriptions_decide_who_gets_what() {
 
 #[tokio::test]
 async fn agents_filter_what_is_about_an_agent() {
-    use dastak::app::events::{NewEvent, emit};
+    use api::events::calls::CallData;
+    use api::events::wallet::LowWallet;
+    use dastak::app::events::{Event, NewEvent, emit};
     use domain::tenant::Mode;
 
     let app = TestApp::start().await;
@@ -258,10 +260,13 @@ async fn agents_filter_what_is_about_an_agent() {
     endpoint(&app, &workspace, json!({"url": mine.url, "agentIds": [one]})).await;
     endpoint(&app, &workspace, json!({"url": all.url})).await;
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
-    for (kind, agent) in [("call.started", Some(one)), ("call.started", Some(other)), ("wallet.low", None)] {
+    for agent in [Some(one), Some(other), None] {
         let context = inner.context();
-        let event =
-            NewEvent { kind, mode: Mode::Test, agent, contact: None, data: json!({"agentId": agent}) };
+        let event = match agent.map(|agent| agent.parse().expect("an id")) {
+            Some(agent) => Event::CallStarted(CallData { agent_id: Some(agent), ..CallData::sample() }),
+            None => Event::WalletLow(LowWallet::sample()),
+        };
+        let event = NewEvent { event, mode: Mode::Test, agent, contact: None };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
     app.advance(1).await;

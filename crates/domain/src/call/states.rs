@@ -175,16 +175,6 @@ pub enum Notice {
     Failed,
 }
 
-impl Notice {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Notice::Started => "call.started",
-            Notice::Completed => "call.completed",
-            Notice::Failed => "call.failed",
-        }
-    }
-}
-
 /// How far a call has got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {

@@ -105,18 +105,6 @@ impl MessageStatus {
             _ => &[],
         }
     }
-
-    /// The event that tells of it.
-    pub fn event(self) -> Option<&'static str> {
-        match self {
-            Self::Sent => Some("message.sent"),
-            Self::Delivered => Some("message.delivered"),
-            Self::Read => Some("message.read"),
-            Self::Failed => Some("message.failed"),
-            Self::Received => Some("message.received"),
-            Self::Queued | Self::DeliveryUnknown | Self::Deleted => None,
-        }
-    }
 }
 
 /// When a message reached which status; by the provider's clock where it reports it.

@@ -170,17 +170,6 @@ pub enum Notice {
     Finished,
 }
 
-impl Notice {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Notice::Scheduled => "nudge.scheduled",
-            Notice::Dialing => "nudge.dialing",
-            Notice::AttemptEnded => "nudge.attempt_ended",
-            Notice::Finished => "nudge.finished",
-        }
-    }
-}
-
 /// What the caller owes after a decision. Webhook events go into the outbox in the same transaction; the rest
 /// follows the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
