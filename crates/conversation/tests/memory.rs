@@ -17,9 +17,9 @@ fn resident() -> usize {
 fn the_tables_of_all_languages_are_small() {
     let before = resident();
     for kind in [FieldKind::Number, FieldKind::Boolean, FieldKind::Choice] {
-        let field = Field { key: String::new(), label: String::new(), kind, choices: vec!["A".into()] };
+        let field = Field { kind, choices: vec!["A".into()], ..Field::default() };
         for language in LANGUAGES {
-            capture(&field, "two", language);
+            capture(&field, "two", language, None);
         }
     }
     opt_out("two", "en");

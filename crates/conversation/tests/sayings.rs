@@ -50,7 +50,7 @@ fn field(kind: FieldKind, choices: &[&str]) -> Field {
 }
 
 fn captured(field: &Field, said: &str, language: &str) -> String {
-    match capture(field, said, language) {
+    match capture(field, said, language, None) {
         None => "-".to_owned(),
         Some(serde_json::Value::String(text)) => text,
         Some(other) => other.to_string(),

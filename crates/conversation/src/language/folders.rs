@@ -47,9 +47,9 @@ mod tests {
     #[test]
     fn every_folder_has_every_file_and_each_is_read_once() {
         let hear = |kind| {
-            let field = Field { key: String::new(), label: String::new(), kind, choices: vec!["A".into()] };
+            let field = Field { kind, choices: vec!["A".into()], ..Field::default() };
             for language in LANGUAGES {
-                capture(&field, "two", language);
+                capture(&field, "two", language, None);
             }
         };
         for _ in 0..2 {

@@ -16,7 +16,14 @@ fn played(network: Network, digits: &str) -> String {
     for step_ in std::iter::once(&ringing).chain(script(network, to)) {
         if let Some((next, notice)) = step(&call, step_.fact, Timestamp(step_.after_ms)) {
             call = next;
-            notices.extend(notice.map(|notice| format!("{} {}", notice.as_str(), step_.after_ms / SECOND)));
+            notices.extend(notice.map(|notice| {
+                let name = match notice {
+                    Notice::Started => "call.started",
+                    Notice::Completed => "call.completed",
+                    Notice::Failed => "call.failed",
+                };
+                format!("{name} {}", step_.after_ms / SECOND)
+            }));
         }
     }
     assert!(!call.status.is_live(), "{digits}");

@@ -25,7 +25,7 @@ async fn said(language: &str, on: bool) -> Vec<String> {
     order.variables.insert("date".into(), json!("26/11/2026"));
     let list = [Pronunciation { written: "Dastak".into(), spoken: "The stuck".into() }];
     order.speakable = Speakable::new(language, on, Pronunciations::new(list));
-    let mut phone = room.call(order);
+    let phone = room.call(order);
     let held = phone.until_over(20_000).await;
     let told = transcript(&held);
     assert_eq!(told, [WRITTEN, "agent: Call 98765 43210. Bye."], "{language}");
