@@ -133,7 +133,7 @@ impl Text {
         let english = &super::table::speech("en").ids;
         let known = |word: &str| {
             let word = fold::letters(word);
-            speech.ids.iter().any(|id| *id == word) || english.iter().any(|id| *id == word)
+            speech.ids.contains(&word) || english.contains(&word)
         };
         let start = at.saturating_sub(BEFORE);
         let before = self.slice(start, at);
