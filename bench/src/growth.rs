@@ -259,17 +259,17 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
     let person: Id<Contact> = id_of(1, middle % people);
     let number = format!("+9198{:08}", middle % people);
     let page = move |filter: calls::Filter| {
-        move |tx: &mut Tx<'_>| calls::list(tx, w, Mode::Live, &filter, 50).map(|rows| rows.len())
+        move |tx: &mut Tx<'_>| calls::list(&mut tx.of(w), Mode::Live, &filter, 50).map(|rows| rows.len())
     };
     let none = calls::Filter::default;
     let nudge_page = move |filter: nudges::Filter| {
-        move |tx: &mut Tx<'_>| nudges::list(tx, w, Mode::Live, &filter, 50).map(|rows| rows.len())
+        move |tx: &mut Tx<'_>| nudges::list(&mut tx.of(w), Mode::Live, &filter, 50).map(|rows| rows.len())
     };
     let before = id_of::<Call>(moment(middle), middle).to_string();
     let of_week = move |from: i64, to: i64| {
         move |tx: &mut Tx<'_>| {
             let mut count = 0;
-            analytics::packed(tx, w, hour_of(Timestamp(from)), hour_of(Timestamp(to)), |_, _| {
+            analytics::packed(&mut tx.of(w), hour_of(Timestamp(from)), hour_of(Timestamp(to)), |_, _| {
                 count += 1;
                 Ok(())
             })?;
@@ -282,13 +282,13 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         let since = since.clone();
         move |tx: &mut Tx<'_>| {
             let filter = deliveries::Filter { status: status.map(str::to_owned), kind: None };
-            deliveries::list(tx, w, endpoint, (Mode::Live, &filter), (&since, &before), 50, 5_000)
+            deliveries::list(&mut tx.of(w), endpoint, (Mode::Live, &filter), (&since, &before), 50, 5_000)
                 .map(|page| page.0.len())
         }
     };
     let stream = move |after: String| {
         move |tx: &mut Tx<'_>| {
-            events::page(tx, w, Mode::Live, (&after, "evt_~"), 100, 1_000).map(|page| page.0.len())
+            events::page(&mut tx.of(w), Mode::Live, (&after, "evt_~"), 100, 1_000).map(|page| page.0.len())
         }
     };
     let event_at = |at: i64| Id::<Event>::new(at, 0).to_string();
@@ -311,12 +311,12 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         (
             "one call",
             Box::new(move |tx| {
-                calls::get(tx, w, Mode::Live, middle_call).map(|row| usize::from(row.is_some()))
+                calls::get(&mut tx.of(w), Mode::Live, middle_call).map(|row| usize::from(row.is_some()))
             }),
         ),
         (
             "calls of a nudge",
-            Box::new(move |tx| nudges::attempts(tx, w, middle_nudge).map(|rows| rows.len())),
+            Box::new(move |tx| nudges::attempts(&mut tx.of(w), middle_nudge).map(|rows| rows.len())),
         ),
         ("calls that are due", Box::new(move |tx| calls::due(tx, at, 64).map(|rows| rows.len()))),
         (
@@ -325,7 +325,7 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         ),
         ("dials to a number in a week", {
             let number = number.clone();
-            Box::new(move |tx| calls::dials(tx, w, &number, "hash", at).map(|_| 1))
+            Box::new(move |tx| calls::dials(&mut tx.of(w), &number, "hash", at).map(|_| 1))
         }),
         ("nudges, first page", Box::new(nudge_page(nudges::Filter::default()))),
         (
@@ -344,7 +344,7 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         ),
         (
             "nudges of a queue that are due",
-            Box::new(move |tx| nudges::to_look_at(tx, w, Mode::Live, at, 64).map(|rows| rows.len())),
+            Box::new(move |tx| nudges::to_look_at(&mut tx.of(w), Mode::Live, at, 64).map(|rows| rows.len())),
         ),
         (
             "queues that are due",
@@ -352,13 +352,13 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         ),
         (
             "timeline of a nudge",
-            Box::new(move |tx| nudges::timeline(tx, w, middle_nudge).map(|rows| rows.len())),
+            Box::new(move |tx| nudges::timeline(&mut tx.of(w), middle_nudge).map(|rows| rows.len())),
         ),
         ("events from three weeks ago on", Box::new(stream(event_at(now - 21 * DAY)))),
         (
             "the newest event",
             Box::new(move |tx| {
-                events::newest(tx, w, Mode::Live, "evt_~").map(|id| usize::from(id.is_some()))
+                events::newest(&mut tx.of(w), Mode::Live, "evt_~").map(|id| usize::from(id.is_some()))
             }),
         ),
         ("deliveries, first page", Box::new(log("whd_~".into(), None))),
@@ -377,27 +377,30 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         ("figures of a year", Box::new(of_week(now - DAYS * DAY, now))),
         (
             "erasure: calls of a contact",
-            Box::new(move |tx| erasure::calls_of_contact(tx, w, person).map(|rows| rows.len())),
+            Box::new(move |tx| erasure::calls_of_contact(&mut tx.of(w), person).map(|rows| rows.len())),
         ),
         (
             "erasure: calls of a number",
-            Box::new(move |tx| erasure::calls_of_number(tx, w, &number).map(|rows| rows.len())),
+            Box::new(move |tx| erasure::calls_of_number(&mut tx.of(w), &number).map(|rows| rows.len())),
         ),
         ("erasure: nudges of a person", {
             let hash = middle % people;
             Box::new(move |tx| {
                 let hash: Option<String> =
                     tx.one("select md5(cast(?1 as text))", params![hash.to_string()])?;
-                nudges::of_person(tx, w, &hash.unwrap_or_default()).map(|rows| rows.len())
+                nudges::of_person(&mut tx.of(w), &hash.unwrap_or_default()).map(|rows| rows.len())
             })
         }),
         (
             "erasure: events of a person",
             Box::new(move |tx| {
-                erasure::events_of_subject(tx, w, &person.to_string(), "", 500).map(|rows| rows.len())
+                erasure::events_of_subject(&mut tx.of(w), &person.to_string(), "", 500).map(|rows| rows.len())
             }),
         ),
-        ("has a contact calls", Box::new(move |tx| contacts::has_calls(tx, w, person).map(usize::from))),
+        (
+            "has a contact calls",
+            Box::new(move |tx| contacts::has_calls(&mut tx.of(w), person).map(usize::from)),
+        ),
     ]
 }
 

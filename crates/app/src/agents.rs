@@ -14,7 +14,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
 use store::agents::{self, AgentLine, AgentRow};
-use store::{Tx, knowledge, numbers};
+use store::{TenantTx, knowledge, numbers};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, compliance_packs, tools, voices};
@@ -48,24 +48,24 @@ fn view(row: AgentRow) -> AgentDetail {
 ///
 /// # Errors
 /// 404.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
-    agents::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
+pub fn find(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    agents::get(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, held against other writers until the transaction ends.
+/// The agent of this id, locked until the transaction ends.
 ///
 /// # Errors
 /// 404.
-pub fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
-    agents::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
+pub fn find_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    agents::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, to be changed through the API.
+/// The agent of this id, locked for a change through the API.
 ///
 /// # Errors
 /// 404, then 423 while it is locked.
-pub fn find_writable(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
-    let row = find_for_update(tx, tenant, id)?;
+pub fn find_writable(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    let row = find_for_update(tx, id)?;
     if row.locked { Err(Failure::plain(AGENT_LOCKED)) } else { Ok(row) }
 }
 
@@ -98,11 +98,11 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failur
         channel: line.channel,
         direction: line.direction,
     };
-    Ok(app.store.read(move |tx| agents::list(tx, tenant)).await?.into_iter().map(view).collect())
+    Ok(app.of(tenant).read(move |tx| agents::list(tx)).await?.into_iter().map(view).collect())
 }
 
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail, Failure> {
-    app.store.read(move |tx| find(tx, tenant, id)).await.map(view)
+    app.of(tenant).read(move |tx| find(tx, id)).await.map(view)
 }
 
 /// An agent before its settings are known.
@@ -133,8 +133,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
     }
 }
 
-/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
-/// turned out to be others.
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made again if they have
+/// changed.
 fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
     let mut wanted = row.clone();
     if let Some(prompt) = &body.system_prompt {
@@ -167,21 +167,21 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<Ag
     };
     let empty = blank(context.ids.make(), context.now, channel, direction);
     let (voices, own) = (voices::ids(app), own_flow(&empty, &body)?);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let mut row = empty.clone();
-            apply(tx, tenant, &mut row, &body, &voices)?;
+            apply(tx, &mut row, &body, &voices)?;
             let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
-            row.draft_flow = own.store(tx, &context, tenant, row.id)?;
+            row.draft_flow = own.store(tx, &context, row.id)?;
             row.published_flow.clone_from(&row.draft_flow);
-            agents::insert(tx, tenant, &row)?;
+            agents::insert(tx, &row)?;
             Ok(view(row))
         })
         .await
 }
 
-/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at
-/// once, when its prompt, tools or knowledge base change.
+/// Updates the fields of the body. An agent whose flow nobody edited gets a new one-step flow, published at once, when
+/// its prompt, tools or knowledge base change.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -189,11 +189,11 @@ pub async fn update(
     body: AgentSettings,
 ) -> Result<AgentDetail, Failure> {
     let (context, voices) = (app.context(), voices::ids(app));
-    let known = app.store.read(move |tx| find(tx, tenant, id)).await?;
+    let known = app.of(tenant).read(move |tx| find(tx, id)).await?;
     let own = own_flow(&known, &body)?;
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let before = find_writable(tx, tenant, id)?;
+            let before = find_writable(tx, id)?;
             for (field, given, fixed) in [
                 ("channel", body.channel.map(Channel::as_str), before.channel.as_str()),
                 ("direction", body.direction.map(Direction::as_str), before.direction.as_str()),
@@ -206,16 +206,16 @@ pub async fn update(
                 }
             }
             let mut row = before.clone();
-            apply(tx, tenant, &mut row, &body, &voices)?;
+            apply(tx, &mut row, &body, &voices)?;
             if before.flow_edited && row.system_prompt != before.system_prompt {
                 return Err(Failure::plain(AGENT_USES_FLOW));
             }
             row.updated_at = context.now;
-            agents::update_settings(tx, tenant, &row)?;
+            agents::update_settings(tx, &row)?;
             let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
             if !before.flow_edited && !own.fits(&before) {
-                let flow = own.store(tx, &context, tenant, id)?;
-                agents::replace_flow(tx, tenant, id, &flow)?;
+                let flow = own.store(tx, &context, id)?;
+                agents::replace_flow(tx, id, &flow)?;
             }
             Ok(view(row))
         })
@@ -224,8 +224,7 @@ pub async fn update(
 
 /// Writes the given settings into the row, after checking each.
 fn apply(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     row: &mut AgentRow,
     body: &AgentSettings,
     voices: &[String],
@@ -269,11 +268,11 @@ fn apply(
         row.extraction_schema = json!(given);
     }
     if let Some(given) = &body.tool_ids {
-        row.tool_ids = json!(read_tool_ids(tx, tenant, given)?);
+        row.tool_ids = json!(read_tool_ids(tx, given)?);
     }
     if let Some(given) = &body.knowledge_base_id {
         if let Some(id) = given
-            && !knowledge_base_exists(tx, tenant, id)?
+            && !knowledge_base_exists(tx, id)?
         {
             return Err(
                 Failure::plain(KNOWLEDGE_BASE_NOT_FOUND).with_meta(json!({"field": "knowledgeBaseId"}))
@@ -281,19 +280,19 @@ fn apply(
         }
         row.knowledge_base.clone_from(given);
     }
-    if body.policy_ref.is_some() && compliance_packs::resolve(tx, tenant, &row.policy_ref)?.is_none() {
+    if body.policy_ref.is_some() && compliance_packs::resolve(tx, &row.policy_ref)?.is_none() {
         return Err(Failure::field(
             "policyRef",
             "must name a built-in compliance pack or one of the workspace",
         ));
     }
     if body.vertical.is_some() || body.workflow_template.is_some() || body.policy_ref.is_some() {
-        check_compliance(tx, tenant, row)?;
+        check_compliance(tx, row)?;
     }
     Ok(())
 }
 
-/// Transfer numbers as they are stored: `+91…`, each once.
+/// Transfer numbers in their stored form: `+91…`, each once.
 fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut numbers = Vec::with_capacity(given.len());
     for (index, text) in given.iter().enumerate() {
@@ -309,8 +308,8 @@ fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Ids of tools that exist, each once.
-fn read_tool_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[String]) -> Result<Vec<String>, Failure> {
-    let known = if given.is_empty() { Default::default() } else { tools::ids(tx, tenant)? };
+fn read_tool_ids(tx: &mut TenantTx, given: &[String]) -> Result<Vec<String>, Failure> {
+    let known = if given.is_empty() { Default::default() } else { tools::ids(tx)? };
     let mut ids: Vec<String> = Vec::with_capacity(given.len());
     for (index, id) in given.iter().enumerate() {
         if !known.contains(id) {
@@ -324,20 +323,20 @@ fn read_tool_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[String]) -> Result<Ve
 }
 
 /// Whether the workspace has this knowledge base. It is kept from being deleted until the transaction ends.
-fn knowledge_base_exists(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<bool, Failure> {
+fn knowledge_base_exists(tx: &mut TenantTx, id: &str) -> Result<bool, Failure> {
     match id.parse() {
-        Ok(id) => Ok(knowledge::keep(tx, tenant, id)?),
+        Ok(id) => Ok(knowledge::keep(tx, id)?),
         Err(_) => Ok(false),
     }
 }
 
 /// The vertical guard and the compliance pack, when an agent is saved and again when it is published.
-fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
+fn check_compliance(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> {
     let vertical = Vertical::parse(&row.vertical)
         .ok_or_else(|| Failure::internal(format!("{}: unknown vertical", row.id)))?;
     let template = WorkflowTemplate::parse(&row.workflow_template)
         .ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
-    let pack = compliance_packs::resolve(tx, tenant, &row.policy_ref)?;
+    let pack = compliance_packs::resolve(tx, &row.policy_ref)?;
     guard(vertical, template, row.channel == Channel::Chat, pack.as_ref()).map_err(|refusal| {
         let (error, field) = match refusal {
             GuardRefusal::ChatAgent(_) => (VERTICAL_NOT_ALLOWED, "vertical"),
@@ -350,8 +349,8 @@ fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(
     })
 }
 
-/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew,
-/// since tools may be gone.
+/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing checks vertical, pack and flow again, since tools
+/// may have been deleted.
 pub async fn set_status(
     app: &App,
     tenant: Tenant,
@@ -359,15 +358,15 @@ pub async fn set_status(
     status: Status,
 ) -> Result<AgentDetail, Failure> {
     let now = app.clock.now();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_writable(tx, tenant, id)?;
+            let mut row = find_writable(tx, id)?;
             if status == Status::Active {
-                check_compliance(tx, tenant, &row)?;
-                flow_readiness(tx, tenant, &row)?;
+                check_compliance(tx, &row)?;
+                flow_readiness(tx, &row)?;
             }
             if row.status != status {
-                agents::set_status(tx, tenant, id, status, now)?;
+                agents::set_status(tx, id, status, now)?;
                 row.status = status;
             }
             Ok(view(row))
@@ -375,42 +374,42 @@ pub async fn set_status(
         .await
 }
 
-/// Campaigns that a refusal names.
+/// Campaigns in an error.
 const NAMED: i64 = 20;
 
-/// What still uses an agent, so that it cannot be deleted: the campaigns that are not over, and the numbers that
-/// it answers, by voice and on the messaging channel. The agent's row
-/// is locked by the caller, and everything that attaches an agent to something locks it, too.
+/// The users of an agent, which block its deletion: campaigns that are not over, and the numbers that it answers, by
+/// voice and on the messaging channel. The agent's row is locked by the caller, and everything that attaches an agent
+/// to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.
-pub fn agent_in_use(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
-    let campaigns = store::campaigns::of_agent(tx, tenant, id, NAMED)?;
+pub fn agent_in_use(tx: &mut TenantTx, id: Id<Agent>) -> Result<(), Failure> {
+    let campaigns = store::campaigns::of_agent(tx, id, NAMED)?;
     if let Some(first) = campaigns.first() {
         let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
         let message = format!("the agent talks in the campaign {}; complete or delete that first", first.id);
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"campaignIds": ids})));
     }
-    if let Some(number) = store::channel_accounts::number_of_agent(tx, tenant, id)? {
+    if let Some(number) = store::channel_accounts::number_of_agent(tx, id)? {
         let message =
             format!("the agent answers messages to {}; bind another agent there first", number.number);
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": [number.id]})));
     }
-    let answered = numbers::answered_by(tx, tenant, id)?;
+    let answered = numbers::answered_by(tx, id)?;
     let Some(first) = answered.first() else { return Ok(()) };
     let ids: Vec<String> = answered.iter().map(|number| number.id.to_string()).collect();
     let message = format!("the agent answers calls to {}; choose another agent there first", first.number);
     Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": ids})))
 }
 
-/// Deletes an agent that nothing uses.
+/// Deletes an unused agent.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
     let now = app.clock.now();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            find_writable(tx, tenant, id)?;
-            agent_in_use(tx, tenant, id)?;
-            agents::delete(tx, tenant, id, now)?;
+            find_writable(tx, id)?;
+            agent_in_use(tx, id)?;
+            agents::delete(tx, id, now)?;
             Ok(())
         })
         .await
@@ -425,10 +424,10 @@ pub async fn set_locked(
     locked: bool,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !agents::set_locked(tx, tenant, id, locked)? {
+            access::workspace(tx)?;
+            if !agents::set_locked(tx, id, locked)? {
                 return Err(Failure::not_found("agent"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;

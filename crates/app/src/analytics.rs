@@ -1,4 +1,4 @@
-//! Figures over calls, from hours that are packed once and read often (`domain::analytics`).
+//! Analytics over calls, aggregated from hours that are packed once and read often (`domain::analytics`).
 
 use api::analytics::{AgentRow, CallAnalytics, DayFigures, LanguageCount, SentimentCount, Totals};
 use domain::analytics::{AgentFigures, Figures, Query, Report, hour_of, pack, start_of};
@@ -9,7 +9,7 @@ use store::{DbError, Tx, agents};
 
 use super::{App, Failure};
 
-/// Hours read in one go: a week.
+/// Hours in one read: a week.
 const STRETCH: i64 = 7 * 24;
 /// Stale hours packed in one transaction.
 const BATCH: i64 = 8;
@@ -25,7 +25,7 @@ pub async fn calls(app: &App, tenant: Tenant, mode: Mode, query: Query) -> Resul
     let first = from.map_or(i64::MIN, hour_of);
     let last = to.map_or(i64::MAX, |to| hour_of(to.plus(-1)));
     let hours = match mode {
-        Mode::Live => app.store.read(move |tx| analytics::hours(tx, tenant, first, last)).await?,
+        Mode::Live => app.of(tenant).read(move |tx| analytics::hours(tx, first, last)).await?,
         Mode::Test => Vec::new(),
     };
     let mut report = Report::new(query, now);
@@ -57,7 +57,7 @@ async fn read_stretch(
 ) -> Result<Vec<(HourRow, Option<Vec<u8>>)>, Failure> {
     let read = move |tx: &mut Tx<'_>| {
         let mut rows = Vec::new();
-        analytics::packed(tx, tenant, first, last, |row, body| {
+        analytics::packed(&mut tx.of(tenant), first, last, |row, body| {
             rows.push((row, body));
             Ok(())
         })?;
@@ -68,7 +68,7 @@ async fn read_stretch(
 
 /// Packs a stale hour, for this report and the next ones. What is kept comes from the primary, never from a replica.
 async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
-    let facts = app.store.read_long(move |tx| analytics::facts(tx, row.workspace, row.hour)).await?;
+    let facts = app.of(row.workspace).read_long(move |tx| analytics::facts(tx, row.hour)).await?;
     let body = pack(start_of(row.hour), &facts)
         .ok_or_else(|| Failure::internal("an hour has more words than it can hold"))?;
     let kept = body.clone();
@@ -77,7 +77,7 @@ async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// Packs stale hours that have gone quiet. Returns whether there may be more.
+/// Packs stale hours without recent changes. Returns whether there may be more.
 pub async fn pack_due(app: &App) -> Result<bool, Failure> {
     let quiet_since = app.clock.now().plus(-QUIET);
     let due = app.store.read(move |tx| analytics::to_build(tx, quiet_since, BATCH)).await?;
@@ -88,23 +88,23 @@ pub async fn pack_due(app: &App) -> Result<bool, Failure> {
     Ok(more)
 }
 
-/// When the next stale hour will have been quiet for long enough.
+/// When the next stale hour is due to be packed.
 pub async fn next_pack(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(analytics::oldest_change).await?.map(|changed| changed.plus(QUIET)))
 }
 
-/// Names of the agents of a report, those that are gone included.
+/// Names of the agents of a report, deleted ones included.
 async fn name_agents(app: &App, tenant: Tenant, figures: &Figures) -> Result<Vec<Option<String>>, Failure> {
     let ids: Vec<_> =
         figures.agents.iter().map(|row| row.agent.as_ref().and_then(|id| id.parse().ok())).collect();
-    let named = app.store.read(move |tx| {
-        let name = |id: &Option<_>| id.map_or(Ok(None), |id| agents::name_of(tx, tenant, id));
+    let named = app.of(tenant).read(move |tx| {
+        let name = |id: &Option<_>| id.map_or(Ok(None), |id| agents::name_of(tx, id));
         ids.iter().map(name).collect::<Result<Vec<_>, DbError>>()
     });
     Ok(named.await?)
 }
 
-/// A share or an average, to four places.
+/// A ratio or an average, to four places.
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64 * 10_000.0).round() / 10_000.0 }
 }

@@ -5,19 +5,19 @@ use domain::compliance::{Pack, is_custom_reference};
 use domain::ids::{CompliancePack, Id};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
-use store::Tx;
+use store::TenantTx;
 use store::compliance_packs::{self, PackRow};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access};
 
 /// What a `policyRef` names: a built-in pack, a custom one of this workspace, or nothing.
-pub fn resolve(tx: &mut Tx<'_>, tenant: Tenant, policy_ref: &str) -> Result<Option<Pack>, Failure> {
+pub fn resolve(tx: &mut TenantTx, policy_ref: &str) -> Result<Option<Pack>, Failure> {
     if !is_custom_reference(policy_ref) {
         return Ok(Pack::built_in(policy_ref));
     }
     let Ok(id) = policy_ref.parse::<Id<CompliancePack>>() else { return Ok(None) };
-    let Some(row) = compliance_packs::get(tx, tenant, id)? else { return Ok(None) };
+    let Some(row) = compliance_packs::get(tx, id)? else { return Ok(None) };
     let pack = Pack::parse_custom(policy_ref, &row.body)
         .map_err(|why| Failure::internal(format!("{policy_ref}: {why}")))?;
     Ok(Some(pack))
@@ -41,10 +41,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, mut body: Value) ->
         fields.retain(|name, _| known.contains(name));
     }
     let row = PackRow { id, body, created_at: context.now };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            compliance_packs::insert(tx, tenant, &row)?;
+            access::workspace(tx)?;
+            compliance_packs::insert(tx, &row)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row.clone()))
         })
@@ -53,10 +53,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, mut body: Value) ->
 
 /// The packs made for a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<PackView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(compliance_packs::list(tx, tenant)?.into_iter().map(view).collect())
+            access::workspace(tx)?;
+            Ok(compliance_packs::list(tx)?.into_iter().map(view).collect())
         })
         .await
 }

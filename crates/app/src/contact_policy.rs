@@ -1,22 +1,22 @@
 //! Whether a person may be written to on the messaging channel (docs/contract/contacts.md#who-may-be-reached).
 //!
-//! Calls, nudges and campaigns that call obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
-//! messages obey these and what was said on the channel. A person who says on the channel that calls are not wanted
-//! is put on the do-not-call list, so one rule is enough for both. Such wishes are stored under keyed hashes, so that an
-//! erasure does not undo them.
+//! Calls, nudges and voice campaigns obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
+//! messages obey these and the opt-outs on the channel. A person who opts out of calls on the channel is put on the
+//! do-not-call list, so one rule is enough for both. Opt-outs are stored under keyed hashes, so that an erasure does
+//! not undo them.
 
 use std::collections::BTreeSet;
 
 use domain::channel::Recipient;
 use domain::ids::{Consent, Id};
 use domain::phone::{E164, Phone};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use runtime::crypto::Keyring;
 use serde_json::Value;
 use store::channel_consents::{self, ConsentRow};
 use store::contacts::ContactRow;
-use store::{Tx, do_not_call};
+use store::{TenantTx, Tx, do_not_call};
 
 use super::{Context, Failure, do_not_call as opting_out};
 
@@ -44,14 +44,14 @@ impl Bar {
     }
 }
 
-/// What is known of a person: how calls and messages stand.
+/// The opt-outs of a person, for calls and messages.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
     /// Whether the do-not-call list or the opt-out of the contact bars calls.
     pub do_not_call: bool,
     /// Whether the contact was erased.
     pub erased: bool,
-    /// What was said on the channel.
+    /// The opt-outs on the channel.
     pub consent: ConsentRow,
 }
 
@@ -78,7 +78,7 @@ impl Standing {
     }
 }
 
-/// Keyed hash by which what a person says on the channel is kept.
+/// Keyed hash under which a person's opt-outs on the channel are stored.
 pub fn person_hash(keyring: &Keyring, address: &str) -> String {
     keyring.hash(&format!("channel:{address}"))
 }
@@ -98,9 +98,8 @@ pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recip
 /// Reads how these contacts, and those behind these addresses, stand, with a statement for each kind of fact: [`standing`]
 /// knows it until the transaction ends. `also` may look at more that travels along.
 pub fn read_ahead(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     people: &[ContactRow],
     to: &[Recipient],
     also: impl FnOnce(&mut Tx<'_>),
@@ -120,16 +119,16 @@ pub fn read_ahead(
     let (said, listed): (Vec<_>, Vec<_>) = (said.into_iter().collect(), listed.into_iter().collect());
     tx.ahead(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
-        let _ = channel_consents::read_ahead(tx, tenant, &said);
-        let _ = do_not_call::read_ahead(tx, tenant, &listed);
+        let _ = channel_consents::read_ahead(tx, &said);
+        let _ = do_not_call::read_ahead(tx, &listed);
         also(tx);
     });
-    channel_consents::read_ahead(tx, tenant, &said)?;
-    Ok(do_not_call::read_ahead(tx, tenant, &listed)?)
+    channel_consents::read_ahead(tx, &said)?;
+    Ok(do_not_call::read_ahead(tx, &listed)?)
 }
 
-/// When marketing was allowed, and the proof of it, by the consent that is recorded with a contact: one that was given on
-/// the channel counts there.
+/// When marketing was allowed, and the proof of it, by the consent on a contact: one that was given on the channel
+/// counts there.
 pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Consent>>)> {
     let consent = contact.consent.as_ref()?;
     let word = |name: &str| consent.get(name).and_then(Value::as_str);
@@ -139,17 +138,16 @@ pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Co
     Some((Timestamp::parse(word("capturedAt")?)?, word("id").and_then(|id| id.parse().ok())))
 }
 
-/// How a person stands, by the contact, or by where a message is to go when there is none yet.
+/// The contact policy's state of a person, by the contact, or by the message's destination if there is no contact yet.
 pub fn standing(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: Option<&ContactRow>,
     to: Option<&Recipient>,
 ) -> Result<Standing, Failure> {
     let mut standing = Standing {
         erased: contact.is_some_and(|contact| contact.erased_at.is_some()),
-        consent: channel_consents::of(tx, tenant, &hashes(&context.keyring, contact, to))?,
+        consent: channel_consents::of(tx, &hashes(&context.keyring, contact, to))?,
         ..Standing::default()
     };
     if let (None, Some((at, proof))) = (standing.consent.opted_in_at, contact.and_then(given_on_channel)) {
@@ -158,10 +156,10 @@ pub fn standing(
         standing.consent.opt_in_consent = proof;
     }
     if let Some(contact) = contact {
-        standing.do_not_call = opting_out::is_blocked(tx, context, tenant, contact)?;
+        standing.do_not_call = opting_out::is_blocked(tx, context, contact)?;
     }
     if let Some(phone) = to.and_then(subscriber).filter(|_| !standing.do_not_call) {
-        standing.do_not_call = do_not_call::contains(tx, tenant, &context.keyring.hash_phone(&phone))?;
+        standing.do_not_call = do_not_call::contains(tx, &context.keyring.hash_phone(&phone))?;
     }
     Ok(standing)
 }

@@ -12,7 +12,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::time_zone;
 use serde_json::{Map, Value, json};
 use store::contacts::{self, ContactRow, Visible};
-use store::{DbError, Tx, erasure};
+use store::{DbError, TenantTx, Tx, erasure};
 
 use super::contact_view::{present, view};
 use super::do_not_call::{self, Source};
@@ -23,10 +23,10 @@ use super::{App, Context, Failure, contact_policy};
 const TIME_ZONE: &str = "Asia/Kolkata";
 /// Language of a new contact.
 const LANGUAGE: &str = "en";
-/// How often an upsert looks again when another writer takes its reference or number at the same moment.
+/// Retries of an upsert when another writer takes its reference or number at the same time.
 const ATTEMPTS: usize = 4;
 
-/// Contacts of simulated calls are there for test keys only.
+/// Contacts of simulated calls are visible to test keys only.
 fn visible(row: Option<ContactRow>, mode: Mode) -> Option<ContactRow> {
     row.filter(|row| mode == Mode::Test || row.mode == Mode::Live)
 }
@@ -42,7 +42,7 @@ pub async fn list(
     let seen = if mode == Mode::Test { Visible::All } else { Visible::Live };
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
-            let rows = contacts::list(tx, tenant, seen, before, limit)?;
+            let rows = contacts::list(&mut tx.of(tenant), seen, before, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
             let views = rows.into_iter().map(|row| view(tx, row)).collect::<Result<_, _>>()?;
             Ok::<_, DbError>((views, next))
@@ -54,10 +54,10 @@ pub async fn list(
 
 pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Result<ContactDetail, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = present(visible(contacts::get(tx, tenant, id)?, mode))?;
-            let standing = contact_policy::standing(tx, &context, tenant, Some(&row), None)?;
+            let row = present(visible(contacts::get(tx, id)?, mode))?;
+            let standing = contact_policy::standing(tx, &context, Some(&row), None)?;
             let consent = row.consent.clone();
             let chatapp = ChannelConsent {
                 messages_allowed: standing.bars_messages(false).is_none(),
@@ -81,17 +81,17 @@ pub async fn upsert(
 ) -> Result<(bool, ContactView), Failure> {
     let context = app.context();
     let checked = check(&context, &change)?;
-    app.store.tx(move |tx| upsert_in(tx, &context, tenant, &change, &checked)).await
+    app.of(tenant).tx(move |tx| upsert_in(tx, &context, &change, &checked)).await
 }
 
-/// One item's fate in a batch: its reference as sent, and what the single upsert would answer.
+/// The result of one item in a batch: its reference as sent, and the answer of the single upsert.
 pub type Upserted = (Option<String>, Result<(bool, ContactView), Failure>);
 
 /// Upserts many, each by itself: one bad item never fails others.
 pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result<Vec<Upserted>, Failure> {
     let context = app.context();
     let shape = wire::new_contact();
-    // Read and checked before the transaction, which others wait for.
+    // Parsed and validated before the transaction, for which others wait.
     let read = |mut item: Value| {
         let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
         let change = read_item(&shape, &mut item)
@@ -100,14 +100,14 @@ pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result
     };
     let items: Vec<(Option<String>, Result<(ContactChange, Checked), Failure>)> =
         items.into_iter().map(read).collect();
-    app.store
+    app.of(tenant)
         .tx_alone(move |tx| {
             let mut results = Vec::with_capacity(items.len());
             for (reference, item) in &items {
                 // Every refusal is decided before the item's first write, so a refused item leaves nothing
                 // behind.
                 let outcome = match item {
-                    Ok((change, checked)) => upsert_in(tx, &context, tenant, change, checked),
+                    Ok((change, checked)) => upsert_in(tx, &context, change, checked),
                     Err(refused) => Err(refused.clone()),
                 };
                 match outcome {
@@ -129,13 +129,13 @@ fn read_item(shape: &api::schema::Schema, item: &mut Value) -> Result<ContactCha
         .map_err(|why| Failure::internal(format!("upsert schema and type differ: {why}")))
 }
 
-/// What a change says once its texts are read.
+/// A change after its texts are parsed.
 struct Checked {
     phone: Option<Phone>,
     time_zone: Option<String>,
 }
 
-/// Refuses what no schema can.
+/// Validation beyond the schema.
 fn check(context: &Context, change: &ContactChange) -> Result<Checked, Failure> {
     let phone = change
         .phone
@@ -187,37 +187,36 @@ fn check_attributes(attributes: &Map<String, Value>) -> Result<(), Failure> {
 }
 
 fn upsert_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     change: &ContactChange,
     checked: &Checked,
 ) -> Result<(bool, ContactView), Failure> {
     let phone = checked.phone.ok_or_else(|| Failure::field("phone", "is required"))?;
     for _ in 0..ATTEMPTS {
-        if let Some(found) = contacts::find_by_reference(tx, tenant, Mode::Live, &change.external_ref)? {
+        if let Some(found) = contacts::find_by_reference(tx, Mode::Live, &change.external_ref)? {
             // Held from here on, and read again: another writer may have changed it before.
-            match contacts::get_for_update(tx, tenant, found.id)?.filter(|row| row.erased_at.is_none()) {
-                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
+            match contacts::get_for_update(tx, found.id)?.filter(|row| row.erased_at.is_none()) {
+                Some(row) => return Ok((false, apply(tx, context, row, change, checked)?)),
                 None => continue,
             }
         }
-        if let Some(owner) = contacts::find_by_phone(tx, tenant, Mode::Live, &phone.to_string())? {
+        if let Some(owner) = contacts::find_by_phone(tx, Mode::Live, &phone.to_string())? {
             if owner.external_ref.is_some() {
                 return Err(taken(&owner));
             }
             // A call or a message made it, without a reference.
-            match contacts::get_for_update(tx, tenant, owner.id)?
+            match contacts::get_for_update(tx, owner.id)?
                 .filter(|row| row.erased_at.is_none() && row.external_ref.is_none())
             {
-                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
+                Some(row) => return Ok((false, apply(tx, context, row, change, checked)?)),
                 None => continue,
             }
         }
         let mut row = fresh(context, change, phone);
         let consent = fill(context, &mut row, change, checked);
-        if contacts::insert(tx, tenant, &row)? {
-            return Ok((true, settle(tx, context, tenant, row, change.opt_out, consent)?));
+        if contacts::insert(tx, &row)? {
+            return Ok((true, settle(tx, context, row, change.opt_out, consent)?));
         }
     }
     Err(Failure::conflict("other requests keep changing this contact; try again"))
@@ -252,9 +251,8 @@ fn fresh(context: &Context, change: &ContactChange, phone: Phone) -> ContactRow 
 
 /// Writes a change onto a contact that is held; every refusal comes before the first write.
 fn apply(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mut row: ContactRow,
     change: &ContactChange,
     checked: &Checked,
@@ -265,7 +263,7 @@ fn apply(
             Some(known) if *known != phone => return Err(Failure::plain(error_codes::PHONE_IMMUTABLE)),
             Some(_) => {}
             None => {
-                if let Some(owner) = contacts::find_by_phone(tx, tenant, row.mode, &phone)? {
+                if let Some(owner) = contacts::find_by_phone(tx, row.mode, &phone)? {
                     return Err(taken(&owner));
                 }
                 row.phone = Some(phone);
@@ -275,19 +273,18 @@ fn apply(
     if change.opt_out == Some(false) && row.opt_out {
         return Err(Failure::plain(error_codes::OPT_OUT_DOWNGRADE));
     }
-    give_reference(tx, context, tenant, &mut row, &change.external_ref)?;
+    give_reference(tx, context, &mut row, &change.external_ref)?;
     let consent = fill(context, &mut row, change, checked);
-    if !contacts::update(tx, tenant, &row, context.now)? {
+    if !contacts::update(tx, &row, context.now)? {
         return Err(Failure::not_found("contact"));
     }
-    settle(tx, context, tenant, row, change.opt_out, consent)
+    settle(tx, context, row, change.opt_out, consent)
 }
 
 /// Gives a contact that has no reference this one; an empty one is absent.
 fn give_reference(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     row: &mut ContactRow,
     reference: &str,
 ) -> Result<(), Failure> {
@@ -297,21 +294,21 @@ fn give_reference(
         Some(_) => return Err(Failure::field("externalRef", "cannot change once it is set")),
         None => {}
     }
-    if let Some(owner) = contacts::find_by_reference(tx, tenant, row.mode, reference)? {
+    if let Some(owner) = contacts::find_by_reference(tx, row.mode, reference)? {
         return Err(Failure::conflict("another contact has this externalRef")
             .with_meta(json!({"existingId": owner.id})));
     }
-    if !contacts::adopt_reference(tx, tenant, row.mode, row.id, reference, context.now)? {
+    if !contacts::adopt_reference(tx, row.mode, row.id, reference, context.now)? {
         return Err(Failure::conflict("other requests keep changing this contact; try again"));
     }
     row.external_ref = Some(reference.to_owned());
     Ok(())
 }
 
-/// A consent that a change records, with what the chain says of it.
+/// A consent that a change records, with its record in the chain.
 type NewConsent = Option<(Id<Consent>, Value)>;
 
-/// Puts what a change names into a row.
+/// Applies the fields of a change to a row.
 fn fill(context: &Context, row: &mut ContactRow, change: &ContactChange, checked: &Checked) -> NewConsent {
     let change = change.clone();
     row.name = change.name.unwrap_or(row.name.take());
@@ -336,24 +333,23 @@ fn fill(context: &Context, row: &mut ContactRow, change: &ContactChange, checked
 
 /// What follows from a stored change: the opt-out and the proof of consent.
 fn settle(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mut row: ContactRow,
     opt_out: Option<bool>,
     consent: NewConsent,
 ) -> Result<ContactView, Failure> {
     if let Some((id, about)) = consent {
-        do_not_call::record_consent(tx, context, tenant, &row, Decision::Allowed, "given", &about, id)?;
+        do_not_call::record_consent(tx, context, &row, Decision::Allowed, "given", &about, id)?;
     }
     if opt_out == Some(true) {
-        do_not_call::opt_out_contact(tx, context, tenant, &row, Source::Api)?;
+        do_not_call::opt_out_contact(tx, context, &row, Source::Api)?;
         row.opt_out = true;
     }
     Ok(view(tx, row)?)
 }
 
-/// Changes what the body names.
+/// Updates the fields of the body.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -361,30 +357,29 @@ pub async fn update(
     change: ContactChange,
 ) -> Result<ContactView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
+            let row = present(visible(contacts::get_for_update(tx, id)?, Mode::Live))?;
             let checked = check(&context, &change)?;
-            apply(tx, &context, tenant, row, &change, &checked)
+            apply(tx, &context, row, &change, &checked)
         })
         .await
 }
 
-/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The
-/// number stays on the do-not-call list if it is there, and what events and kept answers say of it is found
-/// by it.
+/// Deletes a contact that was never called or written to, in either mode: calls would keep its number. The number stays
+/// on the do-not-call list if it is there, and its events and stored answers are found by it.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
-            if row.last_contact_at.is_some() || contacts::has_calls(tx, tenant, id)? {
+            let row = present(visible(contacts::get_for_update(tx, id)?, Mode::Live))?;
+            if row.last_contact_at.is_some() || contacts::has_calls(tx, id)? {
                 return Err(Failure::plain(error_codes::CONTACT_HAS_HISTORY));
             }
             if let Some(phone) = do_not_call::number_of(&row) {
-                erasure::hand_over(tx, tenant, id, &context.keyring.hash_phone(&phone))?;
+                erasure::hand_over(tx, id, &context.keyring.hash_phone(&phone))?;
             }
-            contacts::delete(tx, tenant, id)?;
+            contacts::delete(tx, id)?;
             Ok(())
         })
         .await

@@ -1,4 +1,4 @@
-//! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
+//! The delivery log, replays, and erasure of deliveries (docs/contract/webhooks.md#log).
 
 use ::webhooks::{Replayed, complete};
 use api::error_codes;
@@ -9,18 +9,18 @@ use domain::time::Timestamp;
 use serde_json::Value;
 use store::deliveries::{self, DeliveryRow, Filter, Key};
 use store::weeks::Weekly;
-use store::{DbError, Tx, webhooks};
+use store::{DbError, TenantTx, webhooks};
 
 use super::limits::pages;
 use super::{App, Context, Failure};
 
-/// Log entries looked at for one page.
+/// Log entries examined for one page.
 const EXAMINED: i64 = 5_000;
 
 /// A delivery with the transcript that belongs into its payload.
-fn completed(tx: &mut Tx<'_>, tenant: Tenant, mut row: DeliveryRow) -> Result<DeliveryRow, DbError> {
+fn completed(tx: &mut TenantTx, mut row: DeliveryRow) -> Result<DeliveryRow, DbError> {
     if let Some(envelope) = row.envelope.take() {
-        row.envelope = Some(complete(tx, tenant, envelope, row.transcript.as_ref())?);
+        row.envelope = Some(complete(tx, envelope, row.transcript.as_ref())?);
     }
     Ok(row)
 }
@@ -43,14 +43,13 @@ fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
 }
 
 fn must_have_endpoint(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     endpoint: Id<WebhookEndpoint>,
 ) -> Result<webhooks::EndpointRow, Failure> {
-    webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
+    webhooks::get(tx, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
-/// What is older has had its time: it may still be there for a while, but is not shown.
+/// Expired rows may still be there for a while, but are not shown.
 fn oldest(app: &App) -> Timestamp {
     app.clock.now().plus(-::webhooks::KEPT)
 }
@@ -71,7 +70,7 @@ pub async fn list(
 ) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
     let since = Weekly::Deliveries.bound(oldest(app));
     let page = app.store.read(move |tx| {
-        must_have_endpoint(tx, tenant, endpoint)?;
+        must_have_endpoint(&mut tx.of(tenant), endpoint)?;
         let part = (mode, &filter);
         pages::read(
             tx,
@@ -79,10 +78,17 @@ pub async fn list(
             before.clone(),
             |tx, limit, before| {
                 let between = (since.as_str(), before.unwrap_or("whd_~"));
-                Ok::<_, Failure>(deliveries::list(tx, tenant, endpoint, part, between, limit, EXAMINED)?)
+                Ok::<_, Failure>(deliveries::list(
+                    &mut tx.of(tenant),
+                    endpoint,
+                    part,
+                    between,
+                    limit,
+                    EXAMINED,
+                )?)
             },
             |tx, row| {
-                let row = completed(tx, tenant, row)?;
+                let row = completed(&mut tx.of(tenant), row)?;
                 let bytes = row.envelope.as_ref().map_or(0, String::len) + row.attempts.len();
                 Ok((row.id.to_string(), bytes, row))
             },
@@ -102,16 +108,15 @@ pub async fn get(
 ) -> Result<DeliveryView, Failure> {
     must_be_kept(app, id)?;
     let key = Key { tenant, endpoint, id };
-    let row = app.store.read(move |tx| {
-        must_have_endpoint(tx, tenant, endpoint)?;
+    let row = app.of(tenant).read(move |tx| {
+        must_have_endpoint(tx, endpoint)?;
         let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
-        Ok::<_, Failure>(completed(tx, tenant, row)?)
+        Ok::<_, Failure>(completed(tx, row)?)
     });
     view(row.await?)
 }
 
-/// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is
-/// attempted at once.
+/// Delivers again, now, with the same event id; the retry schedule restarts. A pending delivery is attempted at once.
 pub async fn replay(
     app: &App,
     tenant: Tenant,
@@ -122,8 +127,8 @@ pub async fn replay(
     must_be_kept(app, id)?;
     let key = Key { tenant, endpoint, id };
     let context = app.context();
-    let row = app.store.tx(move |tx| {
-        let active = webhooks::get_for_update(tx, tenant, endpoint)?
+    let row = app.of(tenant).tx(move |tx| {
+        let active = webhooks::get_for_update(tx, endpoint)?
             .ok_or_else(|| Failure::not_found("webhook endpoint"))?
             .active;
         let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
@@ -147,18 +152,13 @@ pub async fn replay(
             return Err(Failure::not_found("delivery"));
         }
         let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
-        Ok::<_, Failure>(completed(tx, tenant, row)?)
+        Ok::<_, Failure>(completed(tx, row)?)
     });
     view(row.await?)
 }
 
 /// Empties the payloads of these events and returns how many deliveries that concerns. Call it in the
 /// transaction that erases the person, after the events which that transaction owes itself.
-pub fn redact(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    events: &[Id<Event>],
-) -> Result<u64, Failure> {
-    Ok(context.webhooks.redact(tx, context.now, tenant, events)?)
+pub fn redact(tx: &mut TenantTx, context: &Context, events: &[Id<Event>]) -> Result<u64, Failure> {
+    Ok(context.webhooks.redact(tx, context.now, events)?)
 }

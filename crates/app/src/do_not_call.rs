@@ -1,6 +1,5 @@
-//! Opting out: the workspace's do-not-call list and the contacts on it
-//! (docs/contract/contacts.md#opting-out). Every opt-out (by a call, the API, the console, the channel) comes
-//! through [`opt_out`].
+//! Opting out: the workspace's do-not-call list and the contacts on it (docs/contract/contacts.md#opting-out). Every
+//! opt-out (by a call, the API, the console, the channel) goes through [`opt_out`].
 
 mod together;
 
@@ -13,14 +12,14 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
 use store::contacts::{self, ContactRow};
-use store::{Tx, do_not_call};
+use store::{TenantTx, do_not_call};
 
 use super::contact_view::{present, view};
 use super::events::{self, NewEvent};
 use super::operator_log::{self, Trace};
 use super::{App, Context, Failure, access, decision_log};
 
-/// Where an opt-out came from.
+/// The source of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The callee said so on this call.
@@ -59,9 +58,8 @@ impl Source {
 /// was new on the list. A repeat changes nothing. In test mode only the test contact is marked: a simulated
 /// call does not silence a real number.
 pub fn opt_out(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mode: Mode,
     phone: Phone,
     source: Source,
@@ -71,7 +69,6 @@ pub fn opt_out(
     let added = match mode {
         Mode::Live => do_not_call::add(
             tx,
-            tenant,
             &context.keyring.hash_phone(&phone),
             &number,
             reason.unwrap_or(source.reason()),
@@ -79,41 +76,33 @@ pub fn opt_out(
         )?,
         Mode::Test => false,
     };
-    if let Some(contact) = contacts::find_by_phone(tx, tenant, mode, &number)? {
-        mark(tx, context, tenant, &contact, source)?;
+    if let Some(contact) = contacts::find_by_phone(tx, mode, &number)? {
+        mark(tx, context, &contact, source)?;
     }
     Ok(added)
 }
 
 /// Marks a contact opted out, its number on the list if it has one.
 pub fn opt_out_contact(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: &ContactRow,
     source: Source,
 ) -> Result<(), Failure> {
     if let (Some(phone), Mode::Live) = (number_of(contact), contact.mode) {
         do_not_call::add(
             tx,
-            tenant,
             &context.keyring.hash_phone(&phone),
             &phone.to_string(),
             source.reason(),
             context.now,
         )?;
     }
-    mark(tx, context, tenant, contact, source)
+    mark(tx, context, contact, source)
 }
 
-fn mark(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    contact: &ContactRow,
-    source: Source,
-) -> Result<(), Failure> {
-    if contact.opt_out || !contacts::opt_out(tx, tenant, contact.id, context.now)? {
+fn mark(tx: &mut TenantTx, context: &Context, contact: &ContactRow, source: Source) -> Result<(), Failure> {
+    if contact.opt_out || !contacts::opt_out(tx, contact.id, context.now)? {
         return Ok(());
     }
     let mut data = json!({
@@ -131,17 +120,15 @@ fn mark(
     events::emit(
         tx,
         context,
-        tenant,
         NewEvent { kind: "contact.opted_out", mode: contact.mode, agent: None, contact: Some(&id), data },
     )?;
-    record_consent(tx, context, tenant, contact, Decision::Blocked, "withdrawn", &about, context.ids.make())
+    record_consent(tx, context, contact, Decision::Blocked, "withdrawn", &about, context.ids.make())
 }
 
 /// Adds a row to the chain `consent`. `about` names no person.
 pub fn record_consent(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: &ContactRow,
     decision: Decision,
     outcome: &str,
@@ -161,7 +148,7 @@ pub fn record_consent(
         channel: Channel::Voice,
         agent_id: None,
     };
-    decision_log::record(tx, context, tenant, Chain::Consent, entry)?;
+    decision_log::record(tx, context, Chain::Consent, entry)?;
     Ok(())
 }
 
@@ -171,15 +158,10 @@ pub fn number_of(contact: &ContactRow) -> Option<Phone> {
 }
 
 /// Whether calls to a contact are blocked: it opted out, or its number is on the list.
-pub fn is_blocked(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    contact: &ContactRow,
-) -> Result<bool, Failure> {
+pub fn is_blocked(tx: &mut TenantTx, context: &Context, contact: &ContactRow) -> Result<bool, Failure> {
     match number_of(contact) {
         _ if contact.opt_out => Ok(true),
-        Some(phone) => Ok(do_not_call::contains(tx, tenant, &context.keyring.hash_phone(&phone))?),
+        Some(phone) => Ok(do_not_call::contains(tx, &context.keyring.hash_phone(&phone))?),
         None => Ok(false),
     }
 }
@@ -191,7 +173,7 @@ pub async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<DoNotCallEntry>, i64), Failure> {
-    let (rows, total) = app.store.read(move |tx| do_not_call::list(tx, tenant, limit, offset)).await?;
+    let (rows, total) = app.of(tenant).read(move |tx| do_not_call::list(tx, limit, offset)).await?;
     Ok((
         rows.into_iter()
             .map(|row| DoNotCallEntry { phone: row.phone, reason: row.reason, created_at: row.created_at })
@@ -204,7 +186,7 @@ pub async fn list(
 pub async fn check(app: &App, tenant: Tenant, phone: &str) -> Result<Option<DoNotCallEntry>, Failure> {
     let phone = Phone::normalize(phone).map_err(|why| Failure::field("phone", why))?;
     let hash = app.keyring.hash_phone(&phone);
-    let row = app.store.read(move |tx| do_not_call::get(tx, tenant, &hash)).await?;
+    let row = app.of(tenant).read(move |tx| do_not_call::get(tx, &hash)).await?;
     Ok(row.map(|row| DoNotCallEntry {
         phone: Some(phone.to_string()),
         reason: row.reason,
@@ -234,20 +216,19 @@ pub async fn add(
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 
-/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes
-/// nothing.
+/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. Idempotent.
 pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> Result<ContactView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let contact = present(contacts::get_for_update(tx, tenant, id)?)?;
-            lift_contact(tx, &context, tenant, &contact)?;
+            access::workspace(tx)?;
+            let contact = present(contacts::get_for_update(tx, id)?)?;
+            lift_contact(tx, &context, &contact)?;
             if let Some(phone) = number_of(&contact) {
-                do_not_call::remove(tx, tenant, &context.keyring.hash_phone(&phone))?;
+                do_not_call::remove(tx, &context.keyring.hash_phone(&phone))?;
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
-            let contact = present(contacts::get(tx, tenant, id)?)?;
+            let contact = present(contacts::get(tx, id)?)?;
             Ok(view(tx, contact)?)
         })
         .await
@@ -257,31 +238,25 @@ pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> R
 pub async fn remove(app: &App, trace: Trace, tenant: Tenant, phone: &str) -> Result<(), Failure> {
     let context = app.context();
     let phone = Phone::normalize(phone).map_err(|_| Failure::not_found("number"))?;
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !do_not_call::remove(tx, tenant, &context.keyring.hash_phone(&phone))? {
+            access::workspace(tx)?;
+            if !do_not_call::remove(tx, &context.keyring.hash_phone(&phone))? {
                 return Err(Failure::not_found("number"));
             }
-            if let Some(contact) = contacts::find_by_phone(tx, tenant, Mode::Live, &phone.to_string())? {
-                lift_contact(tx, &context, tenant, &contact)?;
+            if let Some(contact) = contacts::find_by_phone(tx, Mode::Live, &phone.to_string())? {
+                lift_contact(tx, &context, &contact)?;
             }
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?)
         })
         .await
 }
 
-fn lift_contact(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    contact: &ContactRow,
-) -> Result<(), Failure> {
-    if contacts::lift_opt_out(tx, tenant, contact.id, context.now)? {
+fn lift_contact(tx: &mut TenantTx, context: &Context, contact: &ContactRow) -> Result<(), Failure> {
+    if contacts::lift_opt_out(tx, contact.id, context.now)? {
         record_consent(
             tx,
             context,
-            tenant,
             contact,
             Decision::Allowed,
             "restored",

@@ -1,10 +1,9 @@
-//! Erasing a person (docs/contract/contacts.md#erasure): identity and everything said or sent
-//! goes, non-personal proof stays. The decision log, the wallet and the operator log hold ids only and are
-//! left alone; the do-not-call list keeps the keyed hash of the number, so that the person is not called
-//! again.
+//! Erasing a person (docs/contract/contacts.md#erasure): identity and all content is erased, non-personal proof stays.
+//! The decision log, the wallet and the operator log have ids only and are unchanged; the do-not-call list keeps the
+//! keyed hash of the number, so that the person is not called again.
 //!
-//! It goes by the person and by the number ([`Person`]). Live calls end first. The rest is one transaction: a
-//! list of steps, one for each noun that can hold something about a person.
+//! It works by the person and by the number ([`Person`]). Live calls end first. The rest is one transaction: a list of
+//! steps, one for each noun with data about people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +17,15 @@ use runtime::crypto::Keyring;
 use serde_json::json;
 use store::contacts::{self, ContactRow};
 use store::erasure::{self, CallOf};
-use store::{Tx, do_not_call, idempotency, workspaces};
+use store::{TenantTx, do_not_call, idempotency, workspaces};
 
 use super::do_not_call::number_of;
 use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls, topics};
 
-/// Events of a person looked at in one statement.
+/// Events of a person in one statement.
 const STEP: i64 = 500;
 
-/// Who is being erased: the contact that was named, and all that is known of the same person.
+/// The person to erase: the contact of the request, and everything known to belong to the same person.
 ///
 /// A number belongs to the person when it is on the contact's record, when it is the only one at which a
 /// contact without a number was ever called, or when the contact was called at it and no other contact has it
@@ -38,24 +37,24 @@ struct Person {
     contacts: BTreeMap<Id<Contact>, ContactRow>,
     numbers: BTreeSet<E164>,
     calls: BTreeMap<Id<Call>, CallOf>,
-    /// Kept answers of requests for later calls are found by their ids.
+    /// Stored answers of requests for later calls are found by their ids.
     scheduled: Vec<String>,
 }
 
 impl Person {
     /// Everything that is known of the person of a contact.
-    fn of(tx: &mut Tx<'_>, tenant: Tenant, contact: ContactRow) -> Result<Self, Failure> {
+    fn of(tx: &mut TenantTx, contact: ContactRow) -> Result<Self, Failure> {
         let mut person = Self::default();
         let mut new = vec![contact];
         // Each round finds contacts by numbers; no contact is looked at twice, so it ends.
         while !new.is_empty() {
             for contact in std::mem::take(&mut new) {
                 if !person.contacts.contains_key(&contact.id) {
-                    new.extend(person.add(tx, tenant, contact)?);
+                    new.extend(person.add(tx, contact)?);
                 }
             }
             if new.is_empty() {
-                new = person.nameless(tx, tenant)?;
+                new = person.nameless(tx)?;
             }
         }
         Ok(person)
@@ -63,25 +62,20 @@ impl Person {
 
     /// Adds a contact with its calls and numbers, and the calls of these numbers. Returns the contacts that are
     /// found by them.
-    fn add(
-        &mut self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        contact: ContactRow,
-    ) -> Result<Vec<ContactRow>, Failure> {
+    fn add(&mut self, tx: &mut TenantTx, contact: ContactRow) -> Result<Vec<ContactRow>, Failure> {
         let own = contact.phone.as_deref().and_then(|phone| E164::parse(phone).ok());
-        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, tenant, contact.id)?
+        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, contact.id)?
             .into_iter()
             .partition(|call| call.number == erasure::ERASED);
         let called: BTreeSet<E164> = calls.iter().filter_map(|call| E164::parse(&call.number).ok()).collect();
         let mut found = Vec::new();
         let mut numbers: BTreeSet<E164> = own.into_iter().collect();
-        // A call that an erasure has emptied was at another number.
+        // A call that an erasure has emptied was to another number.
         if own.is_none() && called.len() == 1 && gone.is_empty() {
             numbers.extend(&called);
         }
         for number in called {
-            if on_record(tx, tenant, number)?.is_empty() {
+            if on_record(tx, number)?.is_empty() {
                 numbers.insert(number);
             }
         }
@@ -89,16 +83,16 @@ impl Person {
         for number in numbers {
             if self.numbers.insert(number) {
                 self.calls.extend(
-                    erasure::calls_of_number(tx, tenant, &number.to_string())?
+                    erasure::calls_of_number(tx, &number.to_string())?
                         .into_iter()
                         .map(|call| (call.id, call)),
                 );
-                found.extend(on_record(tx, tenant, number)?);
+                found.extend(on_record(tx, number)?);
             }
         }
         if let Some(reference) = &contact.external_ref {
             for mode in WORLDS {
-                found.extend(contacts::find_by_reference(tx, tenant, mode, reference)?);
+                found.extend(contacts::find_by_reference(tx, mode, reference)?);
             }
         }
         self.contacts.insert(contact.id, contact);
@@ -106,7 +100,7 @@ impl Person {
     }
 
     /// Contacts without a number of their own that were called at no other numbers than these.
-    fn nameless(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ContactRow>, Failure> {
+    fn nameless(&self, tx: &mut TenantTx) -> Result<Vec<ContactRow>, Failure> {
         let others: BTreeSet<Id<Contact>> = self
             .calls
             .values()
@@ -116,11 +110,11 @@ impl Person {
         let mut found = Vec::new();
         for id in others {
             let Some(row) =
-                contacts::get(tx, tenant, id)?.filter(|row| row.erased_at.is_none() && row.phone.is_none())
+                contacts::get(tx, id)?.filter(|row| row.erased_at.is_none() && row.phone.is_none())
             else {
                 continue;
             };
-            let calls = erasure::calls_of_contact(tx, tenant, id)?;
+            let calls = erasure::calls_of_contact(tx, id)?;
             if calls.iter().all(|call| self.calls.contains_key(&call.id)) {
                 found.push(row);
             }
@@ -137,8 +131,8 @@ impl Person {
         self.calls.values().filter(|call| call.live).map(|call| (call.mode, call.id)).collect()
     }
 
-    /// What events and kept answers know the person by: the contact, or the keyed hash of the number before
-    /// there was one, also of one that was written so that it could not be used.
+    /// The keys of events and stored answers about the person: the contact, or the keyed hash of the number before
+    /// there was one, also of an unusable number.
     fn subjects(&self, context: &Context) -> Vec<String> {
         let hashes = hashes(&context.keyring, &self.numbers);
         self.contacts.keys().map(Id::to_string).chain(hashes).chain(self.scheduled.iter().cloned()).collect()
@@ -146,13 +140,13 @@ impl Person {
 
     /// Holds everything against writers that would add to it: placing a live call holds its workspace, and
     /// dialling a nudge holds the nudge first.
-    fn hold(&self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
+    fn hold(&self, tx: &mut TenantTx, context: &Context) -> Result<(), Failure> {
         for number in &self.numbers {
-            store::nudges::of_person(tx, tenant, &context.keyring.hash_number(*number))?;
+            store::nudges::of_person(tx, &context.keyring.hash_number(*number))?;
         }
-        workspaces::get_for_update(tx, tenant)?;
+        workspaces::get_for_update(tx)?;
         for id in self.contacts.keys() {
-            contacts::get_for_update(tx, tenant, *id)?;
+            contacts::get_for_update(tx, *id)?;
         }
         Ok(())
     }
@@ -161,10 +155,10 @@ impl Person {
 const WORLDS: [Mode; 2] = [Mode::Live, Mode::Test];
 
 /// The contacts that have a number on their record.
-fn on_record(tx: &mut Tx<'_>, tenant: Tenant, number: E164) -> Result<Vec<ContactRow>, Failure> {
+fn on_record(tx: &mut TenantTx, number: E164) -> Result<Vec<ContactRow>, Failure> {
     let mut found = Vec::new();
     for mode in WORLDS {
-        found.extend(contacts::find_by_phone(tx, tenant, mode, &number.to_string())?);
+        found.extend(contacts::find_by_phone(tx, mode, &number.to_string())?);
     }
     Ok(found)
 }
@@ -179,7 +173,7 @@ pub struct ErasedPerson {
 }
 
 impl ErasedPerson {
-    /// Keyed hashes under which its numbers are known, and texts that were meant to be one of them.
+    /// Keyed hashes of its numbers, and of texts that were meant to be one of them.
     pub fn hashes(&self, keyring: &Keyring) -> Vec<String> {
         hashes(keyring, &self.numbers).collect()
     }
@@ -194,10 +188,10 @@ fn hashes<'a>(keyring: &'a Keyring, numbers: &'a BTreeSet<E164>) -> impl Iterato
 
 /// Erases what a room above this one holds about a person, in the transaction of the erasure. It adds to the
 /// counts what it erased.
-pub type ErasureHook = fn(&mut Tx<'_>, &Context, Tenant, &ErasedPerson, &mut Erased) -> Result<(), Failure>;
+pub type ErasureHook = fn(&mut TenantTx, &Context, &ErasedPerson, &mut Erased) -> Result<(), Failure>;
 
 /// Erases what one noun holds about a person and counts it.
-type ErasureStep = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
+type ErasureStep = fn(&mut TenantTx, &Context, &mut Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contacts
 /// themselves come after all of them.
@@ -206,59 +200,54 @@ const STEPS: &[ErasureStep] =
 
 /// Nudges to the numbers. Their last events go into the outbox without a word about the person.
 fn waiting_nudges(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
     for number in &person.numbers {
         let hash = context.keyring.hash_number(*number);
-        erased.nudges_cancelled +=
-            u64::try_from(nudges::erase_person(tx, context, tenant, &hash)?).unwrap_or(0);
+        erased.nudges_cancelled += u64::try_from(nudges::erase_person(tx, context, &hash)?).unwrap_or(0);
     }
     Ok(())
 }
 
 /// Calls that wait for their time: to the numbers, or for the person by reference on another number.
 fn waiting_calls(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let mut ids = Vec::new();
     for number in &person.numbers {
-        ids.extend(scheduled_calls::erase(tx, context, tenant, Some(&number.to_string()), None)?);
+        ids.extend(scheduled_calls::erase(tx, context, Some(&number.to_string()), None)?);
     }
     for reference in person.contacts.values().filter_map(|contact| contact.external_ref.as_deref()) {
-        ids.extend(scheduled_calls::erase(tx, context, tenant, None, Some(reference))?);
+        ids.extend(scheduled_calls::erase(tx, context, None, Some(reference))?);
     }
     person.scheduled = ids.iter().map(Id::to_string).collect();
     Ok(())
 }
 
 fn kept_recordings(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    erased.recordings += super::recordings::erase(tx, context, tenant, &person.call_ids())?;
+    erased.recordings += super::recordings::erase(tx, context, &person.call_ids())?;
     Ok(())
 }
 
 /// Numbers, values, notes and everything said. A simulated call that is live ends.
 fn calls(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    erasure::empty_calls(tx, tenant, &person.call_ids(), context.now)?;
+    erasure::empty_calls(tx, &person.call_ids(), context.now)?;
     erased.calls += person.calls.len() as u64;
     erased.transcripts += person.calls.values().filter(|call| call.transcript).count() as u64;
     tx.wake(topics::CALLS);
@@ -268,9 +257,8 @@ fn calls(
 /// Events about the person, and those about others that name a number: their calls to it, and calls that were
 /// handed to it.
 fn outbox(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
@@ -278,7 +266,7 @@ fn outbox(
     for subject in person.subjects(context) {
         let mut after = String::new();
         loop {
-            let page = erasure::events_of_subject(tx, tenant, &subject, &after, STEP)?;
+            let page = erasure::events_of_subject(tx, &subject, &after, STEP)?;
             events.extend(&page);
             match page.last() {
                 Some(last) if page.len() as i64 == STEP => after = last.to_string(),
@@ -290,46 +278,44 @@ fn outbox(
         Some((call.contact.filter(|id| !person.contacts.contains_key(id))?, &call.number))
     });
     for (stranger, number) in BTreeSet::from_iter(strangers) {
-        events.extend(erasure::events_naming(tx, tenant, &stranger.to_string(), number)?);
+        events.extend(erasure::events_naming(tx, &stranger.to_string(), number)?);
     }
     for number in &person.numbers {
-        events.extend(erasure::transfers_to(tx, tenant, &number.to_string())?);
+        events.extend(erasure::transfers_to(tx, &number.to_string())?);
     }
-    erased.deliveries_redacted += deliveries::redact(tx, context, tenant, &Vec::from_iter(events))?;
+    erased.deliveries_redacted += deliveries::redact(tx, context, &Vec::from_iter(events))?;
     Ok(())
 }
 
-/// A repeat of a request about the person is told that it was erased; it does not run again.
+/// A retry of a request about the person gets the response that it was erased; the request does not run again.
 fn kept_answers(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
     let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
     for subject in person.subjects(context) {
-        idempotency::redact_contact(tx, tenant, &subject, gone.status, &body)?;
+        idempotency::redact_contact(tx, &subject, gone.status, &body)?;
     }
     Ok(())
 }
 
 fn do_not_call_entry(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &mut Person,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     for number in &person.numbers {
-        do_not_call::forget_phone(tx, tenant, &context.keyring.hash_number(*number))?;
+        do_not_call::forget_phone(tx, &context.keyring.hash_number(*number))?;
     }
     Ok(())
 }
 
-/// Ends what is live with the person. A carrier that cannot be asked does not stop the erasure: what it
-/// reports later finds nothing to fill.
+/// Ends live calls with the person. A carrier that cannot be reached does not stop the erasure: its later reports find
+/// nothing to fill.
 async fn end_calls(app: &App, tenant: Tenant, calls: Vec<(Mode, Id<Call>)>) {
     for (mode, id) in calls {
         if let Err(failure) = super::calls::hang_up(app, tenant, mode, id).await
@@ -347,18 +333,14 @@ fn named(row: Option<ContactRow>) -> Result<ContactRow, Failure> {
 
 /// Erases a person by one of its contacts. A repeat answers what the first request did.
 pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure, Failure> {
-    let live = app.store.read(move |tx| {
-        let row = named(contacts::get(tx, tenant, id)?)?;
-        Ok::<_, Failure>(if row.erased_at.is_none() {
-            Person::of(tx, tenant, row)?.live_calls()
-        } else {
-            Vec::new()
-        })
+    let live = app.of(tenant).read(move |tx| {
+        let row = named(contacts::get(tx, id)?)?;
+        Ok::<_, Failure>(if row.erased_at.is_none() { Person::of(tx, row)?.live_calls() } else { Vec::new() })
     });
     // So that its end finds them still there.
     end_calls(app, tenant, live.await?).await;
     let (context, hooks) = (app.context(), app.hooks.erasures);
-    let (erasure, live) = app.store.tx_long(move |tx| erase_in(tx, &context, hooks, tenant, id)).await?;
+    let (erasure, live) = app.of(tenant).tx_long(move |tx| erase_in(tx, &context, hooks, id)).await?;
     // Those that were placed meanwhile.
     end_calls(app, tenant, live).await;
     if let Err(why) = app.store.leave_no_trace().await {
@@ -369,24 +351,23 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
 
 /// The transaction of an erasure: what it did, and which calls it found live.
 fn erase_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
     hooks: &[ErasureHook],
-    tenant: Tenant,
     id: Id<Contact>,
 ) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
-    let mut row = named(contacts::get(tx, tenant, id)?)?;
+    let mut row = named(contacts::get(tx, id)?)?;
     if row.erased_at.is_none() {
-        Person::of(tx, tenant, row)?.hold(tx, context, tenant)?;
-        row = named(contacts::get(tx, tenant, id)?)?;
+        Person::of(tx, row)?.hold(tx, context)?;
+        row = named(contacts::get(tx, id)?)?;
     }
     if let Some(erased_at) = row.erased_at {
-        let counts = contacts::erasure(tx, tenant, id)?.unwrap_or_default();
+        let counts = contacts::erasure(tx, id)?.unwrap_or_default();
         let erased = serde_json::from_value(counts)
             .map_err(|why| Failure::internal(format!("the result of an erasure: {why}")))?;
         return Ok((Erasure { contact_id: id, erased_at, erased, already_erased: true }, Vec::new()));
     }
-    let mut person = Person::of(tx, tenant, row)?;
+    let mut person = Person::of(tx, row)?;
     let mut erased = Erased::default();
     // Before the steps of this room: an event that a hook writes is redacted with the others.
     let whole = ErasedPerson {
@@ -395,17 +376,17 @@ fn erase_in(
         calls: person.call_ids(),
     };
     for hook in hooks {
-        hook(tx, context, tenant, &whole, &mut erased)?;
+        hook(tx, context, &whole, &mut erased)?;
     }
     for step in STEPS {
-        step(tx, context, tenant, &mut person, &mut erased)?;
+        step(tx, context, &mut person, &mut erased)?;
     }
     let counts = serde_json::to_value(erased).map_err(|why| Failure::internal(why.to_string()))?;
     for row in person.contacts.values() {
         let hash = number_of(row).map(|phone| context.keyring.hash_phone(&phone));
-        contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
+        contacts::erase(tx, row.id, hash.as_deref(), &counts, context.now)?;
     }
-    prove(tx, context, tenant, id)?;
+    prove(tx, context, id)?;
     Ok((
         Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false },
         person.live_calls(),
@@ -413,7 +394,7 @@ fn erase_in(
 }
 
 /// The proof that the request was met, without a word about the person.
-fn prove(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
+fn prove(tx: &mut TenantTx, context: &Context, id: Id<Contact>) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: context.now,
         interaction_id: id.to_string(),
@@ -427,6 +408,6 @@ fn prove(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>) ->
         channel: Channel::Voice,
         agent_id: None,
     };
-    decision_log::record(tx, context, tenant, Chain::Grievances, entry)?;
+    decision_log::record(tx, context, Chain::Grievances, entry)?;
     Ok(())
 }

@@ -3,37 +3,31 @@
 
 use api::events::EventType;
 use domain::ids::{Event, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use serde_json::Value;
-use store::Tx;
+use store::TenantTx;
 pub use store::events::TranscriptRef;
 pub use webhooks::{Audience, NewEvent};
 
 use super::{Context, Failure};
 
 /// Writes an event into the outbox together with its deliveries, which this node makes after the commit.
-pub fn emit(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    event: NewEvent<'_>,
-) -> Result<Id<Event>, Failure> {
-    emit_with(tx, context, tenant, event, None)
+pub fn emit(tx: &mut TenantTx, context: &Context, event: NewEvent<'_>) -> Result<Id<Event>, Failure> {
+    emit_with(tx, context, event, None)
 }
 
 /// Writes an event of a chat, which carries the transcript up to now. Whoever sends or reads the event puts it in: an event
 /// costs what it says itself, however long its chat is.
 pub fn emit_with(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     event: NewEvent<'_>,
     transcript: Option<TranscriptRef>,
 ) -> Result<Id<Event>, Failure> {
     let livemode = event.mode.livemode();
     let id = context.ids.make::<Event>();
     let at = (id, context.now);
-    context.webhooks.emit(tx, at, tenant, (event, transcript), livemode, &Audience::Subscribed)?;
+    context.webhooks.emit(tx, at, (event, transcript), livemode, &Audience::Subscribed)?;
     Ok(id)
 }
 
@@ -41,9 +35,8 @@ pub fn emit_with(
 /// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds`
 /// filter it out.
 pub fn emit_sample(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mode: Mode,
     kind: &'static EventType,
     data: Value,
@@ -51,7 +44,7 @@ pub fn emit_sample(
 ) -> Result<(Id<Event>, usize), Failure> {
     let id = context.ids.make::<Event>();
     let event = NewEvent { kind: kind.name, mode, agent: None, contact: None, data };
-    let count = context.webhooks.emit(tx, (id, context.now), tenant, (event, None), false, audience)?;
+    let count = context.webhooks.emit(tx, (id, context.now), (event, None), false, audience)?;
     Ok((id, count))
 }
 

@@ -1,6 +1,5 @@
-//! Flows of agents: drafts and publishing (docs/contract/flows.md). A graph is read and checked outside of
-//! transactions: the store has one writer for all, and a large graph takes many times as long as the rest of
-//! the work.
+//! Flows of agents: drafts and publishing (docs/contract/flows.md). A graph is parsed and checked outside of
+//! transactions: the store has one writer for all, and a large graph takes many times as long as the rest of the work.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +16,10 @@ use store::agents::{self, AgentRow};
 use super::published_flows::{Needs, new_id, not_ready, read_stored, stored_graph};
 use super::{App, Failure, tools};
 
-/// How often a draft is judged anew when another one is saved meanwhile.
+/// Retries of checking a draft when another one is saved meanwhile.
 const ATTEMPTS: usize = 4;
 
-/// Whether a flow may name this transfer number: written as +91 and a subscriber's number.
+/// Whether a transfer number is valid in a flow: written as +91 and a subscriber's number.
 fn is_transfer_number(number: &str) -> bool {
     is_plus_91(number) && Phone::normalize(number).is_ok()
 }
@@ -29,19 +28,19 @@ fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue
     conversation::check(flow, &CheckFacts { channel: row.channel, tool_ids, is_indian: is_transfer_number })
 }
 
-/// Draft, published flow, and what keeps the draft from being published.
+/// Draft, published flow, and the issues of the draft.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let (row, draft, published, tool_ids) = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            let row = super::agents::find(tx, tenant, id)?;
-            let draft = stored_graph(tx, tenant, &row.draft_flow)?;
+            let row = super::agents::find(tx, id)?;
+            let draft = stored_graph(tx, &row.draft_flow)?;
             let published = if row.published_flow == row.draft_flow {
                 None
             } else {
-                Some(stored_graph(tx, tenant, &row.published_flow)?)
+                Some(stored_graph(tx, &row.published_flow)?)
             };
-            let tool_ids = tools::ids(tx, tenant)?;
+            let tool_ids = tools::ids(tx)?;
             Ok::<_, Failure>((row, draft, published, tool_ids))
         })
         .await?;
@@ -55,7 +54,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, F
     Ok(FlowView { draft, draft_version: row.draft_version, published, issues })
 }
 
-/// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
+/// Saves a draft over the version it was made from. It may be incomplete; a body that is no flow graph at all is
 /// refused.
 pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
@@ -66,16 +65,18 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
     if graph.len() > MAX_GRAPH {
         return Err(Failure::field("graph", "must be at most 1 MB of JSON"));
     }
-    // Channel and tools only shape what is said about the draft; publishing judges it again.
+    // Channel and tools only affect the issues of the draft; publishing checks it again.
     let found = app
         .store
-        .read(move |tx| Ok::<_, Failure>((super::agents::find(tx, tenant, id)?, tools::ids(tx, tenant)?)))
+        .read(move |tx| {
+            Ok::<_, Failure>((super::agents::find(&mut tx.of(tenant), id)?, tools::ids(&mut tx.of(tenant))?))
+        })
         .await?;
     let issues = issues(&found.0, &found.1, &flow);
     let draft_version = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            let row = super::agents::find_writable(tx, tenant, id)?;
+            let row = super::agents::find_writable(tx, id)?;
             if row.draft_version != base {
                 let message = format!(
                     "the draft has version {} by now, not {base}; nothing was overwritten",
@@ -85,11 +86,11 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
                     .with_meta(json!({"draftVersion": row.draft_version})));
             }
             let flow = new_id(&context);
-            agents::add_flow(tx, tenant, id, &flow, &graph, None)?;
-            let saved = agents::save_draft(tx, tenant, id, &flow, base, context.now)?;
+            agents::add_flow(tx, id, &flow, &graph, None)?;
+            let saved = agents::save_draft(tx, id, &flow, base, context.now)?;
             let draft_version = saved.ok_or_else(|| Failure::internal("a draft changed under its lock"))?;
             if row.draft_flow != row.published_flow {
-                agents::drop_flow(tx, tenant, &row.draft_flow)?;
+                agents::drop_flow(tx, &row.draft_flow)?;
             }
             Ok(draft_version)
         })
@@ -102,11 +103,11 @@ pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowVie
     let now = app.clock.now();
     for _ in 0..ATTEMPTS {
         let (row, text, tool_ids) = app
-            .store
+            .of(tenant)
             .read(move |tx| {
-                let row = super::agents::find(tx, tenant, id)?;
-                let text = stored_graph(tx, tenant, &row.draft_flow)?;
-                Ok::<_, Failure>((row, text, tools::ids(tx, tenant)?))
+                let row = super::agents::find(tx, id)?;
+                let text = stored_graph(tx, &row.draft_flow)?;
+                Ok::<_, Failure>((row, text, tools::ids(tx)?))
             })
             .await?;
         if row.locked {
@@ -120,18 +121,18 @@ pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowVie
         let needs = Needs::of(&flow);
         let (text, judged) = (needs.to_text()?, row.draft_flow);
         let published = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
-                let row = super::agents::find_writable(tx, tenant, id)?;
-                if row.draft_flow != judged || !needs.issues(tx, tenant)?.is_empty() {
+                let row = super::agents::find_writable(tx, id)?;
+                if row.draft_flow != judged || !needs.issues(tx)?.is_empty() {
                     return Ok::<_, Failure>(None);
                 }
-                agents::set_needs(tx, tenant, &judged, &text)?;
-                if !agents::publish_draft(tx, tenant, id, row.draft_version, now)? {
+                agents::set_needs(tx, &judged, &text)?;
+                if !agents::publish_draft(tx, id, row.draft_version, now)? {
                     return Err(Failure::internal("a draft changed under its lock"));
                 }
                 if row.published_flow != judged {
-                    agents::drop_flow(tx, tenant, &row.published_flow)?;
+                    agents::drop_flow(tx, &row.published_flow)?;
                 }
                 Ok(Some(row.draft_version))
             })

@@ -46,7 +46,7 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
     Ok(chosen.join(" "))
 }
 
-/// A new value of a key, and what of it is shown later.
+/// A new value of a key, and the part of it that is shown later.
 fn new_value(app: &App, mode: Mode) -> (String, String) {
     let start = format!("{}_{}_", app.config.key_prefix, mode.as_str());
     let secret = app.ids.random_text(SECRET_LENGTH);
@@ -54,7 +54,7 @@ fn new_value(app: &App, mode: Mode) -> (String, String) {
     (format!("{start}{secret}"), prefix)
 }
 
-/// Makes a key; the answer is the only place that ever shows its value.
+/// Creates a key; the answer is the only place that ever shows its value.
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
@@ -75,10 +75,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
     };
     let hash = app.keyring.hash(&key);
     let stored = row.clone();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            keys::insert(tx, tenant, &stored, &hash)?;
+            access::workspace(tx)?;
+            keys::insert(tx, &stored, &hash)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &stored.id.to_string())?;
             Ok::<_, Failure>(())
         })
@@ -88,16 +88,16 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
 
 /// The keys of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
+            access::workspace(tx)?;
+            Ok(keys::list(tx)?.into_iter().map(|row| view(row, None)).collect())
         })
         .await
 }
 
-/// Gives a key another value; the present one works for some hours more. What the key made goes on. The answer is
-/// the only place that ever shows the new value.
+/// Rotates a key; the current value works for some hours more. Work that was requested with the key goes on. The answer
+/// is the only place that ever shows the new value.
 ///
 /// # Errors
 /// 404; 409 `conflict` for a key that is revoked or has expired.
@@ -110,7 +110,7 @@ pub async fn rotate(
 ) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
-    let found = app.store.read(move |tx| keys::list(tx, tenant)).await?;
+    let found = app.of(tenant).read(move |tx| keys::list(tx)).await?;
     let mode = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?.mode;
     let (value, prefix) = new_value(app, mode);
     let grace = body.grace_hours.unwrap_or(GRACE_HOURS);
@@ -119,10 +119,10 @@ pub async fn rotate(
         prefix,
         old_until: (grace > 0).then(|| context.now.plus(grace * HOUR)),
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let Some(row) = keys::rotate(tx, tenant, key, &new, context.now)? else {
+            access::workspace(tx)?;
+            let Some(row) = keys::rotate(tx, key, &new, context.now)? else {
                 return Err(Failure::new(CONFLICT, "the key is revoked or has expired; make a new one"));
             };
             access_changes(tx)?;
@@ -132,20 +132,20 @@ pub async fn rotate(
         .await
 }
 
-/// Revokes a key, at once on every node, and cancels what waits in its name; a repeat changes nothing more. The
-/// answer says how much that is.
+/// Revokes a key, at once on every node, and cancels its pending work; a repeat changes nothing more. The answer counts
+/// that work.
 pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
     let (mut revoked, waiting) = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
+            access::workspace(tx)?;
+            let row = keys::revoke(tx, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
-            let waiting = store::nudges::count_of_key(tx, tenant, key)?;
-            nudges::revoke_key(tx, &context, tenant, key)?;
+            let waiting = store::nudges::count_of_key(tx, key)?;
+            nudges::revoke_key(tx, &context, key)?;
             Ok::<_, Failure>((view(row, None), waiting))
         })
         .await?;

@@ -52,10 +52,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) ->
         }
         None => None,
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !members::insert(tx, tenant, &row, hash.as_deref())? {
+            access::workspace(tx)?;
+            if !members::insert(tx, &row, hash.as_deref())? {
                 return Err(Failure::conflict("this address is already a member of the workspace"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
@@ -66,10 +66,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) ->
 
 /// The people of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<MemberView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(members::list(tx, tenant)?.into_iter().map(view).collect())
+            access::workspace(tx)?;
+            Ok(members::list(tx)?.into_iter().map(view).collect())
         })
         .await
 }

@@ -36,10 +36,10 @@ pub fn view(row: NumberRow) -> NumberView {
 
 /// Every active number of the workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<NumberView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(numbers::list(tx, tenant)?.into_iter().map(view).collect())
+            access::workspace(tx)?;
+            Ok(numbers::list(tx)?.into_iter().map(view).collect())
         })
         .await
 }
@@ -96,10 +96,10 @@ pub async fn create(
         ));
     };
     let id = context.ids.make();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !numbers::insert(tx, tenant, id, &number, carrier.as_deref(), context.now)? {
+            access::workspace(tx)?;
+            if !numbers::insert(tx, id, &number, carrier.as_deref(), context.now)? {
                 return Err(Failure::conflict("this number is already owned; release it first"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
@@ -126,9 +126,9 @@ pub async fn set_carrier(
 ) -> Result<NumberView, Failure> {
     let context = app.context();
     check_carrier(app, carrier.as_deref())?;
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = numbers::set_carrier(tx, tenant, id, carrier.as_deref())?
+            let row = numbers::set_carrier(tx, id, carrier.as_deref())?
                 .ok_or_else(|| Failure::not_found("number"))?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row))
@@ -146,17 +146,17 @@ pub async fn set_inbound_agent(
 ) -> Result<NumberView, Failure> {
     app.store
         .tx(move |tx| {
-            numbers::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
+            numbers::get(&mut tx.of(tenant), id)?.ok_or_else(|| Failure::not_found("number"))?;
             let agent = match &agent {
                 Some(text) => {
                     let agent = text.parse::<Id<Agent>>().map_err(|_| Failure::not_found("agent"))?;
-                    let row = agents::find_for_update(tx, tenant, agent)?;
+                    let row = agents::find_for_update(&mut tx.of(tenant), agent)?;
                     check_inbound(&row)?;
                     Some(agent)
                 }
                 None => None,
             };
-            numbers::set_inbound_agent(tx, tenant, id, agent)?
+            numbers::set_inbound_agent(&mut tx.of(tenant), id, agent)?
                 .map(view)
                 .ok_or_else(|| Failure::not_found("number"))
         })
@@ -186,17 +186,17 @@ pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) ->
     let context = app.context();
     app.store
         .tx(move |tx| {
-            let known =
-                numbers::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
-            let campaigns = store::campaigns::calling_from(tx, tenant, &known.number, NAMED)?;
+            let known = numbers::get_for_update(&mut tx.of(tenant), id)?
+                .ok_or_else(|| Failure::not_found("number"))?;
+            let campaigns = store::campaigns::calling_from(&mut tx.of(tenant), &known.number, NAMED)?;
             if let Some(first) = campaigns.first() {
                 let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
                 let message =
                     format!("the campaign {} calls from this number; choose another there first", first.id);
                 return Err(Failure::conflict(message).with_meta(json!({"campaignIds": ids})));
             }
-            let row =
-                numbers::release(tx, tenant, id, context.now)?.ok_or_else(|| Failure::not_found("number"))?;
+            let row = numbers::release(&mut tx.of(tenant), id, context.now)?
+                .ok_or_else(|| Failure::not_found("number"))?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row))
         })

@@ -1,6 +1,6 @@
-//! Published flows: what conversations run, what a call needs of one, and the flow of an agent that nobody
-//! edited as a flow. A graph is read outside of transactions: the store has one writer for all, and a large
-//! graph takes many times as long as the rest of the work.
+//! Published flows: the flow of conversations, what a call needs of it, and the flow of an agent that nobody edited as
+//! a flow. A graph is parsed outside of transactions: the store has one writer for all, and a large graph takes many
+//! times as long as the rest of the work.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -8,23 +8,23 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use api::error_codes::FLOW_NOT_READY;
 use domain::conversation::{self, Flow, Issue, Level, blocks_publishing, one_step};
 use domain::ids::{Agent, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::Tx;
+use store::TenantTx;
 use store::agents::{self, AgentRow};
 
 use super::{App, Context, Failure, tools};
 
-/// Bytes of graphs whose flows are remembered, and of what is remembered of other graphs.
+/// Bytes of graphs whose flows are cached, and of cached data about other graphs.
 const FLOWS_REMEMBERED: usize = 32 << 20;
 const NEEDS_REMEMBERED: usize = 16 << 20;
 /// Bytes of graphs that are loaded for one batch of due calls.
 const FLOWS_OF_BATCH: i64 = 8 << 20;
 
-/// What a call needs of a published flow. It is worked out when the flow is published, so that placing a call
-/// does not read the graph.
+/// What a call needs of a published flow. It is computed when the flow is published, so that placing a call does not
+/// parse the graph.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// Names that a call must bring a value for, in order.
@@ -63,11 +63,11 @@ impl Needs {
     }
 
     /// What keeps the flow from running now: tools that are gone.
-    pub(crate) fn issues(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<Issue>, Failure> {
+    pub(crate) fn issues(&self, tx: &mut TenantTx) -> Result<Vec<Issue>, Failure> {
         if self.tools.is_empty() {
             return Ok(Vec::new());
         }
-        let there = tools::ids(tx, tenant)?;
+        let there = tools::ids(tx)?;
         let issue = |used: &ToolUse| Issue {
             level: Level::Error,
             code: "unknown_tool",
@@ -82,7 +82,7 @@ impl Needs {
     }
 }
 
-/// A cache by the id of a flow, bounded in bytes; the oldest entry goes first.
+/// A cache by the id of a flow, bounded in bytes; the oldest entry is dropped first.
 struct FlowCache<T> {
     known: HashMap<String, (Arc<T>, usize)>,
     order: VecDeque<String>,
@@ -115,8 +115,8 @@ impl<T> FlowCache<T> {
     }
 }
 
-/// What this process has worked out. A flow's graph never changes under its id, so an entry stays true,
-/// whichever transaction read it.
+/// The process's cache. A flow's graph never changes under its id, so an entry stays valid, whichever transaction read
+/// it.
 static FLOWS: LazyLock<Mutex<FlowCache<Flow>>> = LazyLock::new(|| FlowCache::new(FLOWS_REMEMBERED));
 static NEEDS: LazyLock<Mutex<FlowCache<Needs>>> = LazyLock::new(|| FlowCache::new(NEEDS_REMEMBERED));
 
@@ -126,28 +126,27 @@ pub(crate) fn read_stored(id: &str, text: &str) -> Result<(Value, Flow), Failure
     Ok((graph, flow))
 }
 
-pub(crate) fn stored_graph(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<String, Failure> {
-    agents::graph(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
+pub(crate) fn stored_graph(tx: &mut TenantTx, id: &str) -> Result<String, Failure> {
+    agents::graph(tx, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
 }
 
-/// The flow that conversations of this agent run. Code that holds the writer loads it beforehand
-/// ([`of_due`]).
+/// The flow of this agent's conversations. Code that holds the writer loads it beforehand ([`of_due`]).
 ///
 /// # Errors
 /// Internal only: what was published can be read.
-pub fn published_flow(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Flow>, Failure> {
-    flow_of_id(tx, tenant, &row.published_flow)
+pub fn published_flow(tx: &mut TenantTx, row: &AgentRow) -> Result<Arc<Flow>, Failure> {
+    flow_of_id(tx, &row.published_flow)
 }
 
 /// The flow of this id, which may not be the published one any more.
 ///
 /// # Errors
 /// Internal only: what runs a flow keeps it.
-pub fn flow_of_id(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Arc<Flow>, Failure> {
+pub fn flow_of_id(tx: &mut TenantTx, id: &str) -> Result<Arc<Flow>, Failure> {
     if let Some(flow) = FlowCache::get(&FLOWS, id) {
         return Ok(flow);
     }
-    let text = stored_graph(tx, tenant, id)?;
+    let text = stored_graph(tx, id)?;
     let (_, flow) = read_stored(id, &text)?;
     Ok(FlowCache::put(&FLOWS, id, flow, text.len()))
 }
@@ -156,11 +155,11 @@ pub fn flow_of_id(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Arc<Flow>
 ///
 /// # Errors
 /// Internal only.
-pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Needs>, Failure> {
+pub fn needs(tx: &mut TenantTx, row: &AgentRow) -> Result<Arc<Needs>, Failure> {
     if let Some(needs) = FlowCache::get(&NEEDS, &row.published_flow) {
         return Ok(needs);
     }
-    let (needs, bytes) = match agents::needs(tx, tenant, &row.published_flow)? {
+    let (needs, bytes) = match agents::needs(tx, &row.published_flow)? {
         Some(text) => {
             let needs = serde_json::from_str(&text)
                 .map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?;
@@ -168,7 +167,7 @@ pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Need
         }
         // Published before needs were written down; a node reads it once.
         None => {
-            let needs = Needs::of(&*published_flow(tx, tenant, row)?);
+            let needs = Needs::of(&*published_flow(tx, row)?);
             let bytes = needs.to_text()?.len();
             (needs, bytes)
         }
@@ -180,24 +179,24 @@ pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Need
 ///
 /// # Errors
 /// Internal only.
-pub fn required_variables(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Vec<String>, Failure> {
-    Ok(needs(tx, tenant, row)?.required.clone())
+pub fn required_variables(tx: &mut TenantTx, row: &AgentRow) -> Result<Vec<String>, Failure> {
+    Ok(needs(tx, row)?.required.clone())
 }
 
 /// Whether everything that the published flow of an agent uses is still there.
 ///
 /// # Errors
 /// 422 `flow_not_ready` with `meta.issues`.
-pub fn flow_readiness(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
-    let issues = needs(tx, tenant, row)?.issues(tx, tenant)?;
+pub fn flow_readiness(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> {
+    let issues = needs(tx, row)?.issues(tx)?;
     if blocks_publishing(&issues) {
         return Err(not_ready("the agent's flow cannot run: something it uses is missing", &issues));
     }
     Ok(())
 }
 
-/// How many of the due calls can be looked at together: the flows of their agents are loaded here, outside of
-/// the transaction, up to the bound of a batch.
+/// How many of the due calls can be checked in one batch: the flows of their agents are loaded here, outside of the
+/// transaction, up to the bound of a batch.
 pub async fn of_due(app: &App, now: Timestamp, most: i64) -> Result<i64, Failure> {
     let due = app.store.read(move |tx| agents::flows_of_due(tx, now, most)).await?;
     let (mut together, mut bytes) = (0, 0);
@@ -209,7 +208,7 @@ pub async fn of_due(app: &App, now: Timestamp, most: i64) -> Result<i64, Failure
                 return Ok(together);
             }
             let wanted = id.clone();
-            if let Some(text) = app.store.read(move |tx| agents::graph(tx, tenant, &wanted)).await? {
+            if let Some(text) = app.of(tenant).read(move |tx| agents::graph(tx, &wanted)).await? {
                 let (_, flow) = read_stored(&id, &text)?;
                 FlowCache::put(&FLOWS, &id, flow, text.len());
             }
@@ -265,15 +264,9 @@ impl OwnFlow {
     }
 
     /// Stores it; its id.
-    pub fn store(
-        &self,
-        tx: &mut Tx<'_>,
-        context: &Context,
-        tenant: Tenant,
-        agent: Id<Agent>,
-    ) -> Result<String, Failure> {
+    pub fn store(&self, tx: &mut TenantTx, context: &Context, agent: Id<Agent>) -> Result<String, Failure> {
         let id = new_id(context);
-        agents::add_flow(tx, tenant, agent, &id, &self.graph, Some(&self.needs))?;
+        agents::add_flow(tx, agent, &id, &self.graph, Some(&self.needs))?;
         Ok(id)
     }
 }

@@ -1,8 +1,8 @@
-//! Recordings of calls: where one is kept, who may hear it, when it goes (`docs/recordings.md`).
+//! Recordings of calls: storage, signed links, retention (`docs/recordings.md`).
 //!
-//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a
-//! link of the object store's own: an erasure then takes effect at once, whatever stands in a link that was
-//! given out, and a player needs to reach nothing but the service.
+//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a presigned URL
+//! of the object store: an erasure then takes effect at once for existing links, and a player needs to reach nothing
+//! but the service.
 
 use std::path::{Path, PathBuf};
 
@@ -12,31 +12,30 @@ use domain::call::RecordedFile;
 use domain::call::after::AfterCallStep;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id, Recording};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::{DAY, MINUTE, SECOND};
 use serde_json::json;
 use store::after_calls::{self, StepRow};
 use store::calls::{self, CallRow};
 use store::recordings::{self, RecordingRow};
-use store::{Tx, recording_uploads, workspaces};
+use store::{TenantTx, Tx, recording_uploads, workspaces};
 
 use super::call_env::{Env, emit};
 use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
 use crate::outgoing::{Name, Range, Sending};
 
-/// Sound of a recording on its way to a client.
+/// A recording that is being sent to a client.
 pub type Sound = Sending<Recording>;
 
-/// How long a link works.
+/// Lifetime of a link.
 const LINK_LIVES: i64 = 5 * MINUTE;
-/// How long a call has been over before a file of it that was never reported is looked at: its node may still
-/// be closing it.
+/// How long a call has been over before an unreported file of it is handled: its node may still be closing it.
 const SPOOL_REST: i64 = 10 * MINUTE;
 /// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
 /// bits a second.
 const WAV_HEAD: u64 = 44;
 const WAV_MILLISECOND: u64 = 32;
-/// Recordings dropped in one transaction.
+/// Recordings deleted in one transaction.
 const BATCH: i64 = 200;
 
 /// The key of a recording's object.
@@ -49,8 +48,7 @@ pub fn key(row: &RecordingRow) -> String {
     key_of(row.id)
 }
 
-/// Writes down the file that a call left on this node. With `keep` it becomes a recording; without, the file
-/// only has to go.
+/// Stores the file of a call on this node. With `keep` it becomes a recording; without, the file is only deleted.
 pub(super) fn arrived(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -59,10 +57,10 @@ pub(super) fn arrived(
     keep: bool,
 ) -> Result<(), Failure> {
     // What was sent while the call lasted is under its id already.
-    let upload = recording_uploads::get_for_update(tx, call.workspace, call.id)?;
+    let upload = recording_uploads::get_for_update(&mut tx.of(call.workspace), call.id)?;
     let keep = keep && !upload.as_ref().is_some_and(|upload| upload.discarded);
     if !keep && upload.is_some() {
-        recording_uploads::discard(tx, call.workspace, &[call.id])?;
+        recording_uploads::discard(&mut tx.of(call.workspace), &[call.id])?;
     }
     let row = RecordingRow {
         id: upload.map_or_else(|| env.context.ids.make(), |upload| upload.recording),
@@ -74,26 +72,26 @@ pub(super) fn arrived(
         created_at: env.context.now,
         kept_at: None,
     };
-    if keep && recordings::of_call(tx, call.workspace, call.id)?.is_none() {
+    if keep && recordings::of_call(&mut tx.of(call.workspace), call.id)?.is_none() {
         recordings::insert(tx, &row)?;
     }
     owed_steps::owe_recording(tx, env, call, row.id, &file.path)
 }
 
-/// Notes that a recording is an object now, announces it, and proves in the decision log that it was made.
-/// `false` when it is gone.
+/// Records that a recording is an object now, sends its event, and adds it to the decision log. `false` when it is
+/// gone.
 pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Result<bool, Failure> {
     let (env, recording) = (app.call_env(), recording.clone());
     app.store
         .tx(move |tx| {
             let (tenant, id) = (recording.workspace, recording.id);
-            if !recordings::keep(tx, tenant, id, bytes, env.context.now)? {
+            if !recordings::keep(&mut tx.of(tenant), id, bytes, env.context.now)? {
                 // Another node noted it, or it is gone.
-                return Ok(recordings::get(tx, tenant, id)?.is_some());
+                return Ok(recordings::get(&mut tx.of(tenant), id)?.is_some());
             }
-            let call = calls::get_for_update(tx, tenant, recording.call)?
+            let call = calls::get_for_update(&mut tx.of(tenant), recording.call)?
                 .ok_or_else(|| Failure::internal("a recording without a call"))?;
-            after_calls::set_recording(tx, tenant, call.id, Some(id))?;
+            after_calls::set_recording(&mut tx.of(tenant), call.id, Some(id))?;
             emit(tx, &env, &call, "recording.ready")?;
             prove(tx, &env.context, &call, id)?;
             Ok::<_, Failure>(true)
@@ -116,7 +114,7 @@ fn prove(tx: &mut Tx<'_>, context: &Context, call: &CallRow, id: Id<Recording>) 
         channel: Channel::Voice,
         agent_id: call.agent.map(|agent| agent.to_string()),
     };
-    decision_log::record(tx, context, call.workspace, Chain::Audit, entry)?;
+    decision_log::record(&mut tx.of(call.workspace), context, Chain::Audit, entry)?;
     Ok(())
 }
 
@@ -154,7 +152,8 @@ pub async fn behind(
             let Some(row) = recordings::find(tx, id)?.filter(|row| row.kept_at.is_some()) else {
                 return Ok(None);
             };
-            let suspended = workspaces::get(tx, row.workspace)?.is_none_or(|workspace| workspace.suspended);
+            let suspended =
+                workspaces::get(&mut tx.of(row.workspace))?.is_none_or(|workspace| workspace.suspended);
             Ok::<_, Failure>(Some((row, suspended)))
         })
         .await?;
@@ -182,8 +181,8 @@ pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Re
 
 /// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.
 fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), Failure> {
-    recordings::remove(tx, row.workspace, row.id)?;
-    after_calls::set_recording(tx, row.workspace, row.call, None)?;
+    recordings::remove(&mut tx.of(row.workspace), row.id)?;
+    after_calls::set_recording(&mut tx.of(row.workspace), row.call, None)?;
     let step = StepRow {
         call: row.call,
         step: AfterCallStep::Discard,
@@ -203,23 +202,17 @@ fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), 
 /// Forgets the recordings of these calls, because a person is erased, and returns how many. One that is still
 /// a file loses its file when its step finds it forgotten. What was sent of a call that lasts, or of one whose
 /// recording is not complete yet, goes as well.
-pub(super) fn erase(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    calls: &[Id<Call>],
-) -> Result<u64, Failure> {
-    let rows = recordings::of_calls(tx, tenant, calls)?;
+pub(super) fn erase(tx: &mut TenantTx, context: &Context, calls: &[Id<Call>]) -> Result<u64, Failure> {
+    let rows = recordings::of_calls(tx, calls)?;
     for row in &rows {
         forget(tx, context, row)?;
     }
-    recording_uploads::discard(tx, tenant, calls)?;
+    recording_uploads::discard(tx, calls)?;
     tx.wake(topics::AFTER_CALLS);
     Ok(rows.len() as u64)
 }
 
-/// Forgets a batch of recordings that were kept longer ago than `recordings.keep_days`. Returns whether there
-/// may be more.
+/// Deletes a batch of recordings older than `recordings.keep_days`. Returns whether there may be more.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let days = app.config.recording_days;
     if days == 0 {
@@ -238,14 +231,13 @@ pub async fn sweep(app: &App) -> Result<bool, Failure> {
         .await
 }
 
-/// Where calls of this node are recorded while they last, each in `<call id>.wav`.
+/// The folder of this node's live recordings, each in `<call id>.wav`.
 pub fn spool(config: &Config) -> PathBuf {
     config.data.join("spool")
 }
 
-/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without
-/// its report, left them behind. The file of a call that is over becomes its
-/// recording, or is removed. Returns whether any has to be looked at again.
+/// Handles the files on this node without a step: left by a crash, or by the end of a call without its report. The file
+/// of a call that is over becomes its recording, or is deleted. Returns whether any has to be checked again.
 ///
 /// # Errors
 /// Those of the store, and a folder that cannot be read.
@@ -291,18 +283,17 @@ pub(super) fn length(bytes: u64) -> i64 {
     i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0)
 }
 
-/// What becomes of a file that a call left on this node.
+/// The action for a file of a call on this node.
 pub(super) enum Adopted {
     /// It is too early to say.
     Waits,
-    /// A step sees to it.
+    /// A step handles it.
     Known,
     /// There is no such call.
     Nobodys,
 }
 
-/// Makes the recording of a call that has been over for `rest` milliseconds of a file that it left on this
-/// node, or removes the file.
+/// Makes a recording of the file of a call that has been over for `rest` milliseconds, or deletes the file.
 pub(super) async fn adopt(
     app: &App,
     id: Id<Call>,
@@ -313,22 +304,24 @@ pub(super) async fn adopt(
     app.store
         .tx(move |tx| {
             let Some(tenant) = calls::whose(tx, id)? else { return Ok(Adopted::Nobodys) };
-            let Some(call) = calls::get_for_update(tx, tenant, id)? else { return Ok(Adopted::Nobodys) };
-            if after_calls::waits(tx, tenant, id, AfterCallStep::Recording)? {
+            let Some(call) = calls::get_for_update(&mut tx.of(tenant), id)? else {
+                return Ok(Adopted::Nobodys);
+            };
+            if after_calls::waits(&mut tx.of(tenant), id, AfterCallStep::Recording)? {
                 return Ok(Adopted::Known);
             }
             let over = call.progress.ended_at.is_some_and(|ended| ended.plus(rest) <= env.context.now);
             if !over {
                 return Ok(Adopted::Waits);
             }
-            let upload = recording_uploads::get_for_update(tx, tenant, id)?;
+            let upload = recording_uploads::get_for_update(&mut tx.of(tenant), id)?;
             if upload.as_ref().is_some_and(|upload| upload.holder != *env.node) {
                 // Another node makes the recording of what was sent.
                 return Ok(Adopted::Waits);
             }
-            let known = recordings::of_call(tx, tenant, id)?;
+            let known = recordings::of_call(&mut tx.of(tenant), id)?;
             let unfinished = known.is_none_or(|known| known.kept_at.is_none() && upload.is_some());
-            let workspace = workspaces::get(tx, tenant)?;
+            let workspace = workspaces::get(&mut tx.of(tenant))?;
             let keep = file.duration_ms > 0
                 && call.progress.answered_at.is_some()
                 && workspace.is_some_and(|workspace| access::feature_on(&workspace, "recording"))

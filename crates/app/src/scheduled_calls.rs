@@ -1,6 +1,6 @@
-//! Calls at a set time (docs/contract/scheduled-calls.md): made, read and cancelled here, tried by
-//! [`try_due`] when their time comes, and told by the call's own facts what became of the dial. Every change
-//! of state goes through `domain::scheduled_call::step`.
+//! Calls at a set time (docs/contract/scheduled-calls.md): created, read and cancelled here, tried by [`try_due`] when
+//! they are due, and settled by the call's own facts. Every change of state goes through
+//! `domain::scheduled_call::step`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
@@ -58,7 +58,7 @@ fn refuse_time(error: ScheduleError) -> Failure {
     Failure::new(code, error.to_string()).with_meta(json!({"field": "scheduledAt"}))
 }
 
-/// What a placement asks of agent, variables, workspace and numbers; the rest is asked when the call is due.
+/// The checks of a placement for agent, variables, workspace and numbers; the rest is checked when the call is due.
 fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
     let asked = |refused: &Refused| *refused == Refused::FromNumberNotOwned || refused.refusal().is_some();
     prepared.refused().filter(asked)
@@ -80,24 +80,23 @@ pub async fn create(
     let now = env.context.now;
     let scheduled_at = body.scheduled_at;
     let order = Order::of(body.call);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             if let Claim::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
-            let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
+            let prepared = calls::prepare(tx, &env, &mut Known::default(), mode, order.clone())?;
             if let Some(refused) = refused_at_creation(&prepared) {
                 return Err(refused.into());
             }
             let state = schedule(scheduled_at, now).map_err(refuse_time)?;
             let row = ScheduledCallRow { trace: tx.trace(), ..new_row(&env, key, &prepared, state)? };
             scheduled_calls::insert(tx, &row)?;
-            scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
+            scheduled_calls::record(tx, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
             let made = ScheduledCallMade { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
-            // An erasure finds the kept answer by what it speaks about, as it finds that by number and
-            // reference.
+            // An erasure finds the stored answer by its person, as it finds that by number and reference.
             once.finish(tx, 201, &made, Some(&row.id.to_string()))
         })
         .await
@@ -146,7 +145,7 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
             let offset = after.and_then(|after| after.parse().ok()).unwrap_or(offset);
-            let rows = scheduled_calls::list(tx, tenant, mode, status, limit, offset)?;
+            let rows = scheduled_calls::list(&mut tx.of(tenant), mode, status, limit, offset)?;
             let next = pages::last(&rows, limit, |_| (offset + limit).to_string());
             Ok::<_, DbError>((rows.into_iter().map(view).collect(), next))
         };
@@ -169,11 +168,7 @@ pub async fn get(
     mode: Mode,
     id: ScheduledCallId,
 ) -> Result<ScheduledCallView, Failure> {
-    app.store
-        .read(move |tx| scheduled_calls::get(tx, tenant, mode, id))
-        .await?
-        .map(view)
-        .ok_or_else(not_found)
+    app.of(tenant).read(move |tx| scheduled_calls::get(tx, mode, id)).await?.map(view).ok_or_else(not_found)
 }
 
 /// `GET /v1/scheduled-calls/{id}/timeline`: every decision, then what became of the call.
@@ -183,14 +178,14 @@ pub async fn timeline(
     mode: Mode,
     id: ScheduledCallId,
 ) -> Result<Vec<Value>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = scheduled_calls::get(tx, tenant, mode, id)?.ok_or_else(not_found)?;
-            let decided = scheduled_calls::decisions(tx, tenant, id)?;
+            let row = scheduled_calls::get(tx, mode, id)?.ok_or_else(not_found)?;
+            let decided = scheduled_calls::decisions(tx, id)?;
             let mut entries: Vec<Value> =
                 decided.into_iter().map(|decision| timelines::entry(decision.at, decision.body)).collect();
             if let Some(call) = row.call {
-                entries.extend(timelines::after_placement(tx, tenant, mode, call)?);
+                entries.extend(timelines::after_placement(tx, mode, call)?);
             }
             Ok(entries)
         })
@@ -205,10 +200,10 @@ pub async fn cancel(
     id: ScheduledCallId,
 ) -> Result<ScheduledCallView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let now = context.now;
-            let row = scheduled_calls::get_for_update(tx, tenant, id)?
+            let row = scheduled_calls::get_for_update(tx, id)?
                 .filter(|row| row.mode == mode)
                 .ok_or_else(not_found)?;
             let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
@@ -219,13 +214,13 @@ pub async fn cancel(
                     .with_meta(json!({"status": row.state.status.as_str()})));
             }
             let row = save(tx, &context, row, &decided, None)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
+            scheduled_calls::record(tx, id, now, &told("cancel", &row, json!([])))?;
             Ok(view(row))
         })
         .await
 }
 
-/// Stores what `step` decided, and tells of a call that is cancelled.
+/// Stores the decision of `step`, and sends the event of a cancelled call.
 fn save(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -244,7 +239,7 @@ fn save(
     Ok(ScheduledCallRow { version: row.version + 1, ..row })
 }
 
-/// Writes `scheduled_call.cancelled`; of a person who is erased it says nothing.
+/// Writes `scheduled_call.cancelled`; for an erased person it has no personal data.
 fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) -> Result<(), Failure> {
     let (tenant, mode, agent) = (row.workspace, row.mode, row.agent.to_string());
     let mut shown = row.clone();
@@ -263,11 +258,11 @@ fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) ->
         contact: subject.as_deref(),
         data,
     };
-    events::emit(tx, context, tenant, event)?;
+    events::emit(&mut tx.of(tenant), context, event)?;
     Ok(())
 }
 
-/// The timeline's line about a decision: what asked for it, and what was seen.
+/// The timeline's line about a decision: its trigger, and its checks.
 fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     let state = &row.state;
     let decision = match (state.status, state.dialling) {
@@ -300,7 +295,7 @@ impl DueRow for Due {
     }
 
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
-        scheduled_calls::claim(tx, self.tenant, self.id, until)
+        scheduled_calls::claim(&mut tx.of(self.tenant), self.id, until)
     }
 
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
@@ -308,15 +303,14 @@ impl DueRow for Due {
     }
 }
 
-/// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
-/// the way; `None` also when it is not due any more or another node has it. Lines pace it, not the calls a minute that
-/// the client may place.
+/// Tries a due scheduled call. Returns the call to be dialled after the commit, if nothing blocks it; `None` also when
+/// it is not due any more or another node has it. Lines pace it, not the client's limit of calls a minute.
 pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let now = env.context.now;
-            let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
+            let Some(row) = scheduled_calls::take_due(tx, id, now)? else { return Ok(None) };
             let mut round = DialRound::new(env.clone(), Allowances::default());
             round.look(tx, DueScheduledCall(row))?;
             Ok(round.finish().pop().map(Arc::unwrap_or_clone))
@@ -330,7 +324,7 @@ struct DueScheduledCall(ScheduledCallRow);
 impl DueDial for DueScheduledCall {
     type Decision = Transition;
 
-    /// Each has three tries, a quarter of an hour apart: it asks the carrier itself.
+    /// Each has three tries, a quarter of an hour apart, and no breaker.
     const BREAKER: bool = false;
 
     fn tenant(&self) -> Tenant {
@@ -383,20 +377,25 @@ impl DueDial for DueScheduledCall {
         let row = save(tx, &round.env.context, self.0, &look.decision, call)?;
         let checks =
             serde_json::from_str(&look.checks()).map_err(|why| Failure::internal(why.to_string()))?;
-        Ok(scheduled_calls::record(tx, row.workspace, row.id, round.now(), &told("due", &row, checks))?)
+        Ok(scheduled_calls::record(
+            &mut tx.of(row.workspace),
+            row.id,
+            round.now(),
+            &told("due", &row, checks),
+        )?)
     }
 
-    /// It stays due; the job looks again.
+    /// It stays due; the job retries it.
     fn set_aside(self, _: &mut Tx<'_>, _: &mut DialRound, failure: Failure) -> Result<(), Failure> {
         Err(failure)
     }
 }
 
-/// A fact about the call of a scheduled call: the first one says what became of the dial.
+/// A fact about the call of a scheduled call: the first one is the outcome of the dial.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some(id) = call.scheduled_call else { return Ok(()) };
     let now = env.context.now;
-    let Some(row) = scheduled_calls::get_for_update(tx, call.workspace, id)? else { return Ok(()) };
+    let Some(row) = scheduled_calls::get_for_update(&mut tx.of(call.workspace), id)? else { return Ok(()) };
     if row.call != Some(call.id) {
         return Ok(());
     }
@@ -410,7 +409,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     let again = decided.next.status == Status::Scheduled;
     let row = save(tx, &env.context, row, &decided, (!again).then_some(call.id))?;
-    scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, json!([])))?;
+    scheduled_calls::record(&mut tx.of(row.workspace), id, now, &told(what, &row, json!([])))?;
     if again {
         tx.wake(topics::SCHEDULED_CALLS);
     }
@@ -419,34 +418,29 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
 
 /// Cancels a batch of the waiting calls of a revoked key. Returns how many it cancelled, and whether there may be
 /// more.
-fn end_of_key(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    key: Id<ApiKey>,
-) -> Result<(i64, bool), Failure> {
-    let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
+fn end_of_key(tx: &mut TenantTx, context: &Context, key: Id<ApiKey>) -> Result<(i64, bool), Failure> {
+    let rows = scheduled_calls::of_key(tx, key, OF_KEY)?;
     let (more, mut cancelled) = (rows.len() as i64 >= OF_KEY, 0);
     for row in rows {
         let decided = step(&row.state, Event::KeyRevoked, context.now);
         if decided.outcome == EventOutcome::Applied {
             let (id, call) = (row.id, row.call);
             let row = save(tx, context, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, context.now, &told("key_revoked", &row, json!([])))?;
+            scheduled_calls::record(tx, id, context.now, &told("key_revoked", &row, json!([])))?;
             cancelled += 1;
         }
     }
     Ok((cancelled, more))
 }
 
-/// A key was revoked: cancels its waiting calls, a bounded number in each transaction, and returns how many. One
-/// that is looked at before its turn here is stopped by the check of its key just before the dial, and so are those
-/// that a crash leaves behind.
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction, and returns how many. One that
+/// becomes due before its batch is stopped by the check of its key just before the dial, and so are those that a crash
+/// leaves.
 pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i64, Failure> {
     let mut all = 0;
     loop {
         let context = app.context();
-        let (cancelled, more) = app.store.tx(move |tx| end_of_key(tx, &context, tenant, key)).await?;
+        let (cancelled, more) = app.of(tenant).tx(move |tx| end_of_key(tx, &context, key)).await?;
         all += cancelled;
         if !more {
             return Ok(all);
@@ -458,23 +452,22 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i6
 /// of all of them. Returns their ids, by which kept answers are found. The caller's transaction is the
 /// erasure.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     to_number: Option<&str>,
     external_ref: Option<&str>,
 ) -> Result<Vec<ScheduledCallId>, Failure> {
     let now = context.now;
-    let rows = scheduled_calls::of_person(tx, tenant, to_number, external_ref)?;
+    let rows = scheduled_calls::of_person(tx, to_number, external_ref)?;
     let ids = rows.iter().map(|row| row.id).collect();
     for row in rows {
         let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
         if decided.outcome == EventOutcome::Applied {
             let row = save(tx, context, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
+            scheduled_calls::record(tx, id, now, &told("erased", &row, json!([])))?;
         }
-        scheduled_calls::redact(tx, tenant, id)?;
+        scheduled_calls::redact(tx, id)?;
     }
     Ok(ids)
 }

@@ -11,7 +11,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::calls::{self, CallRow};
-use store::{Tx, call_legs, decision_log, recordings};
+use store::{TenantTx, Tx, call_legs, decision_log, recordings};
 
 use super::calls::{OwnNumber, Prepared, Refused};
 use super::{App, Failure, access};
@@ -38,8 +38,7 @@ fn plain(
     )
 }
 
-/// What was checked before a decision: a JSON list, written as it grows. What is written into it is no text
-/// of users.
+/// The checks of a decision: a JSON list, written as it grows. It contains no text of users.
 pub(super) struct Checks(String);
 
 impl Checks {
@@ -92,7 +91,7 @@ pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option
     }
 }
 
-/// What happened to a call once the carrier had it.
+/// The events of a call once the carrier had it.
 fn life(row: &CallRow) -> Vec<Value> {
     let progress = &row.progress;
     let mut entries = Vec::new();
@@ -115,7 +114,7 @@ fn legs(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
         return Ok(Vec::new());
     }
     let mut entries = Vec::new();
-    for leg in call_legs::of_call(tx, row.workspace, row.id)? {
+    for leg in call_legs::of_call(&mut tx.of(row.workspace), row.id)? {
         let decision = if leg.block_reason.is_some() { "finish" } else { "dial" };
         let mut told = vec![plain(
             leg.started_at,
@@ -138,18 +137,13 @@ fn legs(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
 }
 
 /// What happened to the call of a scheduled call after its placement; nothing when its record is gone.
-pub(super) fn after_placement(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    call: Id<Call>,
-) -> Result<Vec<Value>, Failure> {
-    Ok(calls::get(tx, tenant, mode, call)?.map(|row| life(&row)).unwrap_or_default())
+pub(super) fn after_placement(tx: &mut TenantTx, mode: Mode, call: Id<Call>) -> Result<Vec<Value>, Failure> {
+    Ok(calls::get(tx, mode, call)?.map(|row| life(&row)).unwrap_or_default())
 }
 
 /// What the gates said before a dial, from its record in the decision log.
-fn proof(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, at: Timestamp) -> Result<Value, Failure> {
-    let results = decision_log::gate_results(tx, tenant, Chain::Audit, &call.to_string(), at)?;
+fn proof(tx: &mut TenantTx, call: Id<Call>, at: Timestamp) -> Result<Value, Failure> {
+    let results = decision_log::gate_results(tx, Chain::Audit, &call.to_string(), at)?;
     let results: Value = results.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let gates = results["gates"].as_array().into_iter().flatten().map(|gate| {
         let mut check = Map::new();
@@ -169,8 +163,9 @@ fn proof(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, at: Timestamp) -> Resu
 
 /// What was made of the conversation once it was over, in the order in which it came about.
 fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
-    let content = calls::content(tx, row.workspace, row.id)?;
-    let kept = recordings::of_call(tx, row.workspace, row.id)?.and_then(|recording| recording.kept_at);
+    let content = calls::content(&mut tx.of(row.workspace), row.id)?;
+    let kept =
+        recordings::of_call(&mut tx.of(row.workspace), row.id)?.and_then(|recording| recording.kept_at);
     let mut made: Vec<(Timestamp, &str, Option<&str>)> = Vec::new();
     made.extend(kept.map(|at| (at, "recorded", None)));
     made.extend(
@@ -189,7 +184,8 @@ fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
 pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Vec<Value>, Failure> {
     app.store
         .read(move |tx| {
-            let row = calls::get_taken(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("call"))?;
+            let row =
+                calls::get_taken(&mut tx.of(tenant), mode, id)?.ok_or_else(|| Failure::not_found("call"))?;
             let (decision, state) =
                 if row.block_reason.is_some() { ("finish", "blocked") } else { ("dial", "ringing") };
             let mut entries = vec![plain(
@@ -200,7 +196,7 @@ pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                 row.block_reason.as_deref(),
                 row.id,
             )];
-            entries[0]["checks"] = proof(tx, tenant, id, row.started_at)?;
+            entries[0]["checks"] = proof(&mut tx.of(tenant), id, row.started_at)?;
             let mut life = life(&row);
             life.extend(legs(tx, &row)?);
             // What ends with the call comes before its end.

@@ -8,7 +8,7 @@ use domain::ids::{Id, Tool};
 use domain::tenant::Tenant;
 use http::{HeaderName, HeaderValue};
 use providers::guarded_client::Policy;
-use store::Tx;
+use store::TenantTx;
 use store::tools::{self, ToolRow};
 
 use super::operator_log::{self, Trace};
@@ -49,17 +49,17 @@ fn view(row: ToolRow) -> ToolView {
 }
 
 /// Ids of all tools that agents of a workspace may use.
-pub fn ids(tx: &mut Tx<'_>, tenant: Tenant) -> Result<BTreeSet<String>, Failure> {
-    let own = tools::list(tx, tenant)?.into_iter().map(|row| row.id.to_string());
+pub fn ids(tx: &mut TenantTx) -> Result<BTreeSet<String>, Failure> {
+    let own = tools::list(tx)?.into_iter().map(|row| row.id.to_string());
     Ok(BUILT_IN.iter().map(|(id, ..)| (*id).to_owned()).chain(own).collect())
 }
 
 /// All tools of a workspace, built-in ones first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<ToolView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(built_in().chain(tools::list(tx, tenant)?.into_iter().map(view)).collect())
+            access::workspace(tx)?;
+            Ok(built_in().chain(tools::list(tx)?.into_iter().map(view)).collect())
         })
         .await
 }
@@ -91,10 +91,10 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
     let row = ToolRow { id, kind: body.r#type, name: body.name, description: body.description, created_at };
     let config = serde_json::to_string(&body.config).map_err(|why| Failure::internal(why.to_string()))?;
     let sealed = app.keyring.seal(&purpose(row.id), &config).map_err(Failure::internal)?;
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            tools::insert(tx, tenant, &row, &sealed)?;
+            access::workspace(tx)?;
+            tools::insert(tx, &row, &sealed)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
             Ok(view(row.clone()))
         })
@@ -104,9 +104,9 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
 /// Deletes a tool. Flows that use it are not ready any more, and say so when they are published or run.
 pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Tool>) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if !tools::delete(tx, tenant, id)? {
+            if !tools::delete(tx, id)? {
                 return Err(Failure::not_found("tool"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;

@@ -19,10 +19,10 @@ pub async fn create(
     let number = Phone::normalize(number)
         .map_err(|_| Failure::field("number", "must be a valid Indian (+91) subscriber number"))?
         .to_string();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace_for_update(tx, tenant)?;
-            let added = transfer_numbers::add(tx, tenant, &number, MOST, context.now)?;
+            access::workspace_for_update(tx)?;
+            let added = transfer_numbers::add(tx, &number, MOST, context.now)?;
             let created_at = added.ok_or_else(|| {
                 Failure::conflict(format!("a workspace may have at most {MOST} released numbers"))
             })?;
@@ -34,10 +34,10 @@ pub async fn create(
 
 /// Every released number.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<TransferNumber>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            let rows = transfer_numbers::list(tx, tenant)?;
+            access::workspace(tx)?;
+            let rows = transfer_numbers::list(tx)?;
             Ok(rows.into_iter().map(|(number, created_at)| TransferNumber { number, created_at }).collect())
         })
         .await
@@ -47,10 +47,10 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<TransferNumber>, Fail
 pub async fn delete(app: &App, trace: Trace, tenant: Tenant, number: &str) -> Result<(), Failure> {
     let context = app.context();
     let number = Phone::normalize(number).map_err(|_| Failure::not_found("number"))?.to_string();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !transfer_numbers::remove(tx, tenant, &number)? {
+            access::workspace(tx)?;
+            if !transfer_numbers::remove(tx, &number)? {
                 return Err(Failure::not_found("number"));
             }
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?)

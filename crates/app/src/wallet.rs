@@ -6,7 +6,7 @@ use domain::ids::WalletTransaction;
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::{Level, level};
 use serde_json::json;
-use store::Tx;
+use store::TenantTx;
 use store::wallet::{self, EntryRow, Floor, Settlement, WalletState};
 
 use super::events::{self, NewEvent};
@@ -28,8 +28,8 @@ fn view(row: EntryRow) -> Transaction {
 /// Balance and price.
 pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
     let state = app
-        .store
-        .read(move |tx| wallet::state(tx, tenant))
+        .of(tenant)
+        .read(move |tx| wallet::state(tx))
         .await?
         .ok_or_else(|| Failure::not_found("workspace"))?;
     Ok(Wallet {
@@ -47,10 +47,10 @@ pub async fn transactions(
     offset: i64,
 ) -> Result<(Vec<Transaction>, i64), Failure> {
     let (rows, total) = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok::<_, Failure>(wallet::entries(tx, tenant, limit, offset)?)
+            access::workspace(tx)?;
+            Ok::<_, Failure>(wallet::entries(tx, limit, offset)?)
         })
         .await?;
     Ok((rows.into_iter().map(view).collect(), total))
@@ -58,26 +58,24 @@ pub async fn transactions(
 
 /// Adds an entry to the ledger, and the event that it owes. `None` when the floor refuses it.
 pub fn post(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     kind: &str,
     amount: i64,
     reference: &str,
     floor: Floor,
 ) -> Result<Option<EntryRow>, Failure> {
     let id = context.ids.make::<WalletTransaction>();
-    let Some((entry, state)) = wallet::post(tx, tenant, id, kind, amount, reference, floor, context.now)?
-    else {
+    let Some((entry, state)) = wallet::post(tx, id, kind, amount, reference, floor, context.now)? else {
         return Ok(None);
     };
     if amount > 0 {
         // Topped up: every level may be told again.
         if state.low_level != 0 {
-            wallet::set_low_level(tx, tenant, 0)?;
+            wallet::set_low_level(tx, 0)?;
         }
     } else {
-        warn_when_low(tx, context, tenant, &state)?;
+        warn_when_low(tx, context, &state)?;
     }
     Ok(Some(entry))
 }
@@ -86,9 +84,8 @@ pub fn post(
 /// held for them, and writes the events that this owes. `full` is the wallet, seen without a lock, if it stays at [`floor`]
 /// or above: then nothing is owed, and the wallet is changed with the commit.
 pub(crate) fn settle(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     (held, lines): (i64, i64),
     charges: Vec<(i64, String)>,
     full: Option<&WalletState>,
@@ -97,34 +94,29 @@ pub(crate) fn settle(
     let settlement = Settlement { held, lines, charges: charges.into_iter().map(named).collect() };
     if let Some(seen) = full {
         let seen = (seen, floor(seen));
-        return Ok(wallet::settle_at_commit(tx, tenant, "call_charge", &settlement, seen, context.now)?);
+        return Ok(wallet::settle_at_commit(tx, "call_charge", &settlement, seen, context.now)?);
     }
-    let Some(mut state) = wallet::settle(tx, tenant, "call_charge", &settlement, context.now)? else {
+    let Some(mut state) = wallet::settle(tx, "call_charge", &settlement, context.now)? else {
         return Ok(());
     };
-    // Each charge is told of as if it had come by itself.
+    // Each charge has an event as if it had come by itself.
     let mut balance = settlement.charges.iter().fold(state.balance, |sum, (_, amount, _)| sum + amount);
     for (_, amount, _) in &settlement.charges {
         balance -= amount;
         state.balance = balance;
-        state.low_level = warn_when_low(tx, context, tenant, &state)?;
+        state.low_level = warn_when_low(tx, context, &state)?;
     }
     Ok(())
 }
 
-/// The smallest balance of which nobody has to be warned.
+/// The smallest balance without a warning.
 pub(crate) fn floor(state: &WalletState) -> i64 {
     let (_, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     threshold.max(state.cost_per_minute).max(0)
 }
 
 /// Sends `wallet.low`, once per level until topped up. Returns the level that was told last.
-fn warn_when_low(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    state: &WalletState,
-) -> Result<i64, Failure> {
+fn warn_when_low(tx: &mut TenantTx, context: &Context, state: &WalletState) -> Result<i64, Failure> {
     let (level, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     let reached = match level {
         Level::Enough => 0,
@@ -134,7 +126,7 @@ fn warn_when_low(
     if reached <= state.low_level {
         return Ok(state.low_level);
     }
-    wallet::set_low_level(tx, tenant, reached)?;
+    wallet::set_low_level(tx, reached)?;
     let data = json!({
         "level": if reached == 1 { "low" } else { "exhausted" },
         "balanceMinor": state.balance,
@@ -146,13 +138,12 @@ fn warn_when_low(
     events::emit(
         tx,
         context,
-        tenant,
         NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
     )?;
     Ok(reached)
 }
 
-/// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
+/// The operator's top-up or adjustment. An adjustment may not take what live calls hold.
 pub async fn create_entry(
     app: &App,
     trace: Trace,
@@ -172,9 +163,15 @@ pub async fn create_entry(
     let context = app.context();
     let more = entry.amount_minor > 0;
     let answer = once.run(app, 201, move |tx| {
-        access::workspace(tx, tenant)?;
-        let posted =
-            post(tx, &context, tenant, &entry.kind, entry.amount_minor, &entry.reference, Floor::Reserved)?;
+        access::workspace(&mut tx.of(tenant))?;
+        let posted = post(
+            &mut tx.of(tenant),
+            &context,
+            &entry.kind,
+            entry.amount_minor,
+            &entry.reference,
+            Floor::Reserved,
+        )?;
         let posted = posted.ok_or_else(|| {
             Failure::conflict("the balance, less what calls in flight hold, does not cover this")
         })?;

@@ -60,12 +60,12 @@ fn missing() -> Failure {
 
 /// The endpoints of a workspace, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
-    let rows = app.store.read(move |tx| webhooks::list(tx, tenant)).await?;
+    let rows = app.of(tenant).read(move |tx| webhooks::list(tx)).await?;
     Ok(rows.into_iter().map(view).collect())
 }
 
 pub async fn get(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Endpoint, Failure> {
-    app.store.read(move |tx| webhooks::get(tx, tenant, id)).await?.map(view).ok_or_else(missing)
+    app.of(tenant).read(move |tx| webhooks::get(tx, id)).await?.map(view).ok_or_else(missing)
 }
 
 /// Makes an endpoint; the answer is the only place that ever shows its secret. An agent id that names no
@@ -90,25 +90,24 @@ pub async fn create(
         created_at: context.now,
         updated_at: context.now,
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             // Holding the workspace makes the count exact.
-            access::workspace_for_update(tx, tenant)?;
-            if webhooks::count(tx, tenant)? >= MAX_ENDPOINTS {
+            access::workspace_for_update(tx)?;
+            if webhooks::count(tx)? >= MAX_ENDPOINTS {
                 return Err(Failure::new(
                     error_codes::ENDPOINT_LIMIT,
                     format!("a workspace has at most {MAX_ENDPOINTS} webhook endpoints"),
                 ));
             }
-            webhooks::insert(tx, tenant, &row)?;
-            context.webhooks.endpoints_change(tx, tenant)?;
+            webhooks::insert(tx, &row)?;
+            context.webhooks.endpoints_change(tx)?;
             Ok(CreatedWebhookEndpoint { endpoint: view(row.clone()), secret: secret.clone() })
         })
         .await
 }
 
-/// Changes what the body names. Disabling stops what is pending; what is pending otherwise goes to the new
-/// address.
+/// Updates the fields of the body. Disabling stops pending deliveries; otherwise they go to the new address.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -119,9 +118,9 @@ pub async fn update(
         check_url(app, url)?;
     }
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = webhooks::get_for_update(tx, tenant, id)?.ok_or_else(missing)?;
+            let mut row = webhooks::get_for_update(tx, id)?.ok_or_else(missing)?;
             let change = change.clone();
             let was_active = row.active;
             row.url = change.url.unwrap_or(row.url);
@@ -130,26 +129,26 @@ pub async fn update(
             row.description = change.description.unwrap_or(row.description);
             row.active = change.status.map_or(row.active, |status| status == WebhookStatus::Active);
             row.updated_at = context.now;
-            webhooks::update(tx, tenant, &row)?;
-            context.webhooks.endpoints_change(tx, tenant)?;
+            webhooks::update(tx, &row)?;
+            context.webhooks.endpoints_change(tx)?;
             if was_active && !row.active {
-                context.webhooks.stop_deliveries(tx, tenant, id);
+                context.webhooks.stop_deliveries(tx, id);
             }
             Ok(view(row))
         })
         .await
 }
 
-/// Deletes an endpoint. What is pending stops; its log is gone for clients and dropped with age.
+/// Deletes an endpoint. Pending deliveries stop; its log is hidden from clients and deleted with age.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if !webhooks::delete(tx, tenant, id, context.now)? {
+            if !webhooks::delete(tx, id, context.now)? {
                 return Err(missing());
             }
-            context.webhooks.endpoints_change(tx, tenant)?;
-            context.webhooks.stop_deliveries(tx, tenant, id);
+            context.webhooks.endpoints_change(tx)?;
+            context.webhooks.stop_deliveries(tx, id);
             Ok(())
         })
         .await
@@ -159,12 +158,12 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Resul
 pub async fn rotate_secret(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<String, Failure> {
     let (secret, sealed) = new_secret(app, id)?;
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if !webhooks::set_secret(tx, tenant, id, &sealed, context.now)? {
+            if !webhooks::set_secret(tx, id, &sealed, context.now)? {
                 return Err(missing());
             }
-            context.webhooks.endpoints_change(tx, tenant)?;
+            context.webhooks.endpoints_change(tx)?;
             Ok(())
         })
         .await?;
@@ -180,9 +179,9 @@ pub async fn test(
     kind: &str,
 ) -> Result<(Id<Event>, Id<Delivery>), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = webhooks::get_for_update(tx, tenant, id)?.ok_or_else(missing)?;
+            let row = webhooks::get_for_update(tx, id)?.ok_or_else(missing)?;
             if !row.active {
                 return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
             }
@@ -190,7 +189,7 @@ pub async fn test(
             if kind.name == "webhook.test" {
                 data["endpointId"] = json!(id);
             }
-            let (event, _) = emit_sample(tx, &context, tenant, mode, kind, data, &Audience::Only(id))?;
+            let (event, _) = emit_sample(tx, &context, mode, kind, data, &Audience::Only(id))?;
             Ok((event, deliveries::id_of(event, id)))
         })
         .await

@@ -4,7 +4,7 @@ use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, 
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
-use store::Tx;
+use store::TenantTx;
 use store::wallet::Floor;
 use store::workspaces::{self, WorkspaceRow};
 
@@ -63,9 +63,8 @@ pub async fn create(app: &App, trace: Trace, once: Once, body: NewWorkspace) -> 
         workspaces::insert(tx, &row)?;
         if body.balance_minor > 0 {
             wallet::post(
-                tx,
+                &mut tx.of(row.id),
                 &context,
-                row.id,
                 "signup_grant",
                 body.balance_minor,
                 "signup",
@@ -73,8 +72,8 @@ pub async fn create(app: &App, trace: Trace, once: Once, body: NewWorkspace) -> 
             )?;
         }
         operator_log::append(tx, &context, &trace, Some(row.id), &row.id.to_string())?;
-        let made =
-            workspaces::get(tx, row.id)?.ok_or_else(|| Failure::internal("a new workspace is not there"))?;
+        let made = workspaces::get(&mut tx.of(row.id))?
+            .ok_or_else(|| Failure::internal("a new workspace is not there"))?;
         Ok(json!({"data": view(made)}))
     })
     .await
@@ -92,8 +91,8 @@ pub async fn list(
 }
 
 pub async fn get(app: &App, tenant: Tenant) -> Result<WorkspaceView, Failure> {
-    app.store
-        .read(move |tx| workspaces::get(tx, tenant))
+    app.of(tenant)
+        .read(move |tx| workspaces::get(tx))
         .await?
         .map(view)
         .ok_or_else(|| Failure::not_found("workspace"))
@@ -108,7 +107,7 @@ fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, know
 }
 
 /// Ends what a room above this one has under way for a workspace, in the transaction that suspends it.
-pub type SuspensionHook = fn(&mut Tx<'_>, Tenant, Timestamp) -> Result<(), Failure>;
+pub type SuspensionHook = fn(&mut TenantTx, Timestamp) -> Result<(), Failure>;
 
 /// Changes what the body names, at once on every node.
 pub async fn update(
@@ -122,13 +121,13 @@ pub async fn update(
     let changed = app
         .store
         .tx(move |tx| {
-            let mut row =
-                workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
+            let mut row = workspaces::get_for_update(&mut tx.of(tenant))?
+                .ok_or_else(|| Failure::not_found("workspace"))?;
             let change = change.clone();
             if change.suspended == Some(true) {
-                calls::end_all(tx, tenant, context.now)?;
+                calls::end_all(&mut tx.of(tenant), context.now)?;
                 for hook in hooks {
-                    hook(tx, tenant, context.now)?;
+                    hook(&mut tx.of(tenant), context.now)?;
                 }
             }
             row.name = change.name.unwrap_or(row.name);

@@ -18,7 +18,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::boards::{self, ActionRow};
 use store::contacts::{self, ContactRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 /// An action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl DueRow for Due {
     }
 
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
-        boards::claim(tx, self.tenant, self.movement, self.position, until)
+        boards::claim(&mut tx.of(self.tenant), self.movement, self.position, until)
     }
 
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
@@ -59,9 +59,9 @@ pub async fn carry_out(app: &Arc<App>, due: Due) -> Result<(), Failure> {
         return Err(failure);
     }
     let now = app.clock.now();
-    app.store
+    app.of(due.tenant)
         .tx(move |tx| {
-            let taken = boards::take_due(tx, due.tenant, due.movement, due.position, now)?;
+            let taken = boards::take_due(tx, due.movement, due.position, now)?;
             match taken {
                 Some(action) => settle_failure(tx, action, &failure, now),
                 None => Ok(()),
@@ -90,7 +90,7 @@ fn settle_failure(
         }
         None => {
             end(&mut action, ActionState::Failed, Some(failure.error.code), now);
-            boards::note_failure(tx, action.workspace, action.card, action.movement)?;
+            boards::note_failure(&mut tx.of(action.workspace), action.card, action.movement)?;
         }
     }
     Ok(boards::save_action(tx, &action)?)
@@ -112,7 +112,7 @@ enum Outcome {
 
 fn act(app: &App, tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
     let now = env.context.now;
-    let Some(mut action) = boards::take_due(tx, due.tenant, due.movement, due.position, now)? else {
+    let Some(mut action) = boards::take_due(&mut tx.of(due.tenant), due.movement, due.position, now)? else {
         return Ok(());
     };
     let outcome = perform(app, tx, env, &action)?;
@@ -127,14 +127,14 @@ fn act(app: &App, tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
 /// Runs an automation. Its preconditions are checked now, not when the card was moved.
 fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Failure> {
     let (tenant, context) = (action.workspace, &env.context);
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(&mut tx.of(tenant))?;
     if !access::feature_on(&workspace, "boards") {
         return Ok(Outcome::Skipped("plan_feature_locked"));
     }
     if workspace.suspended {
         return Ok(Outcome::Skipped("workspace_suspended"));
     }
-    let contact = contacts::get_for_update(tx, tenant, action.contact)?;
+    let contact = contacts::get_for_update(&mut tx.of(tenant), action.contact)?;
     let Some(contact) = contact.filter(|contact| contact.erased_at.is_none()) else {
         return Ok(Outcome::Skipped("contact_erased"));
     };
@@ -145,32 +145,39 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
         .ok_or_else(|| Failure::internal("an action without an automation"))?;
     match automation {
         Automation::OptOut => {
-            do_not_call::opt_out_contact(tx, context, tenant, &contact, Source::Console)?;
+            do_not_call::opt_out_contact(&mut tx.of(tenant), context, &contact, Source::Console)?;
             Ok(Outcome::Done)
         }
         Automation::DoNotCall { reason } => {
             let Some(phone) = do_not_call::number_of(&contact) else {
                 return Ok(Outcome::Skipped("no_number"));
             };
-            do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Console, reason.as_deref())?;
+            do_not_call::opt_out(
+                &mut tx.of(tenant),
+                context,
+                Mode::Live,
+                phone,
+                Source::Console,
+                reason.as_deref(),
+            )?;
             Ok(Outcome::Done)
         }
         Automation::Nudge { agent, delay_minutes } => {
             if delay_minutes > 0 && has_moved_on(tx, action)? {
                 return Ok(Outcome::Skipped("card_moved"));
             }
-            let phone = match callable(tx, env, tenant, &contact)? {
+            let phone = match callable(&mut tx.of(tenant), env, &contact)? {
                 Ok(phone) => phone,
                 Err(why) => return Ok(Outcome::Skipped(why)),
             };
             let mut metadata = Map::new();
             metadata.insert("boardCardId".into(), json!(action.card));
             metadata.insert("boardMoveId".into(), json!(action.movement));
-            nudges::create_own(tx, env, tenant, agent, phone, metadata)?;
+            nudges::create_own(&mut tx.of(tenant), env, agent, phone, metadata)?;
             Ok(Outcome::Done)
         }
         Automation::AddToCampaign { campaign } => {
-            let phone = match callable(tx, env, tenant, &contact)? {
+            let phone = match callable(&mut tx.of(tenant), env, &contact)? {
                 Ok(phone) => phone,
                 Err(why) => return Ok(Outcome::Skipped(why)),
             };
@@ -181,10 +188,10 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
                 variables,
                 stream: None,
             };
-            let added = list::add(tx, context, tenant, campaign, vec![row])?;
+            let added = list::add(&mut tx.of(tenant), context, campaign, vec![row])?;
             match added.rows.first().copied().flatten() {
                 Some(row) => {
-                    boards::add_origin(tx, tenant, row, action.depth + 1)?;
+                    boards::add_origin(&mut tx.of(tenant), row, action.depth + 1)?;
                     Ok(Outcome::Done)
                 }
                 None => Ok(Outcome::Skipped("not_added")),
@@ -212,7 +219,7 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
                 contact: Some(&id),
                 data,
             };
-            events::emit(tx, context, tenant, event)?;
+            events::emit(&mut tx.of(tenant), context, event)?;
             Ok(Outcome::Done)
         }
     }
@@ -220,13 +227,12 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
 
 /// The number of a contact that may be called, or why there is none.
 fn callable(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     contact: &ContactRow,
 ) -> Result<Result<domain::phone::Phone, &'static str>, Failure> {
     let Some(phone) = do_not_call::number_of(contact) else { return Ok(Err("no_number")) };
-    if do_not_call::is_blocked(tx, &env.context, tenant, contact)? {
+    if do_not_call::is_blocked(tx, &env.context, contact)? {
         return Ok(Err("do_not_call"));
     }
     Ok(Ok(phone))
@@ -234,7 +240,7 @@ fn callable(
 
 /// Whether the card was moved again since.
 fn has_moved_on(tx: &mut Tx<'_>, action: &ActionRow) -> Result<bool, Failure> {
-    let shown = boards::shown(tx, action.workspace, action.board, action.card)?;
+    let shown = boards::shown(&mut tx.of(action.workspace), action.board, action.card)?;
     Ok(shown.is_none_or(|(card, _)| card.last_move != Some(action.movement)))
 }
 
@@ -243,5 +249,6 @@ fn name(tx: &mut Tx<'_>, action: &ActionRow, contact: &ContactRow) -> Result<Opt
     if contact.name.is_some() {
         return Ok(contact.name.clone());
     }
-    Ok(boards::shown(tx, action.workspace, action.board, action.card)?.and_then(|(card, _)| card.name))
+    Ok(boards::shown(&mut tx.of(action.workspace), action.board, action.card)?
+        .and_then(|(card, _)| card.name))
 }

@@ -4,11 +4,11 @@ use app::{Context, Failure};
 use domain::board::{REVIEW_BELOW, defaults};
 use domain::call::Direction;
 use domain::ids::{Agent, Campaign, Id};
-use domain::tenant::Tenant;
+
 use serde_json::json;
 use store::boards::{self, BoardRow, ColumnRow, WholeBoard};
 use store::calls::CallRow;
-use store::{DbError, Tx};
+use store::{DbError, TenantTx};
 
 /// The owner of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The owner of the board that a call belongs on: its campaign, or for an incoming call and for a nudge its agent.
+    /// The owner of the board of a call: its campaign, or for an incoming call and for a nudge its agent.
     pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
         match (call.campaign, call.agent) {
             (Some(campaign), _) => Some(Owner::Campaign(campaign)),
@@ -54,18 +54,18 @@ impl Owner {
     }
 
     /// The purpose of its calls; `None` when there is no such campaign or agent.
-    fn workflow(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<String>, DbError> {
+    fn workflow(self, tx: &mut TenantTx) -> Result<Option<String>, DbError> {
         match self {
-            Owner::Campaign(id) => boards::workflow_of_campaign(tx, tenant, id),
-            Owner::Agent(id) => boards::workflow_of_agent(tx, tenant, id),
+            Owner::Campaign(id) => boards::workflow_of_campaign(tx, id),
+            Owner::Agent(id) => boards::workflow_of_agent(tx, id),
         }
     }
 
     /// Whether the owner has, or may have, a board.
-    pub(crate) fn exists(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, DbError> {
+    pub(crate) fn exists(self, tx: &mut TenantTx) -> Result<bool, DbError> {
         match self {
-            Owner::Campaign(_) => Ok(self.workflow(tx, tenant)?.is_some()),
-            Owner::Agent(id) => boards::agent_shows_board(tx, tenant, id),
+            Owner::Campaign(_) => Ok(self.workflow(tx)?.is_some()),
+            Owner::Agent(id) => boards::agent_shows_board(tx, id),
         }
     }
 }
@@ -73,16 +73,16 @@ impl Owner {
 /// The board of a campaign or an agent, created on first use with the columns of its workflow; `None` when there is no
 /// such campaign or agent. Concurrent first uses get the same board.
 pub(crate) fn ensure(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     owner: Owner,
 ) -> Result<Option<WholeBoard>, Failure> {
+    let tenant = tx.tenant();
     let name = owner.text();
-    if let Some(board) = boards::of_owner(tx, tenant, &name)? {
+    if let Some(board) = boards::of_owner(tx, &name)? {
         return Ok(Some(board));
     }
-    let Some(workflow) = owner.workflow(tx, tenant)? else { return Ok(None) };
+    let Some(workflow) = owner.workflow(tx)? else { return Ok(None) };
     let board = BoardRow {
         id: context.ids.make(),
         workspace: tenant,
@@ -107,7 +107,7 @@ pub(crate) fn ensure(
         })
         .collect();
     boards::insert(tx, &board, &columns)?;
-    Ok(boards::of_owner(tx, tenant, &name)?)
+    Ok(boards::of_owner(tx, &name)?)
 }
 
 /// A part of one as it is stored.

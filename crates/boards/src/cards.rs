@@ -46,16 +46,16 @@ pub(crate) fn card_view((row, contact): (CardRow, ShownCard)) -> Card {
 /// The board of an existing campaign or agent, created if needed.
 async fn whole(app: &App, tenant: Tenant, owner: Owner) -> Result<WholeBoard, Failure> {
     let read = move |tx: &mut Tx<'_>| {
-        if !owner.exists(tx, tenant)? {
+        if !owner.exists(&mut tx.of(tenant))? {
             return Err(owner.not_found());
         }
-        Ok(boards::of_owner(tx, tenant, &owner.text())?)
+        Ok(boards::of_owner(&mut tx.of(tenant), &owner.text())?)
     };
     if let Some(board) = app.store.read(read).await? {
         return Ok(board);
     }
     let context = app.context();
-    app.store.tx(move |tx| ensure(tx, &context, tenant, owner)?.ok_or_else(|| owner.not_found())).await
+    app.of(tenant).tx(move |tx| ensure(tx, &context, owner)?.ok_or_else(|| owner.not_found())).await
 }
 
 /// `GET …/board`.
@@ -112,7 +112,7 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
             let before = below.map_or(before, read_place);
-            let rows = boards::cards(tx, tenant, id, column, before, limit)?;
+            let rows = boards::cards(&mut tx.of(tenant), id, column, before, limit)?;
             let next = pages::last(&rows, limit, |(row, _)| place(row.entered_at, row.id));
             Ok::<_, Failure>((rows.into_iter().map(card_view).collect(), next))
         };
@@ -133,14 +133,14 @@ pub async fn move_card(
     column: String,
 ) -> Result<Card, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if !owner.exists(tx, tenant)? {
+            if !owner.exists(tx)? {
                 return Err(owner.not_found());
             }
             let not_found = || Failure::not_found("card");
-            let board = boards::of_owner(tx, tenant, &owner.text())?.ok_or_else(not_found)?;
-            let mut row = boards::card_for_update(tx, tenant, board.board.id, card)?.ok_or_else(not_found)?;
+            let board = boards::of_owner(tx, &owner.text())?.ok_or_else(not_found)?;
+            let mut row = boards::card_for_update(tx, board.board.id, card)?.ok_or_else(not_found)?;
             let to = column_of(&board, "columnId", &column)?;
             let before = (row.column, row.reached);
             (row.status, row.confidence, row.suggested) = (CardStatus::Placed, None, None);
@@ -150,7 +150,7 @@ pub async fn move_card(
                 relocate(tx, &context, &board, &mut row, to, reason)?;
             }
             boards::save_card(tx, &row, before)?;
-            boards::shown(tx, tenant, board.board.id, card)?.map(card_view).ok_or_else(not_found)
+            boards::shown(tx, board.board.id, card)?.map(card_view).ok_or_else(not_found)
         })
         .await
 }

@@ -3,9 +3,9 @@
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure};
-use domain::tenant::Tenant;
+
 use domain::time::DAY;
-use store::{DbError, Tx, boards};
+use store::{DbError, TenantTx, boards};
 
 /// Retention of the results of automations.
 const ACTIONS_KEPT: i64 = 30 * DAY;
@@ -15,14 +15,13 @@ const BATCH: i64 = 500;
 /// Redacts the cards of a person and cancels their pending actions. The cards stay, without name, number or text, so that
 /// the counts of their boards stay correct.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     for contact in &person.contacts {
-        boards::erase(tx, tenant, *contact, context.now)?;
+        boards::erase(tx, *contact, context.now)?;
     }
     Ok(())
 }
@@ -44,7 +43,7 @@ pub async fn sweep(app: &App) -> Result<(), DbError> {
         }
     }
     for (tenant, board) in app.store.read(move |tx| boards::ownerless(tx, BATCH)).await? {
-        while app.store.tx(move |tx| boards::dissolve(tx, tenant, board, BATCH)).await? {
+        while app.of(tenant).tx(move |tx| boards::dissolve(tx, board, BATCH)).await? {
             if app.clock.stopping() {
                 return Ok(());
             }

@@ -66,7 +66,7 @@ pub(crate) fn relocate(
     if actions.iter().any(|action| action.next_at.is_some()) {
         tx.wake(topics::BOARDS);
     }
-    Ok(boards::insert_actions(tx, card.workspace, &actions)?)
+    Ok(boards::insert_actions(&mut tx.of(card.workspace), &actions)?)
 }
 
 fn due_at(automation: &Automation, now: Timestamp) -> Timestamp {

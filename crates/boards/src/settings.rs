@@ -10,7 +10,7 @@ use domain::ids::{Board, BoardColumn, Card, ChannelTemplate, Id};
 use domain::tenant::Tenant;
 use serde_json::{Value, json};
 use store::boards::{self, ActionRow, ColumnRow, WholeBoard};
-use store::{Tx, agents};
+use store::{TenantTx, agents};
 
 use crate::board::{Owner, part_of_one, thousandths};
 use crate::cards::{card_view, column_of, column_view};
@@ -50,12 +50,12 @@ fn with_templates(mut automations: Value, text: fn(&Id<ChannelTemplate>) -> Stri
 }
 
 /// A board whose campaign or agent is not deleted.
-fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<WholeBoard, Failure> {
-    access::workspace(tx, tenant)?;
+fn find(tx: &mut TenantTx, id: Id<Board>) -> Result<WholeBoard, Failure> {
+    access::workspace(tx)?;
     let not_found = || Failure::not_found("board");
-    let board = boards::get(tx, tenant, id)?.ok_or_else(not_found)?;
+    let board = boards::get(tx, id)?.ok_or_else(not_found)?;
     let owner = Owner::read(&board.board.owner)?;
-    if owner.exists(tx, tenant)? { Ok(board) } else { Err(not_found()) }
+    if owner.exists(tx)? { Ok(board) } else { Err(not_found()) }
 }
 
 /// `GET /operator/v1/workspaces/{ws}/boards/{id}`.
@@ -63,7 +63,7 @@ fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<WholeBoard, Fa
 /// # Errors
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Board>) -> Result<BoardSettings, Failure> {
-    app.store.read(move |tx| view(find(tx, tenant, id)?)).await
+    app.of(tenant).read(move |tx| view(find(tx, id)?)).await
 }
 
 /// `GET /operator/v1/workspaces/{ws}/boards/{id}/cards/{cardId}`.
@@ -82,11 +82,11 @@ pub async fn card(app: &App, tenant: Tenant, id: Id<Board>, card: Id<Card>) -> R
         moved_at: row.created_at,
         finished_at: row.finished_at,
     };
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            find(tx, tenant, id)?;
-            let shown = boards::shown(tx, tenant, id, card)?.ok_or_else(|| Failure::not_found("card"))?;
-            let actions = boards::actions_of(tx, tenant, card, ACTIONS_SHOWN)?;
+            find(tx, id)?;
+            let shown = boards::shown(tx, id, card)?.ok_or_else(|| Failure::not_found("card"))?;
+            let actions = boards::actions_of(tx, card, ACTIONS_SHOWN)?;
             Ok(CardDetail { card: card_view(shown), automations: actions.into_iter().map(action).collect() })
         })
         .await
@@ -111,32 +111,32 @@ pub async fn update(
         return Err(Failure::field("reviewBelow", "must be from 0 to 1"));
     }
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx_long(move |tx| {
-            access::workspace(tx, tenant)?;
-            if !boards::hold(tx, tenant, id)? {
+            access::workspace(tx)?;
+            if !boards::hold(tx, id)? {
                 return Err(Failure::not_found("board"));
             }
             // Read after it is held: nobody else changes its columns now.
-            let board = find(tx, tenant, id)?;
+            let board = find(tx, id)?;
             if change.version.is_some_and(|version| version != board.board.version) {
                 return Err(Failure::conflict("the board was changed meanwhile; read it again")
                     .with_meta(json!({"version": board.board.version})));
             }
             let wanted = read_columns(&context, &board, &change.columns)?;
-            check_automations(tx, tenant, &board, &wanted)?;
-            remove_columns(tx, &context, tenant, &board, &wanted, &change)?;
+            check_automations(tx, &board, &wanted)?;
+            remove_columns(tx, &context, &board, &wanted, &change)?;
             for row in &wanted {
                 match board.column(row.id) {
-                    Some(_) => boards::save_column(tx, tenant, row)?,
-                    None => boards::add_column(tx, tenant, row)?,
+                    Some(_) => boards::save_column(tx, row)?,
+                    None => boards::add_column(tx, row)?,
                 }
             }
             let mut row = board.board.clone();
             row.review_below = change.review_below.map_or(row.review_below, thousandths);
             boards::save(tx, &row)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
-            view(find(tx, tenant, id)?)
+            view(find(tx, id)?)
         })
         .await
 }
@@ -176,19 +176,14 @@ fn read_columns(
 }
 
 /// Validates that what automations refer to exists and can run.
-fn check_automations(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    board: &WholeBoard,
-    wanted: &[ColumnRow],
-) -> Result<(), Failure> {
+fn check_automations(tx: &mut TenantTx, board: &WholeBoard, wanted: &[ColumnRow]) -> Result<(), Failure> {
     for (index, row) in wanted.iter().enumerate() {
         let at = format!("columns[{index}].automations");
         for (index, one) in read_automations(&row.automations, &at).map_err(refuse)?.iter().enumerate() {
             let field = |name: &str| format!("{at}[{index}].{name}");
             match one {
                 Automation::Nudge { agent, .. } => {
-                    let found = agents::get(tx, tenant, *agent)?.filter(|agent| {
+                    let found = agents::get(tx, *agent)?.filter(|agent| {
                         agent.channel == Channel::Call && agent.direction == Direction::Outbound
                     });
                     if found.is_none() {
@@ -202,7 +197,7 @@ fn check_automations(
                     if board.board.owner == campaign.to_string() {
                         return Err(Failure::field(&field("campaignId"), "must name another campaign"));
                     }
-                    if boards::workflow_of_campaign(tx, tenant, *campaign)?.is_none() {
+                    if boards::workflow_of_campaign(tx, *campaign)?.is_none() {
                         return Err(Failure::field(
                             &field("campaignId"),
                             "must name a campaign of the workspace",
@@ -210,7 +205,7 @@ fn check_automations(
                     }
                 }
                 Automation::Message { template, .. } => {
-                    if store::channel_templates::get(tx, tenant, *template)?.is_none() {
+                    if store::channel_templates::get(tx, *template)?.is_none() {
                         return Err(Failure::field(
                             &field("templateId"),
                             "must name a template of the messaging channel",
@@ -226,9 +221,8 @@ fn check_automations(
 
 /// Deletes columns, after moving their cards to the given targets.
 fn remove_columns(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     board: &WholeBoard,
     wanted: &[ColumnRow],
     change: &BoardChange,
@@ -249,7 +243,7 @@ fn remove_columns(
     }
     for column in board.columns.iter().filter(|column| !stays(column.id)) {
         match targets.iter().find(|(from, _)| *from == column.id) {
-            Some((from, to)) => boards::empty_column(tx, tenant, board.board.id, *from, *to, context.now)?,
+            Some((from, to)) => boards::empty_column(tx, board.board.id, *from, *to, context.now)?,
             None if column.cards > 0 => {
                 let message = format!(
                     "the column {} has {} cards; moveCards must say where they go",
@@ -260,7 +254,7 @@ fn remove_columns(
             }
             None => {}
         }
-        boards::remove_column(tx, tenant, board.board.id, column.id)?;
+        boards::remove_column(tx, board.board.id, column.id)?;
     }
     Ok(())
 }

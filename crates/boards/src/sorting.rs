@@ -11,11 +11,11 @@ use domain::ports::{Choice, Chosen};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
-use store::Tx;
 use store::boards::{self, CardRow, ColumnRow, Entrance, RowOfCall, WholeBoard};
 use store::calls::{self, CallRow, Found};
 use store::channel_conversations;
 use store::chats::ChatRow;
+use store::{TenantTx, Tx};
 
 use crate::board::{Owner, ensure, part_of_one, thousandths};
 use crate::moves::{Reason, relocate};
@@ -32,7 +32,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
         Stage::InProgress if fact == Fact::Answered && inbound => enter(tx, env, call, owner, contact),
         // Nobody was called, or nobody was there to be talked to.
         Stage::Ended if fact == Fact::NotPlaced || (inbound && call.progress.answered_at.is_none()) => Ok(()),
-        // A nudge brings onto the board whom it reached.
+        // A nudge adds the people whom it reached to the board.
         Stage::Ended if call.nudge.is_some() && !reached(call) => Ok(()),
         Stage::Ended => after_call(tx, env, call, owner, contact, Step::Ended),
         Stage::Ringing | Stage::InProgress | Stage::Blocked => Ok(()),
@@ -45,20 +45,20 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
     let (tenant, name) = (call.workspace, owner.text());
     match after.status.stage() {
         Stage::Ringing if fact == Fact::Ringing && call.campaign.is_some() => {
-            let _ = boards::entrance(tx, tenant, &name, contact, call.id);
+            let _ = boards::entrance(&mut tx.of(tenant), &name, contact, call.id);
         }
         Stage::Ended if fact != Fact::NotPlaced && (call.nudge.is_none() || was_reached(after)) => {
-            let _ = boards::of_owner(tx, tenant, &name);
-            let _ = boards::card_on(tx, tenant, &name, contact);
+            let _ = boards::of_owner(&mut tx.of(tenant), &name);
+            let _ = boards::card_on(&mut tx.of(tenant), &name, contact);
             match owner {
                 Owner::Campaign(_) => {
-                    let _ = boards::depth_of_row(tx, tenant, call.id);
+                    let _ = boards::depth_of_row(&mut tx.of(tenant), call.id);
                 }
                 Owner::Agent(_) => {
-                    let _ = boards::entrance(tx, tenant, &name, contact, call.id);
+                    let _ = boards::entrance(&mut tx.of(tenant), &name, contact, call.id);
                 }
             }
-            let _ = call.nudge.map(|nudge| boards::is_own_nudge(tx, tenant, nudge));
+            let _ = call.nudge.map(|nudge| boards::is_own_nudge(&mut tx.of(tenant), nudge));
         }
         Stage::Ringing | Stage::InProgress | Stage::Ended | Stage::Blocked => {}
     }
@@ -66,8 +66,8 @@ pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact:
 
 /// Called when a person of a campaign will not be called again, although the last call did not decide so: the card is
 /// sorted as after that call.
-pub fn given_up(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>) -> Result<(), Failure> {
-    let Some(call) = calls::find(tx, tenant, call)? else { return Ok(()) };
+pub fn given_up(tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), Failure> {
+    let Some(call) = calls::find(tx, call)? else { return Ok(()) };
     let Some((owner, contact)) = on_board(&call) else { return Ok(()) };
     after_call(tx, env, &call, owner, contact, Step::Ended)
 }
@@ -81,7 +81,9 @@ pub fn analysed(tx: &mut Tx<'_>, env: &Env, call: &CallRow, chosen: Option<&Chos
 /// The columns that the language model may choose from.
 pub fn choices(tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> {
     let Some((owner, _)) = on_board(call) else { return Ok(Vec::new()) };
-    let Some(board) = boards::of_owner(tx, call.workspace, &owner.text())? else { return Ok(Vec::new()) };
+    let Some(board) = boards::of_owner(&mut tx.of(call.workspace), &owner.text())? else {
+        return Ok(Vec::new());
+    };
     let choice = |column: store::boards::ColumnRow| {
         let meaning = meaning(column.kind)?;
         Some(Choice { key: column.key, name: column.name, meaning })
@@ -129,9 +131,9 @@ fn newcomer(
     contact: Id<Contact>,
 ) -> Result<Option<CardRow>, Failure> {
     let (tenant, name) = (call.workspace, owner.text());
-    let mut entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
-    if entrance.is_none() && ensure(tx, &env.context, tenant, owner)?.is_some() {
-        entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
+    let mut entrance = boards::entrance(&mut tx.of(tenant), &name, contact, call.id)?;
+    if entrance.is_none() && ensure(&mut tx.of(tenant), &env.context, owner)?.is_some() {
+        entrance = boards::entrance(&mut tx.of(tenant), &name, contact, call.id)?;
     }
     let entrance = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none());
     Ok(entrance.map(|entrance| CardRow {
@@ -168,30 +170,31 @@ fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entr
 
 /// Called when a conversation on the messaging channel is over and read. Who answered a campaign comes onto its board,
 /// everybody else onto that of the agent, and is sorted as after a call.
-pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &ChatRow) -> Result<(), Failure> {
+pub fn chat_over(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     if chat.customer_messages == 0 {
         return Ok(());
     }
-    let row = boards::row_of_chat(tx, tenant, chat.id)?;
+    let row = boards::row_of_chat(tx, chat.id)?;
     let (owner, contact, list_row, variables) = match row {
         Some(row) => (Owner::Campaign(row.campaign), row.contact, Some(row.list_row), row.variables),
         None => {
-            let Some(carried) = channel_conversations::get(tx, tenant, chat.id)? else { return Ok(()) };
+            let Some(carried) = channel_conversations::get(tx, chat.id)? else { return Ok(()) };
             (Owner::Agent(chat.agent), carried.contact, None, carried.variables)
         }
     };
-    let Some(board) = ensure(tx, context, tenant, owner)? else { return Ok(()) };
-    let mut found = boards::card_of(tx, tenant, board.board.id, contact)?;
+    let Some(board) = ensure(tx, context, owner)? else { return Ok(()) };
+    let mut found = boards::card_of(tx, board.board.id, contact)?;
     if found.is_none() {
-        let entrance = boards::entrance_of_row(tx, tenant, &owner.text(), contact, list_row)?;
+        let entrance = boards::entrance_of_row(tx, &owner.text(), contact, list_row)?;
         let Some(entrance) = entrance.filter(|found| found.erased_at.is_none()) else { return Ok(()) };
         boards::insert_card(tx, &fresh(context, tenant, contact, entrance))?;
-        found = boards::card_of(tx, tenant, board.board.id, contact)?;
+        found = boards::card_of(tx, board.board.id, contact)?;
     }
     let Some(mut card) = found else { return Ok(()) };
     let before = (card.column, card.reached);
     card.reached = true;
-    // Neither what a later one has sorted nor what a person did meanwhile is undone.
+    // Neither the sorting of a later one nor a person's change meanwhile is undone.
     if card.sorted_at.is_none_or(|at| at <= chat.created_at) {
         if chat.summary.is_some() {
             card.summary.clone_from(&chat.summary);
@@ -217,7 +220,7 @@ pub fn chat_over(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chat: &Chat
     Ok(boards::save_card(tx, &card, before)?)
 }
 
-/// What rules compare after a conversation (docs/contract/boards.md#rules).
+/// The values that rules compare after a conversation (docs/contract/boards.md#rules).
 fn values_of_chat(chat: &ChatRow, variables: &Map<String, Value>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(chat.outcome));
@@ -229,7 +232,7 @@ fn values_of_chat(chat: &ChatRow, variables: &Map<String, Value>) -> Map<String,
     values
 }
 
-/// The values of a conversation's variables, and what was found in it.
+/// The values of a conversation's variables, and the results of its analysis.
 fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, extracted: Option<&Value>) {
     for (name, value) in variables {
         values.insert(format!("variables.{name}"), value.clone());
@@ -241,7 +244,7 @@ fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, e
     }
 }
 
-/// How far a call has got.
+/// The progress of a call.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     /// It is over; its conversation may still be analysed.
@@ -270,34 +273,34 @@ fn after_call(
     step: Step<'_>,
 ) -> Result<(), Failure> {
     let tenant = call.workspace;
-    let Some(board) = ensure(tx, &env.context, tenant, owner)? else { return Ok(()) };
+    let Some(board) = ensure(&mut tx.of(tenant), &env.context, owner)? else { return Ok(()) };
     let name = owner.text();
-    let found = match boards::card_on(tx, tenant, &name, contact)? {
+    let found = match boards::card_on(&mut tx.of(tenant), &name, contact)? {
         Some(card) => Some((card, false)),
         // It never rang.
         None => match newcomer(tx, env, call, owner, contact)? {
             Some(card) => Some((card, true)),
             // It came onto the board a moment ago, or its person was erased.
-            None => boards::card_on(tx, tenant, &name, contact)?.map(|card| (card, false)),
+            None => boards::card_on(&mut tx.of(tenant), &name, contact)?.map(|card| (card, false)),
         },
     };
     let Some((mut card, new)) = found else { return Ok(()) };
     let row = match owner {
-        Owner::Campaign(_) => boards::row_of_call(tx, tenant, call.id)?,
+        Owner::Campaign(_) => boards::row_of_call(&mut tx.of(tenant), call.id)?,
         Owner::Agent(_) => None,
     };
-    let words = if reached(call) { calls::found(tx, tenant, call.id)? } else { None };
+    let words = if reached(call) { calls::found(&mut tx.of(tenant), call.id)? } else { None };
     let before = (card.column, card.reached);
     card.reached |= reached(call);
     if card.last_call_at.is_none_or(|at| at <= call.started_at) {
         (card.last_call, card.last_call_at) = (Some(call.id), Some(call.started_at));
     }
-    // What a later call has sorted is not undone by an earlier one whose analysis took longer.
+    // The sorting of a later call is not undone by an earlier one whose analysis took longer.
     if card.sorted_at.is_none_or(|at| at <= call.started_at) {
         if let Some(summary) = words.as_ref().and_then(|words| words.summary.clone()) {
             card.summary = Some(summary);
         }
-        // Neither is what a person did since the call began.
+        // Neither is a person's change since the call began.
         let by_hand = card.moved_at.is_some_and(|at| at >= call.started_at);
         if !by_hand && !waits(step, call, words.as_ref()) {
             place(tx, env, &board, &mut card, call, row.as_ref(), words.as_ref(), step)?;
@@ -352,7 +355,7 @@ fn place(
 /// (docs/contract/boards.md#no-loops).
 fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&RowOfCall>) -> Result<i64, Failure> {
     let by_nudge = match call.nudge {
-        Some(nudge) => boards::is_own_nudge(tx, call.workspace, nudge)?,
+        Some(nudge) => boards::is_own_nudge(&mut tx.of(call.workspace), nudge)?,
         None => false,
     };
     Ok(row.and_then(|row| row.depth).unwrap_or(0).max(i64::from(by_nudge)))
@@ -413,7 +416,7 @@ fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
         .collect()
 }
 
-/// What rules compare (docs/contract/boards.md#rules).
+/// The values that rules compare (docs/contract/boards.md#rules).
 fn values(call: &CallRow, words: Option<&Found>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(call.outcome));

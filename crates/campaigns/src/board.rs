@@ -1,31 +1,29 @@
-//! What the board of a campaign says about its people (docs/contract/boards.md#funnel).
+//! The funnel and the columns of a campaign's people, from its board (docs/contract/boards.md#funnel).
 
 use std::collections::HashMap;
 
 use api::campaigns::{CampaignFunnel, WinMetric};
 use app::Failure;
 use domain::ids::{Campaign, Contact, Id};
-use domain::tenant::Tenant;
-use store::{Tx, boards};
 
-/// The key of the column in which each of these people is.
+use store::{TenantTx, boards};
+
+/// The key of the column of each of these people.
 pub(crate) fn columns(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     people: &[Id<Contact>],
 ) -> Result<HashMap<Id<Contact>, String>, Failure> {
-    let places = boards::columns_of(tx, tenant, campaign, people)?;
+    let places = boards::columns_of(tx, campaign, people)?;
     Ok(places.into_iter().map(|place| (place.contact, place.key)).collect())
 }
 
-/// How far people came, and what counts as won.
+/// The funnel, and the count of wins.
 pub(crate) fn funnel(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
 ) -> Result<(CampaignFunnel, WinMetric), Failure> {
-    let found = boards::funnel(tx, tenant, campaign)?;
+    let found = boards::funnel(tx, campaign)?;
     let win_metric = WinMetric { label: found.win_label, count: found.won };
     let funnel = CampaignFunnel {
         contacted: found.contacted,

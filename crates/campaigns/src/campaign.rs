@@ -20,19 +20,19 @@ use serde_json::json;
 use store::campaigns::list::{self as lists, ListState};
 use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
-use store::{Tx, numbers};
+use store::{TenantTx, Tx, numbers};
 
 use super::{find, find_for_update, finish, retries, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
 
-/// What of the counters of a list its campaign shows.
+/// The counters of a list that its campaign shows.
 pub(crate) fn totals(rows: &Tally) -> CallingList {
     CallingList { total: rows.total, valid: rows.total - rows.invalid, invalid: rows.invalid }
 }
 
-/// A campaign as clients see it, without what another room adds.
+/// A campaign in the form of the API, without fields of other rooms.
 pub fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
     let settings = row.settings;
     let caller_ids = settings
@@ -71,7 +71,7 @@ pub fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
 
 /// The same with its counters.
 pub fn told(tx: &mut Tx<'_>, row: CampaignRow) -> Result<CampaignView, Failure> {
-    let known = progress::get(tx, row.workspace, row.id)?;
+    let known = progress::get(&mut tx.of(row.workspace), row.id)?;
     Ok(view(row, known.as_ref()))
 }
 
@@ -80,8 +80,8 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<CampaignView>, Failur
     app.store
         .read(move |tx| {
             let known: HashMap<Id<Campaign>, ProgressRow> =
-                progress::list_all(tx, tenant)?.into_iter().map(|row| (row.campaign, row)).collect();
-            let rows = campaigns::list_all(tx, tenant)?;
+                progress::list_all(&mut tx.of(tenant))?.into_iter().map(|row| (row.campaign, row)).collect();
+            let rows = campaigns::list_all(&mut tx.of(tenant))?;
             Ok(rows
                 .into_iter()
                 .map(|row| (known.get(&row.id), row))
@@ -93,9 +93,9 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<CampaignView>, Failur
 
 /// `GET /v1/campaigns/{id}`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignView, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             told(tx, row)
         })
         .await
@@ -111,36 +111,36 @@ pub async fn place(app: &App, id: Id<Campaign>) -> Result<CampaignPlace, Failure
 /// `POST /v1/campaigns`: a draft.
 pub async fn create(app: &App, tenant: Tenant, body: NewCampaign) -> Result<CampaignView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             check_channel(&body)?;
-            let row = draft(tx, &context, tenant, &body, Settings::default())?;
+            let row = draft(tx, &context, &body, Settings::default())?;
             campaigns::insert(tx, &row)?;
             Ok(view(row, None))
         })
         .await
 }
 
-/// A new campaign on any channel, checked and not stored. `settings` are those that it has before the body's.
+/// A new campaign on any channel, validated and not stored. `settings` are the defaults before the body's.
 ///
 /// # Errors
-/// 409 `campaign_limit`, and what is wrong with the body.
+/// 409 `campaign_limit`, and the errors of the body.
 pub fn draft(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     body: &NewCampaign,
     mut settings: Settings,
 ) -> Result<CampaignRow, Failure> {
-    if campaigns::at_least(tx, tenant, MAX_CAMPAIGNS)? {
+    let tenant = tx.tenant();
+    if campaigns::at_least(tx, MAX_CAMPAIGNS)? {
         return Err(Failure::plain(codes::CAMPAIGN_LIMIT));
     }
     let agent = match &body.agent_id {
-        Some(agent) => Some(usable(tx, tenant, agent, &body.channel)?),
+        Some(agent) => Some(usable(tx, agent, &body.channel)?),
         None => None,
     };
     if let Some(change) = &body.settings {
-        apply(tx, tenant, &mut settings, change)?;
+        apply(tx, &mut settings, change)?;
     }
     Ok(CampaignRow {
         id: context.ids.make(),
@@ -164,8 +164,8 @@ pub fn draft(
     })
 }
 
-/// The channel of a new campaign, and the settings that only another channel has. Campaigns on the messaging channel are
-/// made by the room of that channel.
+/// The channel of a new campaign, and the settings that only another channel has. Campaigns on the messaging channel
+/// are created by the room of that channel.
 fn check_channel(body: &NewCampaign) -> Result<(), Failure> {
     match body.channel.as_str() {
         "voice" if body.chatapp.is_none() => Ok(()),
@@ -178,12 +178,12 @@ fn unexpected() -> Failure {
     Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
 }
 
-/// Whether a campaign sends messages; it calls otherwise.
+/// Whether a campaign is one of the messaging channel.
 pub fn sends_messages(row: &CampaignRow) -> bool {
     row.channel == "chatapp"
 }
 
-/// Refuses what only a campaign that calls has.
+/// Refuses operations of voice campaigns on others.
 ///
 /// # Errors
 /// 409 `chatapp_campaign`.
@@ -192,7 +192,7 @@ pub(crate) fn need_voice(row: &CampaignRow) -> Result<(), Failure> {
 }
 
 /// An agent that can talk in a campaign on a channel, held until the transaction ends.
-fn usable(tx: &mut Tx<'_>, tenant: Tenant, text: &str, channel: &str) -> Result<Id<Agent>, Failure> {
+fn usable(tx: &mut TenantTx, text: &str, channel: &str) -> Result<Id<Agent>, Failure> {
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
@@ -200,7 +200,7 @@ fn usable(tx: &mut Tx<'_>, tenant: Tenant, text: &str, channel: &str) -> Result<
         )
     };
     let id = text.parse::<Id<Agent>>().map_err(|_| none())?;
-    let row = match find_agent(tx, tenant, id) {
+    let row = match find_agent(tx, id) {
         Err(failure) if failure.error == codes::NOT_FOUND => return Err(none()),
         found => found?,
     };
@@ -212,7 +212,7 @@ fn usable(tx: &mut Tx<'_>, tenant: Tenant, text: &str, channel: &str) -> Result<
     Ok(id)
 }
 
-/// `PUT /v1/campaigns/{id}`: changes what the body names of a campaign that calls.
+/// `PUT /v1/campaigns/{id}` of a voice campaign.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -221,9 +221,9 @@ pub async fn update(
 ) -> Result<CampaignView, Failure> {
     let env = app.call_env();
     let context = env.context.clone();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
             if body.chatapp.is_some() {
                 return Err(unexpected());
             }
@@ -234,7 +234,7 @@ pub async fn update(
                 retries::changed(tx, &env, &row)?;
             }
             if row.status == Status::Active {
-                // Its hours, its ceiling or its numbers may be others now.
+                // Its hours, its ceiling or its numbers may have changed.
                 look_again(tx, &context, &row)?;
             }
             told(tx, row)
@@ -242,10 +242,10 @@ pub async fn update(
         .await
 }
 
-/// Writes what a body names into a row that is held, whatever its channel; the caller saves it.
+/// Applies a body to a locked row of any channel; the caller saves it.
 ///
 /// # Errors
-/// What is wrong with the body.
+/// Errors of the body.
 pub fn change(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -260,10 +260,10 @@ pub fn change(
             let message = "the agent of a campaign is fixed once the campaign has one or is published; create another campaign";
             return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
         };
-        row.agent = Some(usable(tx, row.workspace, agent, &row.channel)?);
+        row.agent = Some(usable(&mut tx.of(row.workspace), agent, &row.channel)?);
     }
     if let Some(change) = &body.settings {
-        apply(tx, row.workspace, &mut row.settings, change)?;
+        apply(&mut tx.of(row.workspace), &mut row.settings, change)?;
     }
     if let Some(name) = &body.name {
         row.name.clone_from(name);
@@ -275,7 +275,7 @@ pub fn change(
     Ok(())
 }
 
-/// Writes a row that is held.
+/// Saves a locked row.
 pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     if campaigns::save(tx, row)? {
         Ok(())
@@ -285,21 +285,16 @@ pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
 }
 
 fn look_again(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow) -> Result<(), Failure> {
-    progress::look_at(tx, row.workspace, row.id, context.now)?;
+    progress::look_at(&mut tx.of(row.workspace), row.id, context.now)?;
     tx.wake(topics::DIALLER);
     Ok(())
 }
 
 /// Writes the given settings, after checking each; those that are absent stay.
-fn apply(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    settings: &mut Settings,
-    change: &SettingsChange,
-) -> Result<(), Failure> {
+fn apply(tx: &mut TenantTx, settings: &mut Settings, change: &SettingsChange) -> Result<(), Failure> {
     if let Some(asked) = &change.from_number {
         settings.from_number = match asked {
-            Some(number) => Some(owned(tx, tenant, number, "settings.fromNumber")?),
+            Some(number) => Some(owned(tx, number, "settings.fromNumber")?),
             None => None,
         };
     }
@@ -328,7 +323,7 @@ fn apply(
         settings.email_notifications = emails(addresses)?;
     }
     if let Some(asked) = &change.caller_ids {
-        settings.caller_ids = caller_ids(tx, tenant, asked)?;
+        settings.caller_ids = caller_ids(tx, asked)?;
     }
     settings.max_concurrent_calls = change.max_concurrent_calls.unwrap_or(settings.max_concurrent_calls);
     settings.check().map_err(|(field, must)| Failure::field(&format!("settings.{field}"), must))
@@ -342,7 +337,7 @@ fn day_time(text: Option<&str>, field: &str, span: &str) -> Result<Option<DayTim
     .transpose()
 }
 
-/// Addresses without the spaces around them, each once.
+/// Trimmed addresses, each once.
 fn emails(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut addresses: Vec<String> = Vec::with_capacity(given.len());
     for (place, text) in given.iter().enumerate() {
@@ -358,11 +353,11 @@ fn emails(given: &[String]) -> Result<Vec<String>, Failure> {
     Ok(addresses)
 }
 
-fn caller_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[CallerIdView]) -> Result<Vec<CallerId>, Failure> {
+fn caller_ids(tx: &mut TenantTx, given: &[CallerIdView]) -> Result<Vec<CallerId>, Failure> {
     let mut own: Vec<CallerId> = Vec::with_capacity(given.len());
     for (place, asked) in given.iter().enumerate() {
         let field = format!("settings.callerIds[{place}].number");
-        let number = owned(tx, tenant, &asked.number, &field)?;
+        let number = owned(tx, &asked.number, &field)?;
         if own.iter().any(|known| known.number == number) {
             return Err(Failure::field(&field, "stands in the list twice"));
         }
@@ -372,7 +367,7 @@ fn caller_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[CallerIdView]) -> Result
 }
 
 /// An active number of the workspace as it is stored, held against its release until the transaction ends.
-fn owned(tx: &mut Tx<'_>, tenant: Tenant, text: &str, field: &str) -> Result<String, Failure> {
+fn owned(tx: &mut TenantTx, text: &str, field: &str) -> Result<String, Failure> {
     let not_owned = || {
         Failure::new(
             codes::FROM_NUMBER_NOT_OWNED,
@@ -380,8 +375,8 @@ fn owned(tx: &mut Tx<'_>, tenant: Tenant, text: &str, field: &str) -> Result<Str
         )
         .with_meta(json!({"field": field}))
     };
-    let OwnNumber::Owned(number) = own_number(tx, tenant, Some(text))? else { return Err(not_owned()) };
-    if numbers::hold(tx, tenant, std::slice::from_ref(&number))?.is_empty() {
+    let OwnNumber::Owned(number) = own_number(tx, Some(text))? else { return Err(not_owned()) };
+    if numbers::hold(tx, std::slice::from_ref(&number))?.is_empty() {
         return Err(not_owned());
     }
     Ok(number)
@@ -396,15 +391,15 @@ pub async fn set_status(
 ) -> Result<CampaignView, Failure> {
     let env = app.call_env();
     let context = env.context.clone();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
             let moved = change_status(row.status, to).map_err(Failure::conflict)?;
             if moved == Move::Stays {
                 return told(tx, row);
             }
             if moved == Move::Publish {
-                can_talk(tx, tenant, &row)?;
+                can_talk(tx, &row)?;
                 row.started_at.get_or_insert(context.now);
                 row.trace = tx.trace();
             }
@@ -414,11 +409,11 @@ pub async fn set_status(
                 Move::Publish => look_again(tx, &context, &row)?,
                 Move::Complete => finish::on_request(tx, &env, &mut row)?,
                 Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
-                    progress::rest(tx, tenant, id)?;
+                    progress::rest(tx, id)?;
                 }
             }
             if moved != Move::Publish {
-                run::end_all(tx, tenant, id, context.now)?;
+                run::end_all(tx, id, context.now)?;
             }
             save(tx, &row)?;
             told(tx, row)
@@ -427,36 +422,36 @@ pub async fn set_status(
 }
 
 /// Whether the agent of a campaign is published, an outbound call agent, and its flow can run.
-fn can_talk(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<(), Failure> {
+fn can_talk(tx: &mut TenantTx, row: &CampaignRow) -> Result<(), Failure> {
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
             "the campaign has no agent: give it a published one while it is a draft",
         )
     };
-    let agent = find_agent(tx, tenant, row.agent.ok_or_else(none)?)?;
+    let agent = find_agent(tx, row.agent.ok_or_else(none)?)?;
     check_outbound(&agent)?;
-    flow_readiness(tx, tenant, &agent)
+    flow_readiness(tx, &agent)
 }
 
-/// `DELETE /v1/campaigns/{id}`: one that is not active. What it called stays.
+/// `DELETE /v1/campaigns/{id}`: one that is not active. Its calls are kept.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), Failure> {
     let now = app.clock.now();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(tx, id)?;
             if row.status == Status::Active {
                 return Err(Failure::conflict("the campaign is active: pause it before deleting it"));
             }
-            lists::give_up(tx, tenant, id)?;
+            lists::give_up(tx, id)?;
             retire(tx, &row, now)?;
             tx.wake(topics::LISTS);
-            Ok(campaigns::delete(tx, tenant, id, now)?)
+            Ok(campaigns::delete(tx, id, now)?)
         })
         .await
 }
 
-/// Has the list in force removed, in batches.
+/// Schedules the deletion of the current list, in batches.
 pub(crate) fn retire(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
     if row.list == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What an erasure takes out of calling lists (docs/operating/erasure.md).
+//! Erasure of calling lists (docs/operating/erasure.md).
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use app::erasure::ErasedPerson;
 use app::{Context, Failure};
 use domain::campaign::{HeldReason, RowState, Standing, Tally};
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
 
-/// What changes in one list.
+/// The changes of one list.
 #[derive(Default)]
 struct Change {
     rows: Tally,
@@ -23,8 +23,8 @@ struct Change {
     held: BTreeMap<&'static str, (HeldReason, i64)>,
 }
 
-/// Where a row of an erased person is: it is never dialled again. What was is still counted; a call that goes on
-/// ends the row.
+/// The row of an erased person: it is never dialled again. Former results are still counted; a call in progress ends
+/// the row.
 fn standing(row: &EntryRow) -> Standing {
     match row.standing.state {
         RowState::Queued | RowState::Held | RowState::Invalid => Standing::fresh(false),
@@ -34,17 +34,16 @@ fn standing(row: &EntryRow) -> Standing {
     }
 }
 
-/// Erases the rows of a person in every list: in force, staged or old.
+/// Erases the rows of a person in every list: current, staged or old.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let hashes = person.hashes(&context.keyring);
     let mut changes: BTreeMap<(Id<Campaign>, i64), Change> = BTreeMap::new();
-    for row in lists::of_person(tx, tenant, &hashes)? {
+    for row in lists::of_person(tx, &hashes)? {
         let next = standing(&row);
         let change = changes.entry((row.campaign, row.list)).or_default();
         change.rows.add(&Tally::moved(row.standing, next));
@@ -53,14 +52,14 @@ pub fn erase(
         if let Some(reason) = row.held_reason.filter(|_| row.standing.state == RowState::Held) {
             change.held.entry(reason.as_str()).or_insert((reason, 0)).1 += 1;
         }
-        lists::erase(tx, tenant, &row, next)?;
+        lists::erase(tx, &row, next)?;
     }
     for ((campaign, list), change) in changes {
-        progress::count(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
-        blocks::count(tx, tenant, campaign, list, &change.moves)?;
-        lists::lose_valid(tx, tenant, campaign, list, change.valid)?;
+        progress::count(tx, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
+        blocks::count(tx, campaign, list, &change.moves)?;
+        lists::lose_valid(tx, campaign, list, change.valid)?;
         for (reason, count) in change.held.into_values() {
-            progress::count_held(tx, tenant, campaign, list, reason, -count)?;
+            progress::count_held(tx, campaign, list, reason, -count)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! A calling list that a request brings: its rows are stored as they come, beside the list in force, and take effect in
-//! one moment (docs/contract/campaigns.md#calling-list). Nothing holds the whole list in memory, and nobody waits for all
-//! of it.
+//! A calling list from a request: its rows are streamed into the store, beside the current list, and take effect
+//! atomically (docs/contract/campaigns.md#calling-list). The list is never in memory as a whole, and nobody waits for
+//! all of it.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use super::list::{
     Lacking, Needed, aside, check_needed, check_quiet, check_replaceable, needed, put_in_force, read_rows,
 };
 
-/// Rows that one transaction stores.
+/// Rows in one transaction.
 pub(crate) const PIECE: usize = 2_000;
 
 /// A list that is being filled.
@@ -29,37 +29,37 @@ pub struct Filling {
     list: i64,
     needed: Needed,
     seen: HashSet<E164>,
-    /// What its rows lack; once they lack something, no more of them are stored.
+    /// The missing variables of its rows; once there are some, no more rows are stored.
     lacking: Lacking,
     rows: usize,
 }
 
 impl Filling {
-    /// Begins a list beside the one in force.
+    /// Begins a list beside the current one.
     ///
     /// # Errors
     /// 404, and 409 for a campaign whose list cannot be replaced.
     pub async fn begin(app: &App, tenant: Tenant, campaign: Id<Campaign>) -> Result<Self, Failure> {
         let now = app.clock.now();
         let (list, needed) = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 check_quiet(tx, &row)?;
                 let list = row.newest_list + 1;
-                campaigns::set_list(tx, tenant, campaign, row.list, list, now)?;
-                lists::begin_filling(tx, tenant, campaign, list, now)?;
+                campaigns::set_list(tx, campaign, row.list, list, now)?;
+                lists::begin_filling(tx, campaign, list, now)?;
                 // One that a crash leaves behind is given up in time.
                 tx.wake(topics::LISTS);
-                Ok::<_, Failure>((list, needed(tx, tenant, &row)?))
+                Ok::<_, Failure>((list, needed(tx, &row)?))
             })
             .await?;
         let (seen, lacking) = (HashSet::new(), Lacking::default());
         Ok(Self { tenant, campaign, list, needed, seen, lacking, rows: 0 })
     }
 
-    /// Adds the next rows, of which each is held against its ceilings.
+    /// Adds the next rows, each checked against its limits.
     ///
     /// # Errors
     /// 400 names the row, 409 when the list cannot be replaced any more.
@@ -87,51 +87,52 @@ impl Filling {
 
     async fn store(&self, app: &App, position: i64, rows: Vec<FreshRow>, bytes: i64) -> Result<(), Failure> {
         let (tenant, campaign, list, now) = (self.tenant, self.campaign, self.list, app.clock.now());
-        app.store
+        app.of(tenant)
             .tx_long(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 let valid = rows.iter().filter(|row| row.valid).count() as i64;
-                if !lists::fill(tx, tenant, campaign, list, (rows.len() as i64, valid, bytes), now)? {
+                if !lists::fill(tx, campaign, list, (rows.len() as i64, valid, bytes), now)? {
                     return Err(given_up());
                 }
-                Ok(lists::insert_all(tx, tenant, campaign, list, position, &rows)?)
+                Ok(lists::insert_all(tx, campaign, list, position, &rows)?)
             })
             .await
     }
 
-    /// Puts the list in force, in the place of the one before; how many rows it has.
+    /// Makes the list the current one; returns how many rows it has.
     ///
     /// # Errors
-    /// 400 `missing_required_variables`, 409 as at the beginning, and when the agent's flow was published anew meanwhile.
+    /// 400 `missing_required_variables`, 409 as at the beginning, and when the agent's flow was published again
+    /// meanwhile.
     pub async fn finish(&self, app: &App) -> Result<CallingList, Failure> {
         self.lacking.check()?;
         let (tenant, campaign, list, now) = (self.tenant, self.campaign, self.list, app.clock.now());
         let needed = self.needed.clone();
-        app.store
+        app.of(tenant)
             .tx(move |tx| {
-                let row = find_for_update(tx, tenant, campaign)?;
+                let row = find_for_update(tx, campaign)?;
                 check_replaceable(&row)?;
                 check_quiet(tx, &row)?;
                 check_needed(tx, &row, &needed)?;
                 // As stored: somebody may have been erased meanwhile.
-                let (total, queued) = lists::filled(tx, tenant, campaign, list)?.ok_or_else(given_up)?;
+                let (total, queued) = lists::filled(tx, campaign, list)?.ok_or_else(given_up)?;
                 let counts = Tally { total, queued, invalid: total - queued, ..Tally::default() };
-                lists::unstage(tx, tenant, campaign, list)?;
+                lists::unstage(tx, campaign, list)?;
                 put_in_force(tx, &row, list, row.newest_list, &counts, now)?;
                 Ok(totals(&counts))
             })
             .await
     }
 
-    /// Gives the list up; its rows are removed soon. If even that fails, it is given up in an hour.
+    /// Abandons the list; its rows are deleted soon. If even that fails, it expires in an hour.
     pub async fn give_up(self, app: &App) {
         let Self { tenant, campaign, list, .. } = self;
         let given_up = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
                 tx.wake(topics::LISTS);
-                lists::give_up_filling(tx, tenant, campaign, list)
+                lists::give_up_filling(tx, campaign, list)
             })
             .await;
         if let Err(why) = given_up {

@@ -31,7 +31,7 @@ impl Reason {
     }
 }
 
-/// Completes an active campaign that the caller holds. Its event and its mails are owed once: from here on it is
+/// Completes an active campaign that the caller has locked. Its event and its mails are sent once: from here on it is
 /// not active any more.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
@@ -54,11 +54,11 @@ pub(crate) fn complete(
     mail::owe(tx, context, mails, campaign, run, about)
 }
 
-/// Completes a campaign that its owner ends; the caller saves it.
+/// Completes a campaign on request; the caller saves it.
 pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow) -> Result<(), Failure> {
     let context = &env.context;
     campaign.completed_at = Some(context.now);
-    progress::rest(tx, campaign.workspace, campaign.id)?;
+    progress::rest(&mut tx.of(campaign.workspace), campaign.id)?;
     retries::changed(tx, env, campaign)?;
     tell(tx, context, campaign, "requested", Map::new())
 }
@@ -87,7 +87,7 @@ pub fn over(
     mail::owe(tx, context, mails, campaign, None, about)
 }
 
-/// Tells of the end of a campaign.
+/// Sends the event of the end of a campaign.
 fn tell(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -113,6 +113,6 @@ fn tell(
         contact: None,
         data,
     };
-    events::emit(tx, context, campaign.workspace, event)?;
+    events::emit(&mut tx.of(campaign.workspace), context, event)?;
     Ok(())
 }

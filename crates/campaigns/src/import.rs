@@ -1,5 +1,5 @@
-//! Calling lists that are too large for one request: the operator sends them piece by piece, and they take effect
-//! in one moment (docs/contract/campaigns.md#imports). What is staged is never dialled.
+//! Import of calling lists that are too large for one request: the operator uploads them in pieces, and they take
+//! effect atomically (docs/contract/campaigns.md#imports). A staged list is never dialled.
 
 use api::campaigns::{ListImport, ListImportPiece};
 use app::operator_log::{self, Trace};
@@ -21,7 +21,7 @@ use super::list::{
 };
 use super::{find, find_for_update};
 
-/// Most rows of a list that is imported.
+/// Most rows of an imported list.
 pub const MAX_IMPORT: i64 = 1_000_000;
 
 fn view(state: &ListState) -> ListImport {
@@ -35,26 +35,25 @@ fn view(state: &ListState) -> ListImport {
 }
 
 fn staged(tx: &mut Tx<'_>, row: &CampaignRow, import: i64) -> Result<ListState, Failure> {
-    lists::staged(tx, row.workspace, row.id)?
+    lists::staged(&mut tx.of(row.workspace), row.id)?
         .filter(|state| state.list == import)
         .ok_or_else(|| Failure::not_found("import"))
 }
 
-/// Starts a list beside the one in force. Only one can be staged.
+/// Starts a list beside the current one. Only one can be staged.
 pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) -> Result<ListImport, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let row = find_for_update(tx, tenant, id)?;
+            access::workspace(tx)?;
+            let row = find_for_update(tx, id)?;
             check_replaceable(&row)?;
-            if lists::staged(tx, tenant, id)?.is_some_and(|known| known.touched_at > context.now.plus(-STALE))
-            {
+            if lists::staged(tx, id)?.is_some_and(|known| known.touched_at > context.now.plus(-STALE)) {
                 return Err(Failure::conflict(
                     "another import into this campaign is under way; cancel it first",
                 ));
             }
-            lists::give_up(tx, tenant, id)?;
+            lists::give_up(tx, id)?;
             let state = ListState {
                 campaign: id,
                 list: row.newest_list + 1,
@@ -63,10 +62,10 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
                 length: 0,
                 valid: 0,
                 bytes: 0,
-                flow: needed(tx, tenant, &row)?.flow,
+                flow: needed(tx, &row)?.flow,
                 touched_at: context.now,
             };
-            campaigns::set_list(tx, tenant, id, row.list, state.list, context.now)?;
+            campaigns::set_list(tx, id, row.list, state.list, context.now)?;
             lists::add_list(tx, &state)?;
             tx.wake(topics::LISTS);
             operator_log::append(tx, &context, &trace, Some(tenant), &format!("{id} import {}", state.list))?;
@@ -75,7 +74,7 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
         .await
 }
 
-/// Adds the next rows. A piece that was taken is refused the second time, so that a lost answer does no harm.
+/// Adds the next rows. A repeated piece is refused, so that a lost answer does no harm.
 pub async fn add(
     app: &App,
     tenant: Tenant,
@@ -86,9 +85,9 @@ pub async fn add(
     let context = app.context();
     let after = piece.after;
     let needed = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             let state = staged(tx, &row, import)?;
             check_place(&state, after)?;
             same_flow(tx, &row, &state)
@@ -105,7 +104,7 @@ pub async fn add(
     let rows = Arc::new(rows);
     app.store
         .tx_long(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(&mut tx.of(tenant), id)?;
             let mut state = staged(tx, &row, import)?;
             check_place(&state, after)?;
             check_needed(tx, &row, &needed)?;
@@ -118,9 +117,9 @@ pub async fn add(
             let hashes: Vec<&str> =
                 rows.iter().filter(|row| row.valid).filter_map(|row| row.phone_hash.as_deref()).collect();
             let known: HashSet<String> =
-                lists::listed(tx, tenant, id, import, &hashes)?.into_iter().collect();
+                lists::listed(&mut tx.of(tenant), id, import, &hashes)?.into_iter().collect();
             let rows = if known.is_empty() { rows.clone() } else { Arc::new(without_repeats(&rows, &known)) };
-            lists::insert_all(tx, tenant, id, import, state.length + 1, &rows)?;
+            lists::insert_all(&mut tx.of(tenant), id, import, state.length + 1, &rows)?;
             state.length += rows.len() as i64;
             state.valid += rows.iter().filter(|row| row.valid).count() as i64;
             state.touched_at = context.now;
@@ -150,16 +149,16 @@ fn check_place(state: &ListState, after: i64) -> Result<(), Failure> {
     Err(Failure::conflict(message).with_meta(json!({"rows": state.length, "valid": state.valid})))
 }
 
-/// What rows need, as long as the flow is the one that earlier rows were held against.
+/// The variables that rows need, as long as the flow is the one against which earlier rows were checked.
 fn same_flow(tx: &mut Tx<'_>, row: &CampaignRow, state: &ListState) -> Result<Needed, Failure> {
-    let needed = needed(tx, row.workspace, row)?;
+    let needed = needed(&mut tx.of(row.workspace), row)?;
     if needed.flow == state.flow {
         return Ok(needed);
     }
     Err(Failure::conflict("the agent's flow was published anew since the import began; start another import"))
 }
 
-/// Puts a staged list in force, in one moment.
+/// Makes a staged list the current one, atomically.
 pub async fn finish(
     app: &App,
     trace: Trace,
@@ -168,9 +167,9 @@ pub async fn finish(
     import: i64,
 ) -> Result<ListImport, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(tx, id)?;
             let state = staged(tx, &row, import)?;
             check_replaceable(&row)?;
             check_quiet(tx, &row)?;
@@ -184,7 +183,7 @@ pub async fn finish(
                 invalid: state.length - state.valid,
                 ..Tally::default()
             };
-            lists::unstage(tx, tenant, id, import)?;
+            lists::unstage(tx, id, import)?;
             put_in_force(tx, &row, import, row.newest_list, &counts, context.now)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &format!("{id} import {import}"))?;
             Ok(view(&state))
@@ -192,7 +191,7 @@ pub async fn finish(
         .await
 }
 
-/// Gives a staged list up; the one in force stays.
+/// Abandons a staged list; the current one stays.
 pub async fn cancel(
     app: &App,
     trace: Trace,
@@ -201,11 +200,11 @@ pub async fn cancel(
     import: i64,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(tx, id)?;
             staged(tx, &row, import)?;
-            lists::give_up(tx, tenant, id)?;
+            lists::give_up(tx, id)?;
             tx.wake(topics::LISTS);
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &format!("{id} import {import}"))?)
         })

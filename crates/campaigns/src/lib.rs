@@ -1,5 +1,5 @@
-//! The use cases of campaigns (docs/contract/campaigns.md), above those of calls: a published agent calls the
-//! people of a list, within the hours of its settings.
+//! The use cases of campaigns (docs/contract/campaigns.md), above those of calls: a published agent calls the people of
+//! a list, within the hours of its settings.
 
 pub mod board;
 mod callers;
@@ -22,8 +22,8 @@ pub use facts::{call_fact, charge, foresee};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::campaigns::CampaignRow;
 use store::campaigns::progress::ProgressRow;
 
@@ -31,20 +31,19 @@ use store::campaigns::progress::ProgressRow;
 ///
 /// # Errors
 /// There is none.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
-    store::campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
+pub fn find(tx: &mut TenantTx, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+    store::campaigns::get(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
-/// A campaign, held against other writers until the transaction ends.
+/// A campaign, locked until the transaction ends.
 ///
 /// # Errors
 /// There is none.
-pub fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
-    store::campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
+pub fn find_for_update(tx: &mut TenantTx, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+    store::campaigns::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
 /// Its progress.
-pub fn progress(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
-    store::campaigns::progress::get(tx, tenant, id)?
-        .ok_or_else(|| Failure::internal(format!("{id} has no progress")))
+pub fn progress(tx: &mut TenantTx, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
+    store::campaigns::progress::get(tx, id)?.ok_or_else(|| Failure::internal(format!("{id} has no progress")))
 }

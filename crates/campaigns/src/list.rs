@@ -1,4 +1,4 @@
-//! Calling lists: replacing one in one moment, adding to it, reading it (docs/contract/campaigns.md#calling-list).
+//! Calling lists: replacing one atomically, adding to it, reading it (docs/contract/campaigns.md#calling-list).
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,13 +18,13 @@ use serde_json::{Map, Value, json};
 use store::campaigns::list::{self as lists, EntryRow, FreshRow};
 use store::campaigns::progress::{self as counters, Delta};
 use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
-use store::{DbError, Tx, contacts, do_not_call};
+use store::{DbError, TenantTx, Tx, contacts, do_not_call};
 
 use super::campaign::{retire, sends_messages};
 use super::filling::Filling;
 use super::{board, find, progress};
 
-/// A person to be put on a list.
+/// A person to add to a list.
 #[derive(Debug, Clone)]
 pub struct NewRow {
     /// The number, in any notation.
@@ -32,7 +32,7 @@ pub struct NewRow {
     pub name: Option<String>,
     /// Values of the conversation.
     pub variables: Map<String, Value>,
-    /// The stream that it comes from.
+    /// The stream of the record.
     pub stream: Option<Id<DataStream>>,
 }
 
@@ -42,15 +42,15 @@ impl From<NewCallingListRow> for NewRow {
     }
 }
 
-/// What became of the people that were to be put on a list.
+/// The result of adding people to a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// The row of each, in the order in which they came. `None`: the number is on the list already or is none
-    /// that can be dialled, or the campaign takes nothing more.
+    /// The row of each, in the order of the input. `None`: the number is on the list already or cannot be dialled, or
+    /// the campaign accepts nobody.
     pub rows: Vec<Option<Id<ListRow>>>,
 }
 
-/// Whether people can be put on its list: it is not over.
+/// Whether people can be added to its list: it is not over.
 fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     // The list of a campaign that sends messages is set by its owner alone.
     if sends_messages(row) {
@@ -62,7 +62,7 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
-/// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
+/// A row for a list, validated: with a number of India, or of `anywhere`. `seen` are the numbers before it.
 pub(crate) fn fresh(
     context: &Context,
     row: NewRow,
@@ -100,7 +100,7 @@ pub(crate) fn fresh(
     })
 }
 
-/// What these rows add to the counters of their list.
+/// The change of these rows to the counters of their list.
 pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
     let mut tally = Tally::default();
     for row in rows {
@@ -109,37 +109,36 @@ pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
     tally
 }
 
-/// Puts people on the list of a campaign, behind those who are there, in the transaction of the caller: for
-/// streams and boards. A number is on a list once. A name that is too long is cut, and values beyond the
-/// ceilings are left out. There is a campaign for the caller to name, or it was deleted: then it takes nothing.
+/// Appends people to the list of a campaign, in the transaction of the caller: for streams and boards. A number is on a
+/// list once. A name that is too long is truncated, and values beyond the limits are dropped. The caller names an
+/// existing campaign, or a deleted one, which accepts nobody.
 pub fn add(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     campaign: Id<Campaign>,
     rows: Vec<NewRow>,
 ) -> Result<Added, Failure> {
     let mut added = Added { rows: vec![None; rows.len()] };
-    let Some(row) = campaigns::get_for_update(tx, tenant, campaign)? else { return Ok(added) };
+    let Some(row) = campaigns::get_for_update(tx, campaign)? else { return Ok(added) };
     if rows.is_empty() || !takes_more(&row, context.now) {
         return Ok(added);
     }
     // Held: the place of the last row, and with it whose turn is next.
-    let known = counters::get_for_update(tx, tenant, campaign)?
+    let known = counters::get_for_update(tx, campaign)?
         .ok_or_else(|| Failure::internal(format!("{campaign} has no progress")))?;
     let list = match row.list {
         0 => first_list(tx, &row, context.now)?,
         list => list,
     };
     let room = rules::MAX_LIST - known.rows.total;
-    let (fresh, places) = new_people(tx, context, tenant, (campaign, list), rows, room)?;
+    let (fresh, places) = new_people(tx, context, (campaign, list), rows, room)?;
     if fresh.is_empty() {
         return Ok(added);
     }
-    lists::insert_all(tx, tenant, campaign, list, known.rows.total + 1, &fresh)?;
-    counters::add(tx, tenant, campaign, &Delta { list, rows: tally(&fresh), ..Delta::default() })?;
+    lists::insert_all(tx, campaign, list, known.rows.total + 1, &fresh)?;
+    counters::add(tx, campaign, &Delta { list, rows: tally(&fresh), ..Delta::default() })?;
     if row.status == Status::Active {
-        counters::look_at(tx, tenant, campaign, context.now)?;
+        counters::look_at(tx, campaign, context.now)?;
         tx.wake(topics::DIALLER);
     }
     for (place, row) in places.into_iter().zip(&fresh) {
@@ -155,11 +154,10 @@ fn first_list(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<i64,
     Ok(list)
 }
 
-/// Those of `rows` whose numbers can be dialled and are not on the list, and their places in `rows`.
+/// Those of `rows` whose numbers can be dialled and are not on the list, and their indexes in `rows`.
 fn new_people(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     (campaign, list): (Id<Campaign>, i64),
     rows: Vec<NewRow>,
     room: i64,
@@ -174,13 +172,13 @@ fn new_people(
         }
     }
     let hashes: Vec<&str> = made.iter().filter_map(|(row, _)| row.phone_hash.as_deref()).collect();
-    let listed: HashSet<String> = lists::listed(tx, tenant, campaign, list, &hashes)?.into_iter().collect();
+    let listed: HashSet<String> = lists::listed(tx, campaign, list, &hashes)?.into_iter().collect();
     made.retain(|(row, _)| row.phone_hash.as_ref().is_none_or(|hash| !listed.contains(hash)));
     made.truncate(usize::try_from(room).unwrap_or(0));
     Ok(made.into_iter().unzip())
 }
 
-/// Leaves out the last values of a row until it is within its ceilings.
+/// Drops the last values of a row until it is within its limits.
 fn within_ceilings(variables: &mut Map<String, Value>) {
     while check_variables(variables).is_err() {
         let Some(last) = variables.keys().next_back().cloned() else { return };
@@ -188,7 +186,7 @@ fn within_ceilings(variables: &mut Map<String, Value>) {
     }
 }
 
-/// What the agent of a campaign needs of every row, and the flow that says so.
+/// The variables that the agent of a campaign needs of every row, and the flow that requires them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Needed {
     pub flow: Option<String>,
@@ -199,17 +197,17 @@ pub(crate) struct Needed {
 }
 
 /// What every row of the list of a campaign needs.
-pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<Needed, Failure> {
+pub(crate) fn needed(tx: &mut TenantTx, row: &CampaignRow) -> Result<Needed, Failure> {
     let agent = match row.agent {
-        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        Some(agent) => store::agents::get(tx, agent)?,
         None => None,
     };
     let anywhere = sends_messages(row);
     let Some(agent) = agent else { return Ok(Needed { anywhere, ..Needed::default() }) };
-    Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow), anywhere })
+    Ok(Needed { names: required_variables(tx, &agent)?, flow: Some(agent.published_flow), anywhere })
 }
 
-/// What rows lack of the variables that the agent needs.
+/// The variables that rows lack.
 #[derive(Debug, Default)]
 pub(crate) struct Lacking {
     names: Vec<String>,
@@ -218,12 +216,12 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// Whether a row lacks something.
+    /// Whether a row lacks a variable.
     pub(crate) fn any(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Refuses rows that lack something.
+    /// Refuses rows that lack a variable.
     ///
     /// # Errors
     /// 400 `missing_required_variables`, with all names and the first row.
@@ -245,8 +243,8 @@ impl Lacking {
     }
 }
 
-/// Rows of a request as they enter a list, behind `before` others whose numbers are `seen`: each is held against its
-/// ceilings, and it is noted what those that can be dialled lack. Returns their bytes of variables, too.
+/// Validates rows of a request for a list, behind `before` others whose numbers are `seen`: each is checked against its
+/// limits, and missing variables of those that can be dialled are collected. Returns their bytes of variables, too.
 ///
 /// # Errors
 /// 400 `invalid_variables` names the row.
@@ -281,12 +279,15 @@ pub(crate) fn read_rows(
     Ok((made, bytes))
 }
 
-/// Whether calls to people of the list in force are placed or go on. The campaign is held: nobody begins another one.
+/// Whether calls to people of the current list are placed or in progress. The campaign is locked: no new ones begin.
 ///
 /// # Errors
 /// 409 `conflict`.
 pub(crate) fn check_quiet(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
-    if sends_messages(row) || row.list == 0 || progress(tx, row.workspace, row.id)?.rows.in_progress <= 0 {
+    if sends_messages(row)
+        || row.list == 0
+        || progress(&mut tx.of(row.workspace), row.id)?.rows.in_progress <= 0
+    {
         return Ok(());
     }
     let message = "people on the list are being called: replace it when their calls are over";
@@ -318,13 +319,13 @@ pub(crate) fn check_replaceable(row: &CampaignRow) -> Result<(), Failure> {
 
 /// The flow of the agent changed between the check of a list and its transaction.
 pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed) -> Result<(), Failure> {
-    if needed(tx, row.workspace, row)? == *checked {
+    if needed(&mut tx.of(row.workspace), row)? == *checked {
         return Ok(());
     }
     Err(Failure::conflict("the agent's flow was published anew a moment ago; send the list again"))
 }
 
-/// Work that takes a processor for some time: not on a thread that serves others.
+/// CPU-bound work: not on a thread that serves others.
 ///
 /// # Errors
 /// Those of the work.
@@ -334,8 +335,8 @@ pub async fn aside<T: Send + 'static>(
     runtime::blocking::run(work).await.unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }
 
-/// Replaces the whole list of a campaign in one moment. The old one is removed later, in batches; nothing of it is
-/// dialled any more.
+/// Replaces the whole list of a campaign atomically. The old one is deleted later, in batches; nothing of it is dialled
+/// any more.
 ///
 /// # Errors
 /// Those of [`Filling`].
@@ -356,7 +357,7 @@ pub async fn replace(
     filled
 }
 
-/// Makes a list the one in force, in the place of the one before.
+/// Makes a list the current one.
 pub(crate) fn put_in_force(
     tx: &mut Tx<'_>,
     row: &CampaignRow,
@@ -367,21 +368,20 @@ pub(crate) fn put_in_force(
 ) -> Result<(), Failure> {
     retire(tx, row, now)?;
     tx.wake(topics::LISTS);
-    campaigns::set_list(tx, row.workspace, row.id, list, newest, now)?;
+    campaigns::set_list(&mut tx.of(row.workspace), row.id, list, newest, now)?;
     if sends_messages(row) {
-        store::channel_campaigns::list_set(tx, row.workspace, row.id, now)?;
+        store::channel_campaigns::list_set(&mut tx.of(row.workspace), row.id, now)?;
     }
-    counters::start_list(tx, row.workspace, row.id, list, counts)?;
+    counters::start_list(&mut tx.of(row.workspace), row.id, list, counts)?;
     Ok(())
 }
 
-/// Staged lists that have not grown for so long are given up.
+/// Time after which staged lists that do not grow are abandoned.
 pub(crate) const STALE: i64 = HOUR;
-/// Rows that one transaction removes.
+/// Rows deleted in one transaction.
 const SWEEP: i64 = 2_000;
 
-/// Removes rows of lists that are not in force any more, in batches. Returns when the next staged list is to be
-/// given up.
+/// Deletes rows of old lists, in batches. Returns when the next staged list expires.
 pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     let stale = app.clock.now().plus(-STALE);
     while app.store.tx_alone(move |tx| lists::sweep(tx, stale, SWEEP)).await? {}
@@ -389,19 +389,19 @@ pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     Ok(app.store.read(lists::oldest_staged).await?.map(|touched| touched.plus(STALE + 1)))
 }
 
-/// Which rows of a list a client wants to see.
+/// The filter of a list.
 #[derive(Debug, Clone)]
 pub struct Query {
     /// `all`, a state, or `dnc`.
     pub state: String,
-    /// What the name or the number contains.
+    /// Part of the name or the number.
     pub q: Option<String>,
     pub limit: i64,
-    /// How many come before them.
+    /// The offset.
     pub offset: i64,
 }
 
-/// What a client searches for; none if nothing is left of the text.
+/// The search of a client; `None` if nothing is left of the text.
 fn wanted_search(app: &App, text: &str) -> Option<Search> {
     let wanted = search_for(text);
     if wanted.is_empty() {
@@ -430,8 +430,8 @@ pub async fn read(
     let search = query.q.as_deref().and_then(|text| wanted_search(app, text));
     app.store
         .read_long(move |tx| {
-            find(tx, tenant, id)?;
-            let known = progress(tx, tenant, id)?;
+            find(&mut tx.of(tenant), id)?;
+            let known = progress(&mut tx.of(tenant), id)?;
             let list = known.list;
             if matches!(search, Some(Search::Text(_))) && !rules::is_searched(known.rows.total) {
                 let must = format!(
@@ -442,9 +442,9 @@ pub async fn read(
             }
             let found = match &search {
                 None => known.rows,
-                Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,
+                Some(text) => campaigns::count_found(&mut tx.of(tenant), id, list, text)?,
             };
-            let dnc = campaigns::count_listed(tx, tenant, id, list, search.as_ref())?;
+            let dnc = campaigns::count_listed(&mut tx.of(tenant), id, list, search.as_ref())?;
             let total = match wanted {
                 Wanted::All => found.total,
                 Wanted::In(state) => found.of(state),
@@ -453,9 +453,9 @@ pub async fn read(
             let piece = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
                 let offset = after.and_then(|after| after.parse().ok()).unwrap_or(query.offset);
                 let page = Page { list, wanted, search: search.clone(), limit, offset };
-                let rows = if offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
+                let rows = if offset < total { campaigns::page(&mut tx.of(tenant), id, &page)? } else { Vec::new() };
                 let next = (rows.len() as i64 >= limit).then(|| (offset + limit).to_string());
-                Ok::<_, Failure>((views(tx, tenant, id, rows)?, next))
+                Ok::<_, Failure>((views(&mut tx.of(tenant), id, rows)?, next))
             };
             let (data, _) = pages::views(tx, query.limit, None, piece, |_: &CallingListRow| String::new())?;
             // A page of large rows ends before its limit.
@@ -479,30 +479,29 @@ pub async fn read(
         .await
 }
 
-/// Rows as clients see them: who must not be called, and where people are on the board, is looked up now.
+/// Rows in the form of the API: do-not-call status and board columns are looked up now.
 fn views(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     rows: Vec<EntryRow>,
 ) -> Result<Vec<CallingListRow>, Failure> {
-    let blocked = must_not_call(tx, tenant, &rows)?;
+    let blocked = must_not_call(tx, &rows)?;
     let people: Vec<Id<Contact>> = rows.iter().filter_map(|row| row.contact).collect();
-    let columns = board::columns(tx, tenant, campaign, &people)?;
+    let columns = board::columns(tx, campaign, &people)?;
     Ok(rows.into_iter().map(|row| view(row, &blocked, &columns)).collect())
 }
 
 /// Keyed hashes of those numbers that are on the do-not-call list or belong to a contact that opted out.
-fn must_not_call(tx: &mut Tx<'_>, tenant: Tenant, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
+fn must_not_call(tx: &mut TenantTx, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
     let people: HashMap<&str, &str> =
         rows.iter().filter_map(|row| Some((row.phone.as_deref()?, row.phone_hash.as_deref()?))).collect();
     if people.is_empty() {
         return Ok(HashSet::new());
     }
     let hashes: Vec<&str> = people.values().copied().collect();
-    let mut blocked: HashSet<String> = do_not_call::among(tx, tenant, &hashes)?.into_iter().collect();
+    let mut blocked: HashSet<String> = do_not_call::among(tx, &hashes)?.into_iter().collect();
     let phones: Vec<String> = people.keys().map(|phone| (*phone).to_owned()).collect();
-    for contact in contacts::find_by_phones(tx, tenant, Mode::Live, &phones)? {
+    for contact in contacts::find_by_phones(tx, Mode::Live, &phones)? {
         let hash = contact.phone.as_deref().and_then(|phone| people.get(phone));
         if contact.opt_out {
             blocked.extend(hash.map(|hash| (*hash).to_owned()));

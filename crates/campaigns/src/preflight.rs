@@ -1,5 +1,5 @@
-//! Who would be called, who would not and by which gate, when it would be done, and what it would cost
-//! (docs/contract/campaigns.md#preflight). Nothing is stored.
+//! Preflight, a dry run: who would be called, who would not and by which gate, when it would be done, and what it would
+//! cost (docs/contract/campaigns.md#preflight). Nothing is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,24 +23,24 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use domain::window::NudgeWindow;
-use store::Tx;
 use store::agents::AgentRow;
 use store::campaigns::CampaignRow;
 use store::campaigns::list as lists;
 use store::workspaces::WorkspaceRow;
+use store::{TenantTx, Tx};
 
 use super::{find, progress};
 
-/// Rows that are looked at, at most.
+/// Most rows that are checked.
 const MOST: i64 = 100_000;
-/// People who are looked up together.
+/// People in one batch.
 const TOGETHER: usize = 500;
 /// Examples of each reason.
 const EXAMPLES: usize = 5;
-/// Days whose calls say what calls are like.
+/// Days of calls that the estimates are based on.
 const HABIT_DAYS: i64 = 30;
 
-/// What is found out, piece by piece.
+/// The report, while it is built.
 #[derive(Default)]
 struct Report {
     problems: Vec<Problem>,
@@ -69,7 +69,7 @@ impl Report {
         }
     }
 
-    /// A person who would be called, unless a gate or something that is missing stands in the way.
+    /// A person who would be called, unless a gate or a missing value blocks it.
     fn person(&mut self, said: &Judgement, waits_for_cap: bool, misses: bool, who: impl FnOnce() -> String) {
         self.examined += 1;
         let refused = |gate: &Gate| said.verdict(*gate) == Verdict::Refuse;
@@ -94,15 +94,15 @@ impl Report {
     }
 }
 
-/// What was found out about the people, and what the rest of the report is reckoned from.
+/// The results for the people, and the input of the estimates.
 struct Seen {
     report: Report,
     total: i64,
     workspace: WorkspaceRow,
     pack: Option<Pack>,
-    /// Attempts at each person, at most.
+    /// Most attempts for each person.
     attempts: i64,
-    /// The campaign's own ceiling of calls at once.
+    /// The campaign's own ceiling of concurrent calls.
     lines: Option<i64>,
     schedule: Option<Schedule>,
     end_at: Option<Timestamp>,
@@ -113,7 +113,7 @@ struct Seen {
 /// `POST /v1/campaigns/{id}/preflight`.
 pub async fn of_campaign(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Preflight, Failure> {
     let env = app.call_env();
-    let seen = app.store.read_long(move |tx| look_at_campaign(tx, &env, tenant, id)).await?;
+    let seen = app.of(tenant).read_long(move |tx| look_at_campaign(tx, &env, id)).await?;
     finish(app, tenant, seen).await
 }
 
@@ -122,29 +122,29 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
     let env = app.call_env();
     let (tenant, mode) = (caller.tenant(), caller.mode());
     let body = Arc::new(body);
-    let seen = app.store.read_long(move |tx| look_at_nudges(tx, &env, tenant, mode, &body)).await?;
+    let seen = app.of(tenant).read_long(move |tx| look_at_nudges(tx, &env, mode, &body)).await?;
     finish(app, tenant, seen).await
 }
 
-fn look_at_campaign(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Campaign>) -> Result<Seen, Failure> {
-    let row = find(tx, tenant, id)?;
+fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Seen, Failure> {
+    let row = find(tx, id)?;
     crate::campaign::need_voice(&row)?;
-    let known = progress(tx, tenant, id)?;
-    let workspace = access::workspace(tx, tenant)?;
+    let known = progress(tx, id)?;
+    let workspace = access::workspace(tx)?;
     let mut report = Report::default();
     of_status(&mut report, &row, env.context.now);
     of_workspace(tx, env, &mut report, &workspace, Mode::Live, row.settings.from_number.as_deref())?;
     let agent = match row.agent {
-        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        Some(agent) => store::agents::get(tx, agent)?,
         None => None,
     };
-    let (pack, required) = of_agent(tx, &mut report, tenant, agent.as_ref())?;
+    let (pack, required) = of_agent(tx, &mut report, agent.as_ref())?;
     if let Some(pack) = &pack {
         let list = List { campaign: &row, list: known.list, required: &required };
-        people_of_list(tx, env, &mut report, tenant, &list, pack)?;
+        people_of_list(tx, env, &mut report, &list, pack)?;
     }
-    for (reason, count) in lists::count_invalid(tx, tenant, id, known.list)? {
-        let first = lists::first_invalid(tx, tenant, id, known.list, reason, EXAMPLES as i64)?;
+    for (reason, count) in lists::count_invalid(tx, id, known.list)? {
+        let first = lists::first_invalid(tx, id, known.list, reason, EXAMPLES as i64)?;
         let examples = first.into_iter().map(|id| id.to_string()).collect();
         report.will_not_call += count;
         report.by_reason.insert(reason.to_string(), Reason { count, examples });
@@ -177,7 +177,7 @@ fn of_status(report: &mut Report, row: &CampaignRow, now: Timestamp) {
     }
 }
 
-/// What a workspace needs for any call.
+/// Problems of the workspace.
 fn of_workspace(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -187,7 +187,7 @@ fn of_workspace(
     from: Option<&str>,
 ) -> Result<(), Failure> {
     if mode == Mode::Live {
-        match own_number(tx, workspace.id, from)? {
+        match own_number(&mut tx.of(workspace.id), from)? {
             OwnNumber::Owned(_) => {}
             OwnNumber::NotOwned => {
                 report
@@ -208,25 +208,24 @@ fn of_workspace(
     Ok(())
 }
 
-/// What is wrong with the agent, the pack that it names, and the variables that its flow requires.
+/// Problems of the agent and its pack, and the variables that its flow requires.
 fn of_agent(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     report: &mut Report,
-    tenant: Tenant,
     agent: Option<&AgentRow>,
 ) -> Result<(Option<Pack>, Vec<String>), Failure> {
     let Some(agent) = agent else {
         report.problem("agent_missing", "there is no agent that could call");
         return Ok((None, Vec::new()));
     };
-    match check_outbound(agent).and_then(|()| flow_readiness(tx, tenant, agent)) {
+    match check_outbound(agent).and_then(|()| flow_readiness(tx, agent)) {
         Err(failure) if failure.error.status < 500 => report.problem(failure.error.code, failure.message),
         checked => checked?,
     }
-    Ok((Some(pack(tx, tenant, agent)?), required_variables(tx, tenant, agent)?))
+    Ok((Some(pack(tx, agent)?), required_variables(tx, agent)?))
 }
 
-/// A calling list, as far as its people are looked at.
+/// A calling list, up to the limit of rows.
 struct List<'a> {
     campaign: &'a CampaignRow,
     list: i64,
@@ -234,21 +233,21 @@ struct List<'a> {
 }
 
 fn people_of_list(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
     report: &mut Report,
-    tenant: Tenant,
     list: &List<'_>,
     pack: &Pack,
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     for state in [RowState::Queued, RowState::Held, RowState::Unreached] {
         let mut position = 0;
         while report.examined < MOST {
             let limit = (MOST - report.examined).min(TOGETHER as i64);
-            let rows = lists::to_call(tx, tenant, list.campaign.id, list.list, state, position, limit)?;
+            let rows = lists::to_call(tx, list.campaign.id, list.list, state, position, limit)?;
             let Some(last) = rows.last() else { break };
             position = last.position;
-            // A number that is not one any more is not to be called either: it was read when the row came.
+            // A number that is not valid any more is not called either: it was parsed when the row came.
             let people: Vec<_> = rows
                 .iter()
                 .filter_map(|row| {
@@ -271,21 +270,21 @@ fn people_of_list(
 }
 
 fn look_at_nudges(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     mode: Mode,
     body: &NudgeBatchPreflight,
 ) -> Result<Seen, Failure> {
-    let workspace = access::workspace(tx, tenant)?;
+    let tenant = tx.tenant();
+    let workspace = access::workspace(tx)?;
     let found = match body.agent_id.parse::<Id<Agent>>() {
-        Ok(id) => store::agents::get(tx, tenant, id)?,
+        Ok(id) => store::agents::get(tx, id)?,
         Err(_) => None,
     };
     let agent = found.ok_or_else(|| Failure::not_found("agent"))?;
     let mut report = Report::default();
     of_workspace(tx, env, &mut report, &workspace, mode, None)?;
-    let (pack, required) = of_agent(tx, &mut report, tenant, Some(&agent))?;
+    let (pack, required) = of_agent(tx, &mut report, Some(&agent))?;
     let mut seen = std::collections::HashSet::new();
     let mut people = Vec::new();
     for (place, text) in body.to_numbers.iter().enumerate() {
@@ -301,7 +300,7 @@ fn look_at_nudges(
         let met = meet_all(tx, env, pack, (tenant, mode), Purpose::Nudge, &phones)?;
         for ((place, _), met) in people.iter().zip(met) {
             let there = |name: &String| has_value(met.saved.as_ref().and_then(|saved| saved.get(name)));
-            // Values come with each nudge; those that no nudge brings have to be saved.
+            // Values come with each nudge; those that no nudge has must be saved on the contact.
             let misses = required.iter().any(|name| !there(name));
             if misses {
                 report.note("needs_variables", || place.to_string());
@@ -330,7 +329,7 @@ fn look_at_nudges(
     })
 }
 
-/// What calls of an agent were like in the last days.
+/// Statistics of the agent's calls in the last days.
 async fn habit(
     app: &App,
     tenant: Tenant,
@@ -362,7 +361,7 @@ async fn habit(
     Ok((habit, basis))
 }
 
-/// Reckons with the people that were seen: windows, lines and money.
+/// Estimates for the checked people: windows, lines and money.
 async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Failure> {
     let now = app.clock.now();
     let (habit, based_on) = habit(app, tenant, seen.agent).await?;
@@ -422,8 +421,8 @@ async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Fail
     })
 }
 
-/// The first moment at or after `from` at which both the pack and the campaign let a dial start, and when one of
-/// them closes again.
+/// The first time at or after `from` at which both the pack and the campaign allow a dial, and when one of them closes
+/// again.
 fn next_window(
     pack: &Pack,
     purpose: Purpose,

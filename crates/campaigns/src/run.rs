@@ -1,5 +1,5 @@
-//! Runs (docs/contract/campaigns.md#runs): one covers a session of dialling. What a look of the dialler does to
-//! the runs of a campaign is decided here.
+//! Runs (docs/contract/campaigns.md#runs): one covers a session of dialling. The effects of a round of the dialler on
+//! the runs of a campaign are decided here.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,38 +11,38 @@ use domain::campaign::{RunSource, RunStatus, Status};
 use domain::ids::{Campaign, CampaignRun, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, Timestamp};
-use store::Tx;
 use store::campaigns::runs::{RunRow, Work};
 use store::campaigns::{self, CampaignRow, progress, runs};
+use store::{TenantTx, Tx};
 
 use crate::finish::{self, Reason};
 use crate::mail::{self, About};
 
-/// How long a campaign rests that cannot dial because of its workspace or its agent, milliseconds.
+/// Recheck interval of a campaign that cannot dial because of its workspace or its agent, milliseconds.
 pub(crate) const RECHECK: i64 = 15 * MINUTE;
 
 /// Longest error of a run, characters.
 const MAX_ERROR: usize = 500;
 
-/// Why a campaign as a whole dials no more.
+/// Why a campaign as a whole stops dialling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It is not active.
     Inactive,
     /// Its end date has come.
     EndDate,
-    /// Nobody on its list could still be reached.
+    /// Nobody on its list can still be reached.
     ListComplete,
-    /// Outside its dates or its daily window; when it is looked at next.
+    /// Outside its dates or its daily window; the time of its next check.
     OutsideSchedule(Option<Timestamp>),
     Suspended,
     /// The workspace is not verified.
     KybUnverified,
     /// The wallet does not cover a minute.
     Balance,
-    /// No line is free, or its own ceiling of calls at once is reached.
+    /// No line is free, or its own ceiling of concurrent calls is reached.
     Lines,
-    /// The carrier is left alone for a while.
+    /// The circuit breaker of the carrier is open.
     Provider,
     /// Its agent or its number cannot be used.
     Error(String),
@@ -70,7 +70,7 @@ impl Stop {
         }
     }
 
-    /// What the addresses of the campaign are told.
+    /// The mail to the addresses of the campaign.
     fn mail(&self) -> Option<About> {
         match self {
             Stop::KybUnverified => Some(About::KybUnverified),
@@ -80,31 +80,30 @@ impl Stop {
     }
 }
 
-/// What the turn of a campaign came to.
+/// The result of a campaign's part of a round.
 pub(crate) struct Outcome<'a> {
     pub work: Work,
-    /// Why it dials no more.
+    /// Why it stopped dialling.
     pub stop: Option<&'a Stop>,
     /// The hours of the pack are over.
     pub window_closed: bool,
-    /// No row is due and no call is under way.
+    /// No row is due and no call is in progress.
     pub idle: bool,
     /// Somebody is in a call, and is called when that is over.
     pub on_call: bool,
-    /// What was wrong with single rows.
+    /// Reasons of single rows.
     pub unfit: &'a BTreeSet<String>,
 }
 
-/// What is known of the runs after a turn.
+/// The runs after a round.
 pub(crate) struct After {
-    /// The run under way.
+    /// The run in progress.
     pub run: Option<Id<CampaignRun>>,
-    /// The campaign has to be looked at again at once: what ended its session is recorded then.
+    /// The campaign must be checked again at once: the reason of its session's end is recorded then.
     pub again: bool,
 }
 
-/// Keeps the runs of a campaign in step with what a turn did, and completes the campaign when it is over. The
-/// campaign is held.
+/// Updates the runs of a campaign after a round, and completes the campaign when it is over. The campaign is locked.
 pub(crate) fn after_turn(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -115,45 +114,45 @@ pub(crate) fn after_turn(
 ) -> Result<After, Failure> {
     let (context, tenant) = (&env.context, campaign.workspace);
     let mut current = current;
-    let asked = runs::queued(tx, tenant, campaign.id)?;
+    let asked = runs::queued(&mut tx.of(tenant), campaign.id)?;
     let dialled = outcome.work.attempted > 0;
     if dialled {
         let run = match (asked, current) {
             (Some(asked), old) => {
                 if let Some(old) = old {
-                    runs::end(tx, tenant, old, RunStatus::Completed, None, None, context.now)?;
+                    runs::end(&mut tx.of(tenant), old, RunStatus::Completed, None, None, context.now)?;
                 }
                 asked
             }
             (None, Some(run)) => run,
             (None, None) => begin(tx, context, campaign, RunSource::Schedule, RunStatus::Running)?,
         };
-        runs::work(tx, tenant, run, outcome.work)?;
+        runs::work(&mut tx.of(tenant), run, outcome.work)?;
         if !outcome.unfit.is_empty() {
             let errors: Vec<&str> = outcome.unfit.iter().map(String::as_str).collect();
-            runs::note(tx, tenant, run, &cut(&errors.join("; ")))?;
+            runs::note(&mut tx.of(tenant), run, &cut(&errors.join("; ")))?;
         }
         current = Some(run);
     }
     match outcome.stop {
         Some(Stop::Inactive) => {
-            end_all(tx, tenant, campaign.id, context.now)?;
+            end_all(&mut tx.of(tenant), campaign.id, context.now)?;
             return Ok(After { run: None, again: false });
         }
         Some(stop @ (Stop::EndDate | Stop::ListComplete)) => {
             let reason = if *stop == Stop::EndDate { Reason::EndDate } else { Reason::ListComplete };
             let told = asked.filter(|_| !dialled).or(current);
             finish::complete(tx, context, mails, campaign, told, reason)?;
-            end_all(tx, tenant, campaign.id, context.now)?;
+            end_all(&mut tx.of(tenant), campaign.id, context.now)?;
             if campaign.settings.email_notifications.is_empty()
                 && let Some(run) = current
             {
                 // No mail has anything to say in it.
-                runs::fold(tx, tenant, campaign.id, run)?;
+                runs::fold(&mut tx.of(tenant), campaign.id, run)?;
             }
             let tried_are_left = *stop == Stop::EndDate && campaign.list > 0;
             if tried_are_left {
-                progress::retune(tx, tenant, campaign.id, Some(0))?;
+                progress::retune(&mut tx.of(tenant), campaign.id, Some(0))?;
             }
             return Ok(After { run: None, again: tried_are_left });
         }
@@ -171,7 +170,7 @@ pub(crate) fn after_turn(
             Some(reason) => (RunStatus::Skipped, Some(reason)),
             None => (RunStatus::Completed, None),
         };
-        runs::end(tx, tenant, asked, status, reason, why.and_then(Stop::error), context.now)?;
+        runs::end(&mut tx.of(tenant), asked, status, reason, why.and_then(Stop::error), context.now)?;
         tell(tx, context, mails, campaign, Some(asked), why)?;
     }
     let session_over = match outcome.stop {
@@ -181,8 +180,8 @@ pub(crate) fn after_turn(
         None => outcome.idle && !outcome.on_call,
     };
     if session_over && let Some(run) = current.take() {
-        runs::end(tx, tenant, run, RunStatus::Completed, None, None, context.now)?;
-        runs::fold(tx, tenant, campaign.id, run)?;
+        runs::end(&mut tx.of(tenant), run, RunStatus::Completed, None, None, context.now)?;
+        runs::fold(&mut tx.of(tenant), campaign.id, run)?;
     }
     if dialled {
         let recorded_later = outcome.stop.is_some_and(|stop| *stop != Stop::Lines);
@@ -203,17 +202,17 @@ fn skipped(
     why: Option<&Stop>,
 ) -> Result<(), Failure> {
     let Some(reason) = why.and_then(Stop::skipped_reason) else { return Ok(()) };
-    let newest = runs::newest(tx, campaign.workspace, campaign.id)?;
+    let newest = runs::newest(&mut tx.of(campaign.workspace), campaign.id)?;
     if newest.is_some_and(|run| run.skipped_reason.as_deref() == Some(reason)) {
         return Ok(());
     }
     let run = begin(tx, context, campaign, RunSource::Schedule, RunStatus::Running)?;
     let error = why.and_then(Stop::error);
-    runs::end(tx, campaign.workspace, run, RunStatus::Skipped, Some(reason), error, context.now)?;
+    runs::end(&mut tx.of(campaign.workspace), run, RunStatus::Skipped, Some(reason), error, context.now)?;
     tell(tx, context, mails, campaign, Some(run), why)
 }
 
-/// Tells the addresses of the campaign why it cannot dial, where they can do something about it.
+/// Queues mails about why the campaign cannot dial, where its addresses can do something about it.
 fn tell(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -263,17 +262,12 @@ fn cut(text: &str) -> String {
 
 /// Ends what runs of a campaign that does not dial any more: it was paused, completed, archived or deleted. One
 /// that was asked for and has not begun is skipped.
-pub fn end_all(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    now: Timestamp,
-) -> Result<(), Failure> {
-    Ok(runs::end_all(tx, tenant, campaign, "not_active", now)?)
+pub fn end_all(tx: &mut TenantTx, campaign: Id<Campaign>, now: Timestamp) -> Result<(), Failure> {
+    Ok(runs::end_all(tx, campaign, "not_active", now)?)
 }
 
-/// `POST /v1/campaigns/{id}/run`: a session begins at once. One that has been asked for and has not begun is
-/// answered again, and so is one that is under way.
+/// `POST /v1/campaigns/{id}/run`: a session begins at once. A requested one that has not begun is returned again, and
+/// so is one in progress.
 ///
 /// # Errors
 /// 403 `workspace_suspended`, 404, and 409 for a campaign that is not active or sends messages.
@@ -283,11 +277,11 @@ pub async fn start(
     id: Id<Campaign>,
 ) -> Result<(Id<CampaignRun>, RunStatus), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let campaign =
-                campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))?;
-            if access::workspace(tx, tenant)?.suspended {
+                campaigns::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))?;
+            if access::workspace(tx)?.suspended {
                 return Err(Failure::plain(codes::WORKSPACE_SUSPENDED));
             }
             crate::campaign::need_voice(&campaign)?;
@@ -301,14 +295,14 @@ pub async fn start(
             if let Some(why) = not_active {
                 return Err(Failure::conflict(why));
             }
-            if let Some(run) = crate::progress(tx, tenant, id)?.run {
+            if let Some(run) = crate::progress(tx, id)?.run {
                 return Ok((run, RunStatus::Running));
             }
-            let run = match runs::queued(tx, tenant, id)? {
+            let run = match runs::queued(tx, id)? {
                 Some(run) => run,
                 None => begin(tx, &context, &campaign, RunSource::Api, RunStatus::Queued)?,
             };
-            progress::look_at(tx, tenant, id, context.now)?;
+            progress::look_at(tx, id, context.now)?;
             tx.wake(topics::DIALLER);
             Ok((run, RunStatus::Queued))
         })

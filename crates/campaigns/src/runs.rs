@@ -10,19 +10,19 @@ use store::campaigns::runs::{self, RunRow};
 
 use super::find;
 
-/// How long a run that is over is kept (docs/contract/campaigns.md#runs), milliseconds.
+/// Retention of finished runs (docs/contract/campaigns.md#runs), milliseconds.
 const KEPT: i64 = 400 * DAY;
-/// Runs that one transaction removes.
+/// Runs deleted in one transaction.
 const SWEEP: i64 = 1_000;
 
-/// Removes runs that are older than they are kept.
+/// Deletes expired runs.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let before = app.clock.now().plus(-KEPT);
     while app.store.tx(move |tx| runs::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}
     Ok(())
 }
 
-/// A run as clients see it.
+/// A run in the form of the API.
 pub fn view(row: RunRow) -> RunView {
     RunView {
         id: row.id,
@@ -47,19 +47,15 @@ pub async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Vec<RunView>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            find(tx, tenant, id)?;
-            Ok(runs::list(tx, tenant, id, limit, offset)?.into_iter().map(view).collect())
+            find(tx, id)?;
+            Ok(runs::list(tx, id, limit, offset)?.into_iter().map(view).collect())
         })
         .await
 }
 
 /// `GET /v1/campaign-runs/{id}`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<CampaignRun>) -> Result<RunView, Failure> {
-    app.store
-        .read(move |tx| runs::get(tx, tenant, id))
-        .await?
-        .map(view)
-        .ok_or_else(|| Failure::not_found("run"))
+    app.of(tenant).read(move |tx| runs::get(tx, id)).await?.map(view).ok_or_else(|| Failure::not_found("run"))
 }

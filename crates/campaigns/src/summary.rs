@@ -1,5 +1,5 @@
-//! How far a campaign has come (docs/contract/campaigns.md#summary). Everything is read from counters, so it costs
-//! the same however long the list is.
+//! The summary of a campaign (docs/contract/campaigns.md#summary). Everything is read from counters, so its cost does
+//! not depend on the length of the list.
 
 use api::campaigns::{CampaignLifecycle, CampaignProgress, CampaignSummary};
 use app::{App, Failure};
@@ -13,13 +13,13 @@ use super::{board, find, progress};
 
 /// `GET /v1/campaigns/{id}/summary`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignSummary, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             need_voice(&row)?;
-            let known = progress(tx, tenant, id)?;
-            let held = counters::held(tx, tenant, id, known.list)?;
-            let (funnel, win_metric) = board::funnel(tx, tenant, id)?;
+            let known = progress(tx, id)?;
+            let held = counters::held(tx, id, known.list)?;
+            let (funnel, win_metric) = board::funnel(tx, id)?;
             let (rows, calls) = (known.rows, known.calls);
             Ok(CampaignSummary {
                 progress: CampaignProgress {
@@ -59,7 +59,7 @@ fn avg_call_seconds(calls: &Calls) -> Option<f64> {
     (calls.answered > 0).then(|| four_places(calls.talk_ms as f64 / SECOND as f64 / calls.answered as f64))
 }
 
-/// As the figures over calls have them.
+/// As in the analytics.
 fn four_places(figure: f64) -> f64 {
     (figure * 10_000.0).round() / 10_000.0
 }

@@ -86,7 +86,7 @@ pub(crate) fn not_connected() -> Failure {
 /// # Errors
 /// 409 `chatapp_not_connected`.
 pub async fn account(app: &App, tenant: Tenant) -> Result<Account, Failure> {
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(tx, tenant)?)).await?;
+    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(&mut tx.of(tenant))?)).await?;
     account_of(&app.keyring, &row.ok_or_else(not_connected)?)
 }
 
@@ -118,19 +118,12 @@ pub async fn token_refused(app: &Arc<App>, account: &Account, error: &ProviderEr
         return Ok(());
     }
     let (app_, account, detail, now) = (app.clone(), account.clone(), error.detail.clone(), app.clock.now());
-    app.store
+    app.of(account.tenant)
         .tx(move |tx| {
             let status = ConnectionStatus::TokenInvalid;
-            let changed = channel_accounts::set_status(
-                tx,
-                account.tenant,
-                account.version,
-                status,
-                Some(&detail),
-                now,
-            )?;
+            let changed = channel_accounts::set_status(tx, account.version, status, Some(&detail), now)?;
             if changed {
-                on_account_event(&app_, tx, account.tenant, &AccountEvent::Token { accepted: false })?;
+                on_account_event(&app_, tx, &AccountEvent::Token { accepted: false })?;
             }
             Ok::<_, Failure>(())
         })

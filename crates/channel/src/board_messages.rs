@@ -16,15 +16,15 @@ use crate::templates;
 /// Queues the message of a column, from the default number. Consent, window and limit are those of every message.
 pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sent, Failure> {
     let (tenant, contact) = (wanted.tenant, wanted.contact);
-    if !access::feature_on(&access::workspace(tx, tenant)?, "chatappChannel") {
+    if !access::feature_on(&access::workspace(&mut tx.of(tenant))?, "chatappChannel") {
         return Ok(Sent::Refused("chatapp_disabled"));
     }
-    let number = match sending_number(tx, tenant, Which::Default) {
+    let number = match sending_number(&mut tx.of(tenant), Which::Default) {
         Ok(number) => number,
         Err(failure) if failure.error.status < 500 => return Ok(Sent::Refused(failure.error.code)),
         Err(failure) => return Err(failure),
     };
-    let template = match templates::find(tx, tenant, &TemplateRef::Id(wanted.template)) {
+    let template = match templates::find(&mut tx.of(tenant), &TemplateRef::Id(wanted.template)) {
         Ok(template) => template,
         Err(failure) if failure.error.status < 500 => return Ok(Sent::Refused(failure.error.code)),
         Err(failure) => return Err(failure),
@@ -57,7 +57,7 @@ pub fn send(app: &App, tx: &mut Tx<'_>, wanted: &BoardMessage<'_>) -> Result<Sen
         at_once: false,
         keep_refused: true,
     };
-    Ok(match messages::put(app, tx, tenant, &new)? {
+    Ok(match messages::put(app, &mut tx.of(tenant), &new)? {
         Placed::Queued(_) | Placed::Claimed(_) => Sent::Queued,
         Placed::Failed(_, refusal) | Placed::Refused(refusal) => Sent::Refused(refusal.word()),
     })

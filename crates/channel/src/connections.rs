@@ -79,10 +79,10 @@ pub async fn put(
     let (business_account, credentials) = credentials(&body)?;
     let context = app.context();
     let known = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok::<_, Failure>(channel_accounts::get(tx, tenant)?)
+            access::workspace(tx)?;
+            Ok::<_, Failure>(channel_accounts::get(tx)?)
         })
         .await?;
     let id = known.as_ref().map_or_else(|| context.ids.make(), |row| row.id);
@@ -119,18 +119,18 @@ pub async fn put(
     }
     let app_ = app.clone();
     let stored = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            let current = channel_accounts::get_for_update(tx, tenant)?
+            let current = channel_accounts::get_for_update(tx)?
                 .filter(|current| current.version == row.version)
                 .ok_or_else(|| Failure::conflict("the connection was changed by another request"))?;
             if !same_account {
-                numbers::forget(tx, tenant)?;
-                templates::forget(tx, tenant)?;
+                numbers::forget(tx)?;
+                templates::forget(tx)?;
             }
-            on_account_event(&app_, tx, tenant, &AccountEvent::Token { accepted: true })?;
+            on_account_event(&app_, tx, &AccountEvent::Token { accepted: true })?;
             // Numbers and templates are looked at once the account is there.
-            channel_accounts::check_at(tx, tenant, context.now)?;
+            channel_accounts::check_at(tx, context.now)?;
             tx.wake(topics::CHANNEL_NOTIFICATIONS);
             tx.wake(topics::CHANNEL_SENDS);
             operator_log::append(
@@ -148,10 +148,10 @@ pub async fn put(
 
 async fn store_new(app: &App, row: &ConnectionRow, known: Option<&ConnectionRow>) -> Result<(), Failure> {
     let (row, version) = (row.clone(), known.map(|known| known.version));
-    app.store
+    app.of(row.workspace)
         .tx(move |tx| {
-            access::workspace_for_update(tx, row.workspace)?;
-            let current = channel_accounts::get_for_update(tx, row.workspace)?;
+            access::workspace_for_update(tx)?;
+            let current = channel_accounts::get_for_update(tx)?;
             if current.map(|current| current.version) != version {
                 return Err(Failure::conflict("the connection was changed by another request"));
             }
@@ -167,9 +167,9 @@ async fn store_new(app: &App, row: &ConnectionRow, known: Option<&ConnectionRow>
 /// Restores the former connection, unless another request has changed it since.
 async fn take_back(app: &App, row: &ConnectionRow, known: Option<ConnectionRow>) -> Result<(), Failure> {
     let row = row.clone();
-    app.store
+    app.of(row.workspace)
         .tx(move |tx| {
-            let current = channel_accounts::get_for_update(tx, row.workspace)?;
+            let current = channel_accounts::get_for_update(tx)?;
             if current.is_none_or(|current| current.version != row.version) {
                 return Ok::<_, Failure>(());
             }
@@ -178,7 +178,7 @@ async fn take_back(app: &App, row: &ConnectionRow, known: Option<ConnectionRow>)
                     let former = ConnectionRow { version: row.version + 1, ..known.clone() };
                     channel_accounts::save(tx, &former)?;
                 }
-                None => channel_accounts::delete(tx, row.workspace, row.id)?,
+                None => channel_accounts::delete(tx, row.id)?,
             }
             Ok(())
         })
@@ -191,10 +191,10 @@ async fn take_back(app: &App, row: &ConnectionRow, known: Option<ConnectionRow>)
 /// There is no such workspace, or it has no connection.
 pub async fn get(app: &App, tenant: Tenant) -> Result<View, Failure> {
     let row = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            channel_accounts::get(tx, tenant)?.ok_or_else(|| Failure::not_found("connection"))
+            access::workspace(tx)?;
+            channel_accounts::get(tx)?.ok_or_else(|| Failure::not_found("connection"))
         })
         .await?;
     Ok(view(app, row))
@@ -206,12 +206,12 @@ pub async fn get(app: &App, tenant: Tenant) -> Result<View, Failure> {
 /// There is no such workspace, or it has no connection.
 pub async fn delete(app: &Arc<App>, trace: Trace, tenant: Tenant) -> Result<(), Failure> {
     let (app_, context) = (app.clone(), app.context());
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = channel_accounts::get_for_update(tx, tenant)?
-                .ok_or_else(|| Failure::not_found("connection"))?;
-            on_account_event(&app_, tx, tenant, &AccountEvent::Disconnected)?;
-            channel_accounts::delete(tx, tenant, row.id)?;
+            let row =
+                channel_accounts::get_for_update(tx)?.ok_or_else(|| Failure::not_found("connection"))?;
+            on_account_event(&app_, tx, &AccountEvent::Disconnected)?;
+            channel_accounts::delete(tx, row.id)?;
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?)
         })
         .await

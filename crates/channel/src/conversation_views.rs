@@ -13,10 +13,10 @@ use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
 use domain::ids::{self, Chat, Id};
 use domain::tenant::{Mode, Tenant};
-use store::Tx;
 use store::channel_campaigns;
 use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
 use store::chats::{self, ChatRow};
+use store::{TenantTx, Tx};
 
 /// Optional parts of a conversation (`include`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,9 +58,9 @@ pub async fn list(
     }
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
-            let rows = channel_conversations::list(tx, tenant, &filter, below, limit)?;
+            let rows = channel_conversations::list(&mut tx.of(tenant), &filter, below, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
-            Ok::<_, Failure>((views(tx, tenant, rows)?, next))
+            Ok::<_, Failure>((views(&mut tx.of(tenant), rows)?, next))
         };
         pages::views(tx, limit, below.clone(), read, |view: &Conversation| view.id.to_string())
     });
@@ -80,7 +80,7 @@ pub async fn get(
 ) -> Result<Conversation, Failure> {
     app.store
         .read(move |tx| {
-            let row = chats::get(tx, tenant, id)?
+            let row = chats::get(&mut tx.of(tenant), id)?
                 .filter(|row| mode == Mode::Live && row.channel == Channel::Chatapp)
                 .ok_or_else(|| Failure::not_found("conversation"))?;
             let analysed = row.analysis == Some(Reading::Done);
@@ -93,9 +93,9 @@ pub async fn get(
                 true => ::chats::undelivered(tx, &row)?,
                 false => BTreeSet::new(),
             };
-            let mut shown = one(tx, tenant, row)?;
+            let mut shown = one(&mut tx.of(tenant), row)?;
             if include.messages {
-                let messages = chats::messages(tx, tenant, id, 0)?;
+                let messages = chats::messages(&mut tx.of(tenant), id, 0)?;
                 let told = |message: chats::MessageRow| ConversationMessage {
                     failed: failed.contains(&message.seq),
                     role: message.role,
@@ -114,29 +114,29 @@ pub async fn get(
 }
 
 /// The view of a chat that is known to be a conversation of the channel.
-pub(crate) fn one(tx: &mut Tx<'_>, tenant: Tenant, row: ChatRow) -> Result<Conversation, Failure> {
-    views(tx, tenant, vec![row])?.pop().ok_or_else(|| Failure::not_found("conversation"))
+pub(crate) fn one(tx: &mut TenantTx, row: ChatRow) -> Result<Conversation, Failure> {
+    views(tx, vec![row])?.pop().ok_or_else(|| Failure::not_found("conversation"))
 }
 
-fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conversation>, Failure> {
+fn views(tx: &mut TenantTx, rows: Vec<ChatRow>) -> Result<Vec<Conversation>, Failure> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<Id<Chat>> = rows.iter().map(|row| row.id).collect();
     let mut carried: HashMap<Id<Chat>, ChannelChatRow> =
-        channel_conversations::of_chats(tx, tenant, &ids)?.into_iter().map(|row| (row.chat, row)).collect();
+        channel_conversations::of_chats(tx, &ids)?.into_iter().map(|row| (row.chat, row)).collect();
     let mut labels: HashMap<Id<Chat>, Vec<ChatLabel>> = HashMap::new();
-    for (chat, id, name, color) in channel_conversations::labels_of(tx, tenant, &ids)? {
+    for (chat, id, name, color) in channel_conversations::labels_of(tx, &ids)? {
         labels.entry(chat).or_default().push(ChatLabel { id, name, color });
     }
     let people: Vec<Id<ids::Contact>> = carried.values().map(|row| row.contact).collect();
     let list_rows: Vec<Id<ids::ListRow>> = carried.values().filter_map(|row| row.list_row).collect();
     let campaigns: HashMap<Id<ids::ListRow>, Id<ids::Campaign>> =
-        channel_campaigns::campaigns_of(tx, tenant, &list_rows)?.into_iter().collect();
+        channel_campaigns::campaigns_of(tx, &list_rows)?.into_iter().collect();
     let mut boards: Vec<String> = rows.iter().map(|row| row.agent.to_string()).collect();
     boards.extend(campaigns.values().map(ToString::to_string));
     let columns: HashMap<(String, Id<ids::Contact>), String> =
-        channel_conversations::board_columns(tx, tenant, &boards, &people)?
+        channel_conversations::board_columns(tx, &boards, &people)?
             .into_iter()
             .map(|(owner, person, column)| ((owner, person), column))
             .collect();
@@ -201,10 +201,10 @@ fn shown(row: LabelRow) -> ChatLabel {
 /// # Errors
 /// 404 without the workspace.
 pub async fn labels(app: &App, tenant: Tenant) -> Result<Vec<ChatLabel>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok::<_, Failure>(channel_conversations::labels(tx, tenant)?.into_iter().map(shown).collect())
+            access::workspace(tx)?;
+            Ok::<_, Failure>(channel_conversations::labels(tx)?.into_iter().map(shown).collect())
         })
         .await
 }
@@ -230,13 +230,13 @@ pub async fn make_label(
     }
     let context = app.context();
     let row = LabelRow { id: context.ids.make(), name, color: body.color.to_ascii_lowercase() };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace_for_update(tx, tenant)?;
-            if channel_conversations::labels(tx, tenant)?.len() >= MAX_LABELS {
+            access::workspace_for_update(tx)?;
+            if channel_conversations::labels(tx)?.len() >= MAX_LABELS {
                 return Err(Failure::conflict(format!("the workspace has {MAX_LABELS} labels already")));
             }
-            if !channel_conversations::insert_label(tx, tenant, &row)? {
+            if !channel_conversations::insert_label(tx, &row)? {
                 return Err(Failure::conflict("there is a label with this name"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
@@ -256,9 +256,9 @@ pub async fn delete_label(
     id: Id<ids::ChatLabel>,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if !channel_conversations::delete_label(tx, tenant, id)? {
+            if !channel_conversations::delete_label(tx, id)? {
                 return Err(Failure::not_found("label"));
             }
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?)
@@ -280,8 +280,8 @@ pub async fn set_labels(
     let context = app.context();
     app.store
         .tx(move |tx| {
-            chats::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))?;
-            let known = channel_conversations::labels(tx, tenant)?;
+            chats::get_for_update(&mut tx.of(tenant), id)?.ok_or_else(|| Failure::not_found("chat"))?;
+            let known = channel_conversations::labels(&mut tx.of(tenant))?;
             let mut given: Vec<LabelRow> = Vec::new();
             for (at, text) in wanted.iter().enumerate() {
                 let label = known.iter().find(|label| label.id.to_string() == *text).ok_or_else(|| {
@@ -292,7 +292,7 @@ pub async fn set_labels(
                 }
             }
             let ids: Vec<Id<ids::ChatLabel>> = given.iter().map(|label| label.id).collect();
-            channel_conversations::set_labels(tx, tenant, id, &ids)?;
+            channel_conversations::set_labels(&mut tx.of(tenant), id, &ids)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(given.into_iter().map(shown).collect())
         })

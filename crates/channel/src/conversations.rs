@@ -8,7 +8,7 @@ use domain::channel::notification::{Received, ReceivedContent};
 use domain::channel::{Direction, LocalError, MessageStatus, Source};
 use domain::chat::{Channel, EndCause, Origin, Role, State, background};
 use domain::ids::{Call, ChannelMessage, Id};
-use domain::tenant::Tenant;
+
 use domain::time::HOUR;
 use serde_json::{Map, Value};
 use store::agents::{self, AgentRow};
@@ -19,7 +19,7 @@ use store::channel_messages::{self, MessageRow};
 use store::chats::{self as store_chats, ChatRow};
 use store::contacts::{self, ContactRow};
 use store::workspaces::WorkspaceRow;
-use store::{Tx, calls, wallet};
+use store::{TenantTx, Tx, calls, wallet};
 
 use crate::events::MessageEvent;
 use crate::{media, voice_notes};
@@ -54,7 +54,7 @@ pub(crate) fn left_its_campaign(message: &MessageRow, before: MessageStatus) -> 
 
 /// The number of a message.
 fn number_of(tx: &mut Tx<'_>, message: &MessageRow) -> Result<Option<NumberRow>, Failure> {
-    Ok(channel_accounts::number_at_provider(tx, message.workspace, &message.phone_number_id)?)
+    Ok(channel_accounts::number_at_provider(&mut tx.of(message.workspace), &message.phone_number_id)?)
 }
 
 /// The open chat with the person of a message on its number, locked until the transaction ends.
@@ -64,12 +64,12 @@ fn open_chat(
     number: &NumberRow,
 ) -> Result<Option<(ChatRow, ChannelChatRow)>, Failure> {
     let tenant = message.workspace;
-    let Some(id) = channel_conversations::open_chat(tx, tenant, number.id, message.contact)? else {
+    let Some(id) = channel_conversations::open_chat(&mut tx.of(tenant), number.id, message.contact)? else {
         return Ok(None);
     };
-    let row = store_chats::get_for_update(tx, tenant, id)?.filter(|row| row.state != State::Ended);
+    let row = store_chats::get_for_update(&mut tx.of(tenant), id)?.filter(|row| row.state != State::Ended);
     let Some(row) = row else { return Ok(None) };
-    Ok(channel_conversations::get(tx, tenant, id)?.map(|carried| (row, carried)))
+    Ok(channel_conversations::get(&mut tx.of(tenant), id)?.map(|carried| (row, carried)))
 }
 
 // --- what customers send
@@ -115,7 +115,7 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, event: &MessageEvent<'_>) -> R
     let mut inbound = chats::InboundMessage { message: message.id, text, pending: false };
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
         refresh(tx, message, event.received, &mut carried)?;
-        channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+        channel_messages::set_chat(&mut tx.of(row.workspace), message.id, row.id, row.agent)?;
         if event.barred {
             chats::started(tx, env, &mut row, Role::User, message.id, &inbound.text)?;
             return session::end(tx, env, &mut row, EndCause::OptedOut);
@@ -131,7 +131,7 @@ fn inbound(app: &App, tx: &mut Tx<'_>, env: &Env, event: &MessageEvent<'_>) -> R
         return Ok(());
     }
     let Some(mut row) = open_for(tx, env, message, event.received, &number)? else { return Ok(()) };
-    channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+    channel_messages::set_chat(&mut tx.of(row.workspace), message.id, row.id, row.agent)?;
     inbound.pending = pending(app, tx, message, &row)?;
     chats::receive(tx, env, &mut row, &inbound)?;
     Ok(())
@@ -189,32 +189,32 @@ fn open_for(
 ) -> Result<Option<ChatRow>, Failure> {
     let tenant = message.workspace;
     let Some(agent) = number.agent else { return Ok(None) };
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(&mut tx.of(tenant))?;
     if workspace.suspended
         || !access::feature_on(&workspace, "chatappChannel")
         || !access::feature_on(&workspace, "chatappAgents")
     {
         return Ok(None);
     }
-    let Some(agent) = agents::get_shared(tx, tenant, agent)? else { return Ok(None) };
+    let Some(agent) = agents::get_shared(&mut tx.of(tenant), agent)? else { return Ok(None) };
     if agent.channel != AgentChannel::Chat {
         return Ok(None);
     }
-    let Some(contact) = contacts::get(tx, tenant, message.contact)? else { return Ok(None) };
+    let Some(contact) = contacts::get(&mut tx.of(tenant), message.contact)? else { return Ok(None) };
     let last = last_sent(tx, env, message)?;
     // Who answers a campaign brings the values of their row of its list.
     let brought = match &last {
-        Some((id, Source::Campaign, _)) => channel_campaigns::answered(tx, tenant, *id)?,
+        Some((id, Source::Campaign, _)) => channel_campaigns::answered(&mut tx.of(tenant), *id)?,
         _ => None,
     };
     let (list_row, variables) =
         brought.map_or_else(Default::default, |brought| (Some(brought.list_row), brought.variables));
-    let taker = taker(tx, env, tenant, &workspace, &agent, &variables)?;
+    let taker = taker(&mut tx.of(tenant), env, &workspace, &agent, &variables)?;
     let price = match taker {
         Taker::Agent { price } => price,
         Taker::Nobody(_) => 0,
     };
-    let (origin, linked_call, before) = origin(tx, tenant, last, &taker)?;
+    let (origin, linked_call, before) = origin(&mut tx.of(tenant), last, &taker)?;
     let mut row = chats::fresh(env, tenant, env.context.ids.make(), &agent, Channel::Chatapp, price);
     let carried = ChannelChatRow {
         thread: Some(message.thread),
@@ -227,7 +227,7 @@ fn open_for(
         ad_referral: received
             .and_then(|received| received.referral.as_ref())
             .and_then(|referral| serde_json::to_value(referral).ok()),
-        background: background_of(tx, tenant, linked_call, before)?,
+        background: background_of(&mut tx.of(tenant), linked_call, before)?,
         variables,
         list_row,
         ..carried(&row, &contact, number)
@@ -241,9 +241,8 @@ fn open_for(
 }
 
 fn taker(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     workspace: &WorkspaceRow,
     agent: &AgentRow,
     variables: &Map<String, Value>,
@@ -251,16 +250,16 @@ fn taker(
     if agent.status != Status::Active {
         return Ok(Taker::Nobody("agent_unavailable"));
     }
-    match chats::check_runs(tx, env, tenant, agent, variables) {
+    match chats::check_runs(tx, env, agent, variables) {
         Ok(()) => {}
         Err(failure) if failure.error.status >= 500 => return Err(failure),
         Err(_) => return Ok(Taker::Nobody("agent_unavailable")),
     }
-    if !chats::are_open(tx, tenant, agent.id, env.context.now)? {
+    if !chats::are_open(tx, agent.id, env.context.now)? {
         return Ok(Taker::Nobody("outside_business_hours"));
     }
     let price = workspace.cost_per_chat;
-    if !wallet::hold(tx, tenant, price, 0)? {
+    if !wallet::hold(tx, price, 0)? {
         return Ok(Taker::Nobody("insufficient_balance"));
     }
     Ok(Taker::Agent { price })
@@ -272,18 +271,17 @@ type LastSent = Option<(Id<ChannelMessage>, Source, Option<String>)>;
 fn last_sent(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<LastSent, Failure> {
     let since = env.context.now.plus(-ANSWERS);
     let number = &message.phone_number_id;
-    Ok(channel_conversations::last_sent(tx, message.workspace, message.contact, number, since)?)
+    Ok(channel_conversations::last_sent(&mut tx.of(message.workspace), message.contact, number, since)?)
 }
 
 /// How a chat began that a customer's message opens: the call and the words that it answers, if it does.
 fn origin(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     last: LastSent,
     taker: &Taker,
 ) -> Result<(Origin, Option<Id<Call>>, Option<String>), Failure> {
     let (origin, call, words) = match last {
-        Some((id, Source::VoiceTool, words)) => match channel_conversations::call_of(tx, tenant, id)? {
+        Some((id, Source::VoiceTool, words)) => match channel_conversations::call_of(tx, id)? {
             Some(call) => (Origin::CallFollowup, Some(call), words),
             None => (Origin::Inbound, None, None),
         },
@@ -300,13 +298,12 @@ fn origin(
 /// What the agent is told of what the customer answers: the message, and the summary of the call during which it was
 /// sent, if the call has one by then.
 fn background_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     call: Option<Id<Call>>,
     message: Option<String>,
 ) -> Result<Option<String>, Failure> {
     let summary = match call {
-        Some(call) => calls::content(tx, tenant, call)?.summary,
+        Some(call) => calls::content(tx, call)?.summary,
         None => None,
     };
     let summary = summary.map(|summary| background::clean(&summary)).filter(|summary| !summary.is_empty());
@@ -371,7 +368,7 @@ fn outbound(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Fail
     }
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
     let Some((mut row, _)) = open_chat(tx, message, &number)? else { return Ok(()) };
-    channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
+    channel_messages::set_chat(&mut tx.of(row.workspace), message.id, row.id, row.agent)?;
     let text = message.words.clone().unwrap_or_else(|| format!("[{}]", message.kind));
     chats::started(tx, env, &mut row, Role::Human, message.id, &text)
 }
@@ -391,11 +388,13 @@ fn failed(tx: &mut Tx<'_>, env: &Env, message: &MessageRow) -> Result<(), Failur
         }
         (None, _) => return Ok(()),
     };
-    let Some(mut row) = store_chats::get_for_update(tx, message.workspace, chat)? else { return Ok(()) };
+    let Some(mut row) = store_chats::get_for_update(&mut tx.of(message.workspace), chat)? else {
+        return Ok(());
+    };
     if row.state == State::Ended {
         return Ok(());
     }
-    let carried = channel_conversations::get(tx, message.workspace, chat)?;
+    let carried = channel_conversations::get(&mut tx.of(message.workspace), chat)?;
     let opens = carried.is_some_and(|carried| carried.opening == Some(message.id));
     if opens && row.customer_messages == 0 {
         return session::end(tx, env, &mut row, EndCause::TemplateFailed);

@@ -6,8 +6,8 @@ use app::contact_policy;
 use app::erasure::ErasedPerson;
 use app::{Context, Failure};
 use domain::channel::{MessageStatus, Recipient};
-use domain::tenant::Tenant;
-use store::{Tx, channel_consents, channel_messages, contacts};
+
+use store::{TenantTx, channel_consents, channel_messages, contacts};
 
 use crate::campaigns::outcomes;
 use crate::{media, notification_queue};
@@ -17,15 +17,14 @@ const STEP: i64 = 500;
 
 /// Erases a person's messages.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
     let mut addresses: Vec<String> = person.numbers.iter().map(ToString::to_string).collect();
     for id in &person.contacts {
-        if let Some(row) = contacts::get(tx, tenant, *id)? {
+        if let Some(row) = contacts::get(tx, *id)? {
             addresses.extend(row.phone);
             addresses.extend(row.chatapp_user_id);
         }
@@ -34,14 +33,14 @@ pub fn erase(
     addresses.dedup();
     let recipients: Vec<Recipient> =
         addresses.iter().filter_map(|address| Recipient::parse(address)).collect();
-    notification_queue::forget_people(tx, &context.keyring, tenant, &recipients)?;
+    notification_queue::forget_people(tx, &context.keyring, &recipients)?;
     for address in &addresses {
         let hash = contact_policy::person_hash(&context.keyring, address);
-        channel_consents::erase(tx, tenant, &hash, context.now)?;
+        channel_consents::erase(tx, &hash, context.now)?;
     }
     let mut after = String::new();
     loop {
-        let rows = channel_messages::of_contacts(tx, tenant, &person.contacts, &after, STEP)?;
+        let rows = channel_messages::of_contacts(tx, &person.contacts, &after, STEP)?;
         for row in &rows {
             if row.media.is_some() {
                 media::forget(tx, &mut row.clone(), context.now)?;
@@ -51,7 +50,7 @@ pub fn erase(
                 outcomes::erased(tx, row)?;
             }
             erased.messages += u64::from(row.status != MessageStatus::Deleted);
-            channel_messages::erase(tx, tenant, row.id, context.now)?;
+            channel_messages::erase(tx, row.id, context.now)?;
         }
         match rows.last() {
             Some(last) if rows.len() as i64 == STEP => after = last.id.to_string(),

@@ -16,7 +16,7 @@ use domain::chat::{Channel, EndCause, Origin, State, background};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, json};
-use store::Tx;
+use store::TenantTx;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self as store_chats, ChatRow};
 use store::members::{self, MemberRow};
@@ -24,22 +24,18 @@ use store::members::{self, MemberRow};
 use crate::conversation_views::one;
 
 /// A conversation on the channel, locked until the transaction ends.
-pub(crate) fn find(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Chat>,
-) -> Result<(ChatRow, ChannelChatRow), Failure> {
+pub(crate) fn find(tx: &mut TenantTx, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
     let missing = || Failure::not_found("conversation");
-    let row = store_chats::get_for_update(tx, tenant, id)?
+    let row = store_chats::get_for_update(tx, id)?
         .filter(|row| row.channel == Channel::Chatapp)
         .ok_or_else(missing)?;
-    let carried = channel_conversations::get(tx, tenant, id)?.ok_or_else(missing)?;
+    let carried = channel_conversations::get(tx, id)?.ok_or_else(missing)?;
     Ok((row, carried))
 }
 
 /// [`find`] for a conversation that is not over.
-fn find_open(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
-    let (row, carried) = find(tx, tenant, id)?;
+fn find_open(tx: &mut TenantTx, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
+    let (row, carried) = find(tx, id)?;
     if row.state == State::Ended || row.wish.is_some() {
         return Err(Failure::plain(codes::CONVERSATION_ENDED));
     }
@@ -62,16 +58,16 @@ pub async fn end(
     id: Id<Chat>,
 ) -> Result<EndedConversation, Failure> {
     let env = Env::of(app);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let (mut row, carried) = find(tx, tenant, id)?;
+            access::workspace(tx)?;
+            let (mut row, carried) = find(tx, id)?;
             if mode == Mode::Test {
                 let conversation = simulated_end(&env, &row, carried);
                 return Ok(EndedConversation { conversation, livemode: false });
             }
             session::end(tx, &env, &mut row, EndCause::Completed)?;
-            Ok(EndedConversation { conversation: one(tx, tenant, row)?, livemode: true })
+            Ok(EndedConversation { conversation: one(tx, row)?, livemode: true })
         })
         .await
 }
@@ -116,10 +112,10 @@ pub async fn take_over(
 ) -> Result<TakenOverConversation, Failure> {
     let env = Env::of(app);
     let already = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let (mut row, mut carried) = find_open(tx, tenant, id)?;
+            access::workspace(tx)?;
+            let (mut row, mut carried) = find_open(tx, id)?;
             if with_teammate(&row) {
                 return Err(Failure::plain(codes::HELD_BY_TEAMMATE));
             }
@@ -160,7 +156,7 @@ pub async fn hand_back(
         return Err(Failure::field("messages", format!("must have at most {} KB", MAX_PRIOR_BYTES / 1024)));
     }
     let env = Env::of(app);
-    let already = app.store.tx(move |tx| hand_back_in(tx, &env, tenant, mode, id, &body)).await?;
+    let already = app.of(tenant).tx(move |tx| hand_back_in(tx, &env, mode, id, &body)).await?;
     Ok(HandedBackConversation {
         id,
         status: WithAgent::WithAgent,
@@ -170,15 +166,14 @@ pub async fn hand_back(
 }
 
 fn hand_back_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     mode: Mode,
     id: Id<Chat>,
     body: &ConversationHandback,
 ) -> Result<bool, Failure> {
-    access::workspace(tx, tenant)?;
-    let (mut row, mut carried) = find_open(tx, tenant, id)?;
+    access::workspace(tx)?;
+    let (mut row, mut carried) = find_open(tx, id)?;
     if with_teammate(&row) {
         return Err(Failure::plain(codes::HELD_BY_TEAMMATE));
     }
@@ -206,7 +201,7 @@ fn hand_back_in(
     let told = json!({"by": "helpdesk", "note": body.note, "messagesAdded": added});
     chats::give_back(tx, env, &mut row, told)?;
     // A node that waits for the person's return goes on at once.
-    let waits = match store_chats::state(tx, tenant, id)?.conversation {
+    let waits = match store_chats::state(tx, id)?.conversation {
         Some(text) => chats::waits_for_return(&session::read_state(&text)?),
         None => false,
     };
@@ -241,14 +236,14 @@ pub async fn assign(
     let assigned_to = app
         .store
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let (mut row, carried) = find_open(tx, tenant, id)?;
+            access::workspace(&mut tx.of(tenant))?;
+            let (mut row, carried) = find_open(&mut tx.of(tenant), id)?;
             let wanted = |member: &MemberRow| match (&body.user_id, &body.email) {
                 (Some(user), _) => member.id.to_string() == *user,
                 (None, Some(email)) => member.email.eq_ignore_ascii_case(email.trim()),
                 (None, None) => false,
             };
-            let member = members::list(tx, tenant)?
+            let member = members::list(&mut tx.of(tenant))?
                 .into_iter()
                 .find(wanted)
                 .filter(may_reply)
@@ -271,7 +266,7 @@ pub async fn assign(
 /// # Errors
 /// 404 without the workspace.
 pub async fn assignees(app: &App, tenant: Tenant) -> Result<Vec<Assignee>, Failure> {
-    let members = app.store.read(move |tx| members::list(tx, tenant)).await?;
+    let members = app.of(tenant).read(move |tx| members::list(tx)).await?;
     let shown = |member: MemberRow| Assignee { user_id: member.id, name: member.name, email: member.email };
     Ok(members.into_iter().filter(may_reply).map(shown).collect())
 }

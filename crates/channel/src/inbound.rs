@@ -14,7 +14,7 @@ use domain::time::{DAY, Timestamp};
 use serde_json::json;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::{self, ContactRow};
-use store::{Tx, channel_consents, channel_conversations};
+use store::{TenantTx, channel_consents, channel_conversations};
 
 use crate::events::MessageEvent;
 use crate::messages::{self, Incoming, New};
@@ -27,49 +27,49 @@ const MAX_WORDS: usize = 65_536;
 /// Stores a customer's message, once, and applies stop words.
 pub fn message(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: &Number,
     received_at: Timestamp,
     received: &Received,
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     let context = app.context();
-    let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &received.id)?;
+    let known = channel_messages::at_provider_for_update(tx, &number.phone_number_id, &received.id)?;
     if known.is_some() {
         return Ok(());
     }
     match &received.what {
         ReceivedContent::Edit { original, text } => {
-            return edited(app, tx, &context, tenant, number, received, original, text.as_deref());
+            return edited(app, tx, &context, number, received, original, text.as_deref());
         }
         ReceivedContent::Revoke { original } => {
-            return revoked(app, tx, &context, tenant, number, received, original);
+            return revoked(app, tx, &context, number, received, original);
         }
         ReceivedContent::System { phone, user_id, .. } => {
-            if let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? {
-                people::moved(tx, &context, tenant, contact.id, *phone, user_id.clone())?;
+            if let Some(contact) = people::who_wrote(tx, &context, &received.from)? {
+                people::moved(tx, &context, contact.id, *phone, user_id.clone())?;
             }
             return Ok(());
         }
         _ => {}
     }
-    let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? else { return Ok(()) };
+    let Some(contact) = people::who_wrote(tx, &context, &received.from)? else { return Ok(()) };
     let to = received.from.address();
-    let mut standing = contact_policy::standing(tx, &context, tenant, Some(&contact), to.as_ref())?;
+    let mut standing = contact_policy::standing(tx, &context, Some(&contact), to.as_ref())?;
     if standing.consent.erased_at.is_some() {
         for person in contact_policy::hashes(&context.keyring, Some(&contact), to.as_ref()) {
-            channel_consents::came_back(tx, tenant, &person, context.now)?;
+            channel_consents::came_back(tx, &person, context.now)?;
         }
         standing.consent.erased_at = None;
     }
     // By the provider's clock, but never ahead of ours: it opens the window.
     let at = received.at.min(received_at);
-    let mut thread = thread(tx, &context, tenant, number, contact.id)?;
+    let mut thread = thread(tx, &context, number, contact.id)?;
     thread.received_at = thread.received_at.max(Some(at));
     thread.last_at = context.now;
-    channel_messages::save_thread(tx, tenant, &thread)?;
-    contacts::touch(tx, tenant, contact.id, context.now)?;
-    let received = &with_own_ids(tx, tenant, number, received)?;
+    channel_messages::save_thread(tx, &thread)?;
+    contacts::touch(tx, contact.id, context.now)?;
+    let received = &with_own_ids(tx, number, received)?;
     let row = row_of(&context, tenant, number, &contact, &thread, received, at)?;
     if !channel_messages::insert(tx, &row)? {
         return Ok(());
@@ -77,26 +77,21 @@ pub fn message(
     if row.media_at.is_some() {
         tx.wake(topics::CHANNEL_SENDS);
     }
-    let stop_word = said(&received.what, answers(tx, &context, tenant, number, &contact, received)?);
+    let stop_word = said(&received.what, answers(tx, &context, number, &contact, received)?);
     // Before anybody hears of the message: who follows sees how the person stands now.
     if let Some(stop_word) = stop_word {
-        obey(app, tx, &context, tenant, number, &contact, to.as_ref(), stop_word)?;
-        standing = contact_policy::standing(tx, &context, tenant, Some(&contact), to.as_ref())?;
+        obey(app, tx, &context, number, &contact, to.as_ref(), stop_word)?;
+        standing = contact_policy::standing(tx, &context, Some(&contact), to.as_ref())?;
     }
     let incoming = Incoming { received, stop_word, barred: standing.bars_messages(false).is_some() };
     messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some(incoming))
 }
 
 /// Replaces the provider's ids of the messages that it replies or reacts to with our ids, where known.
-fn with_own_ids(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    number: &Number,
-    received: &Received,
-) -> Result<Received, Failure> {
+fn with_own_ids(tx: &mut TenantTx, number: &Number, received: &Received) -> Result<Received, Failure> {
     let mut received = received.clone();
     let mut named = |id: &mut String| -> Result<(), Failure> {
-        if let Some(known) = channel_messages::id_at_provider(tx, tenant, &number.phone_number_id, id)? {
+        if let Some(known) = channel_messages::id_at_provider(tx, &number.phone_number_id, id)? {
             *id = known.to_string();
         }
         Ok(())
@@ -111,14 +106,15 @@ fn with_own_ids(
 }
 
 /// A message that somebody of the business wrote in the provider's own app.
-pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &Echo) -> Result<(), Failure> {
+pub fn echo(app: &App, tx: &mut TenantTx, number: &Number, echo: &Echo) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     let context = app.context();
-    let known = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &echo.id)?;
+    let known = channel_messages::at_provider_for_update(tx, &number.phone_number_id, &echo.id)?;
     if known.is_some() {
         return Ok(());
     }
-    let Some(contact) = people::who_wrote(tx, &context, tenant, &echo.to)? else { return Ok(()) };
-    let thread = thread(tx, &context, tenant, number, contact.id)?;
+    let Some(contact) = people::who_wrote(tx, &context, &echo.to)? else { return Ok(()) };
+    let thread = thread(tx, &context, number, contact.id)?;
     let received = Received {
         from: echo.to.clone(),
         id: echo.id.clone(),
@@ -143,13 +139,13 @@ pub fn echo(app: &App, tx: &mut Tx<'_>, tenant: Tenant, number: &Number, echo: &
 }
 
 /// A customer stopped or allowed marketing with the provider.
-pub fn preference(app: &App, tx: &mut Tx<'_>, tenant: Tenant, told: &Preference) -> Result<(), Failure> {
+pub fn preference(app: &App, tx: &mut TenantTx, told: &Preference) -> Result<(), Failure> {
     let context = app.context();
     let Some(to) = told.person.address() else { return Ok(()) };
-    let contact = people::find(tx, tenant, &to)?;
+    let contact = people::find(tx, &to)?;
     let stopped = told.stopped.then(|| told.at.min(context.now));
     for person in contact_policy::hashes(&context.keyring, contact.as_ref(), Some(&to)) {
-        channel_consents::marketing(tx, tenant, &person, stopped, context.now)?;
+        channel_consents::marketing(tx, &person, stopped, context.now)?;
     }
     Ok(())
 }
@@ -159,9 +155,8 @@ const ANSWERED: i64 = 3 * DAY;
 
 /// Whether an ambiguous stop word answers a question of the business, or quotes one of its messages.
 fn answers(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     contact: &ContactRow,
     received: &Received,
@@ -178,7 +173,7 @@ fn answers(
         return Ok(true);
     }
     let since = context.now.plus(-ANSWERED);
-    let last = channel_conversations::last_sent(tx, tenant, contact.id, &number.phone_number_id, since)?;
+    let last = channel_conversations::last_sent(tx, contact.id, &number.phone_number_id, since)?;
     let asked = last.and_then(|(_, _, words)| words);
     Ok(asked.is_some_and(|words| words.contains(['?', '？', '؟'])))
 }
@@ -215,9 +210,8 @@ fn said(what: &ReceivedContent, answers: bool) -> Option<StopWord> {
 #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
 fn obey(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     contact: &ContactRow,
     to: Option<&Recipient>,
@@ -229,47 +223,47 @@ fn obey(
             StopWord::StopMarketing => (Some(context.now), Decision::Blocked, "withdrawn"),
             _ => (None, Decision::Allowed, "restored"),
         };
-        let before = channel_consents::of(tx, tenant, &people)?.marketing_stopped_at.is_some();
+        let before = channel_consents::of(tx, &people)?.marketing_stopped_at.is_some();
         for person in &people {
-            channel_consents::marketing(tx, tenant, person, stopped, context.now)?;
+            channel_consents::marketing(tx, person, stopped, context.now)?;
         }
         if before != stopped.is_some() {
             let about = json!({"source": "chatapp", "channel": "chatapp", "scope": "marketing"});
             let id: Id<Consent> = context.ids.make();
-            do_not_call::record_consent(tx, context, tenant, contact, decision, outcome, &about, id)?;
+            do_not_call::record_consent(tx, context, contact, decision, outcome, &about, id)?;
         }
         return Ok(());
     }
     if stop_word == StopWord::Start {
         let mut started = false;
         for person in &people {
-            started |= channel_consents::start(tx, tenant, person, context.now)?;
+            started |= channel_consents::start(tx, person, context.now)?;
         }
         if started {
-            prove(tx, context, tenant, contact, Decision::Allowed, "restored")?;
+            prove(tx, context, contact, Decision::Allowed, "restored")?;
         }
         return Ok(());
     }
     let mut stopped = false;
     for person in &people {
-        stopped |= channel_consents::stop(tx, tenant, person, "chatapp", context.now)?;
+        stopped |= channel_consents::stop(tx, person, "chatapp", context.now)?;
     }
-    let now = contacts::get_for_update(tx, tenant, contact.id)?;
+    let now = contacts::get_for_update(tx, contact.id)?;
     // Who stops everything is told of and proved once, as one who may not be called either.
     let told_by_calls = stop_word == StopWord::StopAll
         && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
     if stopped && !told_by_calls {
-        opted_out(tx, context, tenant, contact)?;
-        prove(tx, context, tenant, contact, Decision::Blocked, "withdrawn")?;
+        opted_out(tx, context, contact)?;
+        prove(tx, context, contact, Decision::Blocked, "withdrawn")?;
     }
     if stop_word == StopWord::StopAll {
         let contact = now.as_ref().unwrap_or(contact);
-        do_not_call::opt_out_contact(tx, context, tenant, contact, do_not_call::Source::Chatapp)?;
+        do_not_call::opt_out_contact(tx, context, contact, do_not_call::Source::Chatapp)?;
     }
     // One confirmation, ever, whichever of the person's addresses it was.
     let mut first = false;
     for (at, person) in people.iter().enumerate() {
-        let fresh = channel_consents::confirm(tx, tenant, person, context.now)?;
+        let fresh = channel_consents::confirm(tx, person, context.now)?;
         first = if at == 0 { fresh } else { first && fresh };
     }
     if let (true, Some(to)) = (first, to) {
@@ -288,7 +282,7 @@ fn obey(
             at_once: false,
             keep_refused: true,
         };
-        messages::put(app, tx, tenant, &confirmation)?;
+        messages::put(app, tx, &confirmation)?;
     }
     Ok(())
 }
@@ -307,12 +301,7 @@ fn confirmation(language: &str, stop_word: StopWord) -> &'static str {
     }
 }
 
-fn opted_out(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    contact: &ContactRow,
-) -> Result<(), Failure> {
+fn opted_out(tx: &mut TenantTx, context: &Context, contact: &ContactRow) -> Result<(), Failure> {
     let data = json!({
         "contactId": contact.id,
         "externalRef": contact.external_ref,
@@ -324,29 +313,26 @@ fn opted_out(
     events::emit(
         tx,
         context,
-        tenant,
         NewEvent { kind: "contact.opted_out", mode: Mode::Live, agent: None, contact: Some(&id), data },
     )?;
     Ok(())
 }
 
 fn prove(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: &ContactRow,
     decision: Decision,
     outcome: &str,
 ) -> Result<(), Failure> {
     let about = json!({"source": "chatapp", "channel": "chatapp"});
     let id: Id<Consent> = context.ids.make();
-    do_not_call::record_consent(tx, context, tenant, contact, decision, outcome, &about, id)
+    do_not_call::record_consent(tx, context, contact, decision, outcome, &about, id)
 }
 
 fn thread(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     contact: Id<domain::ids::Contact>,
 ) -> Result<ThreadRow, Failure> {
@@ -359,7 +345,7 @@ fn thread(
         used: 0,
         created_at: context.now,
     };
-    Ok(channel_messages::thread_for_update(tx, tenant, &new)?)
+    Ok(channel_messages::thread_for_update(tx, &new)?)
 }
 
 /// The type of a received message, and its text.
@@ -441,16 +427,11 @@ fn row_of(
 }
 
 /// The contact of the author of an edited or deleted message; none is added.
-fn author(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    person: &Person,
-) -> Result<Option<ContactRow>, Failure> {
+fn author(tx: &mut TenantTx, context: &Context, person: &Person) -> Result<Option<ContactRow>, Failure> {
     let addresses = [person.phone.map(Recipient::Phone), person.user_id.clone().map(Recipient::UserId)];
     for address in addresses.into_iter().flatten() {
-        if people::find(tx, tenant, &address)?.is_some() {
-            return people::who_wrote(tx, context, tenant, person);
+        if people::find(tx, &address)?.is_some() {
+            return people::who_wrote(tx, context, person);
         }
     }
     Ok(None)
@@ -458,13 +439,12 @@ fn author(
 
 /// The message, if this person wrote it: others' messages are not theirs to change.
 fn own(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: &Number,
     author: &ContactRow,
     original: &str,
 ) -> Result<Option<MessageRow>, Failure> {
-    let row = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, original)?;
+    let row = channel_messages::at_provider_for_update(tx, &number.phone_number_id, original)?;
     Ok(row.filter(|row| row.direction == Direction::Inbound && row.contact == author.id))
 }
 
@@ -472,26 +452,25 @@ fn own(
 #[allow(clippy::too_many_arguments, reason = "the parts of one message")]
 fn edited(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     received: &Received,
     original: &str,
     text: Option<&str>,
 ) -> Result<(), Failure> {
-    let author = author(tx, context, tenant, &received.from)?;
+    let author = author(tx, context, &received.from)?;
     let answers = match &author {
-        Some(author) => answers(tx, context, tenant, number, author, received)?,
+        Some(author) => answers(tx, context, number, author, received)?,
         None => false,
     };
     let stop_word = text.and_then(|text| consent::stop_word(text, answers));
     let author = match author {
-        None if stop_word.is_some() => people::who_wrote(tx, context, tenant, &received.from)?,
+        None if stop_word.is_some() => people::who_wrote(tx, context, &received.from)?,
         known => known,
     };
     let Some(author) = author else { return Ok(()) };
-    let row = own(tx, tenant, number, &author, original)?;
+    let row = own(tx, number, &author, original)?;
     let mut row = row.filter(|row| row.status == MessageStatus::Received);
     if let Some(row) = &mut row {
         row.words = text.map(|text| text.chars().take(MAX_WORDS).collect());
@@ -499,7 +478,7 @@ fn edited(
         channel_messages::save(tx, row)?;
     }
     let Some(stop_word) = stop_word else { return Ok(()) };
-    obey(app, tx, context, tenant, number, &author, received.from.address().as_ref(), stop_word)?;
+    obey(app, tx, context, number, &author, received.from.address().as_ref(), stop_word)?;
     match &row {
         // Their conversation ends, as it does with a message.
         Some(message) if matches!(stop_word, StopWord::StopMessages | StopWord::StopAll) => {
@@ -514,15 +493,14 @@ fn edited(
 /// The customer deleted an earlier message.
 fn revoked(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     received: &Received,
     original: &str,
 ) -> Result<(), Failure> {
-    let Some(author) = author(tx, context, tenant, &received.from)? else { return Ok(()) };
-    let Some(mut row) = own(tx, tenant, number, &author, original)? else { return Ok(()) };
+    let Some(author) = author(tx, context, &received.from)? else { return Ok(()) };
+    let Some(mut row) = own(tx, number, &author, original)? else { return Ok(()) };
     let before = row.status;
     let Some(status) = row.status.after(Happened::Removed) else { return Ok(()) };
     row.status = status;

@@ -15,7 +15,7 @@ use domain::channel::{Notification, ProviderKind, Recipient};
 use domain::ids::{ChannelConnection, Id};
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
-use store::Tx;
+use store::TenantTx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
 
@@ -223,7 +223,8 @@ pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
     // With nothing but what waits for its next try, or without a store, it rests for a moment.
     let now = app.clock.now();
     let until = if worked > 0 { now } else { now.plus(SECOND) };
-    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, until)?)).await;
+    let back =
+        app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(&mut tx.of(tenant), id, until)?)).await;
     if let Err(failure) = back {
         failure.warn_about(id, "a connection of the messaging channel waits for the end of its lease");
     }
@@ -233,10 +234,10 @@ pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
 async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<usize, Failure> {
     let now = app.clock.now();
     let (connection, rows) = app
-        .store
+        .of(tenant)
         .read(move |tx| {
             let connection = channel_accounts::by_id(tx, id)?;
-            Ok::<_, Failure>((connection, channel_inbox::due(tx, tenant, id, now, BATCH)?))
+            Ok::<_, Failure>((connection, channel_inbox::due(tx, id, now, BATCH)?))
         })
         .await?;
     let Some(connection) = connection else { return Ok(0) };
@@ -310,12 +311,12 @@ async fn work_lane(app: &Arc<App>, connection: &ConnectionRow, rows: Vec<Notific
         }
         let (tenant, at) = (connection.workspace, app.clock.now().plus(SECOND << (2 * attempts)));
         let stored = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
                 if given_up {
-                    channel_inbox::done(tx, tenant, id)?;
+                    channel_inbox::done(tx, id)?;
                 } else {
-                    channel_inbox::again(tx, tenant, &row, attempts, at)?;
+                    channel_inbox::again(tx, &row, attempts, at)?;
                 }
                 Ok::<_, Failure>(())
             })
@@ -354,12 +355,11 @@ async fn work_batch(
     app.store
         .tx(move |tx| {
             let tenant = connection.workspace;
-            let worked = channel_inbox::done_each(tx, tenant, &ids)?;
+            let worked = channel_inbox::done_each(&mut tx.of(tenant), &ids)?;
             let about = items.iter().filter(|(id, ..)| worked.contains(id));
             prefetch::notifications(
-                tx,
+                &mut tx.of(tenant),
                 &app_.context(),
-                tenant,
                 about.map(|(_, number, _, notification)| (number.as_deref(), notification)),
             )?;
             for (id, number, received_at, notification) in &items {
@@ -390,12 +390,11 @@ pub async fn forget(app: &App) -> Result<bool, Failure> {
 
 /// Deletes a person's queued notifications.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let people: Vec<Recipient> = person.numbers.iter().map(|number| Recipient::Phone(*number)).collect();
-    forget_people(tx, &context.keyring, tenant, &people)
+    forget_people(tx, &context.keyring, &people)
 }

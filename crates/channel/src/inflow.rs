@@ -155,7 +155,7 @@ impl Inflow {
         }
         let (now, before) = (app.clock.now(), self.fill().stored);
         let row = connection.clone();
-        let counted = app.store.read(move |tx| channel_inbox::waiting(tx, row.workspace, row.id)).await?;
+        let counted = app.of(row.workspace).read(move |tx| channel_inbox::waiting(tx, row.id)).await?;
         let mut fill = self.fill();
         fill.counted = Some((now, counted));
         // What was stored meanwhile may be among the counted or not.

@@ -11,7 +11,7 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use serde_json::Value;
 use store::channel_messages::{self, MessageRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 use crate::accounts;
 use crate::providers::provider;
@@ -40,7 +40,7 @@ pub(crate) fn forget(tx: &mut Tx<'_>, row: &mut MessageRow, now: Timestamp) -> R
     }
     // A fetch that runs now may still store its object.
     let rest = if row.media_object.is_some() { now } else { now.plus(HOUR) };
-    channel_messages::owe_drop(tx, row.workspace, &key_of(row.id), rest)?;
+    channel_messages::owe_drop(&mut tx.of(row.workspace), &key_of(row.id), rest)?;
     row.media = None;
     row.media_object = None;
     row.media_bytes = None;
@@ -50,13 +50,8 @@ pub(crate) fn forget(tx: &mut Tx<'_>, row: &mut MessageRow, now: Timestamp) -> R
 }
 
 /// Schedules the deletion of a message's object, when its row is deleted.
-pub(crate) fn owe(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ChannelMessage>,
-    now: Timestamp,
-) -> Result<(), DbError> {
-    channel_messages::owe_drop(tx, tenant, &key_of(id), now)
+pub(crate) fn owe(tx: &mut TenantTx, id: Id<ChannelMessage>, now: Timestamp) -> Result<(), DbError> {
+    channel_messages::owe_drop(tx, &key_of(id), now)
 }
 
 /// Leases due files, at most `most`, for the caller to fetch.
@@ -83,7 +78,7 @@ pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
 pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     let (tenant, id) = (row.workspace, row.id);
     let number = row.phone_number_id.clone();
-    let known = app.store.read(move |tx| numbers::number_of(tx, tenant, &number)).await?;
+    let known = app.of(tenant).read(move |tx| numbers::number_of(tx, &number)).await?;
     let media = row.media.clone().unwrap_or_default();
     let text = |name: &str| media.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (Some(_), Some(kind)) = (known, MediaKind::parse(&text("type"))) else {
@@ -113,9 +108,9 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
     }
     let (now, teller) = (app.clock.now(), app.clone());
     let awaited = voice_notes::is_note(&row) || may_be_document(&row);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = channel_messages::get_for_update(tx, tenant, id)?;
+            let row = channel_messages::get_for_update(tx, id)?;
             match row.filter(|row| row.media_at.is_some()) {
                 Some(mut row) => {
                     row.words = row.words.take().or_else(|| words.clone());
@@ -125,13 +120,13 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
                     row.updated_at = now;
                     channel_messages::save(tx, &row)?;
                     if awaited {
-                        voice_notes::notify(&teller, tx, tenant, id, words.as_deref())?;
+                        voice_notes::notify(&teller, tx, id, words.as_deref())?;
                     }
                 }
                 // It was erased meanwhile.
                 None => {
                     tx.wake(topics::CHANNEL_SENDS);
-                    channel_messages::owe_drop(tx, tenant, &key, now)?;
+                    channel_messages::owe_drop(tx, &key, now)?;
                 }
             }
             Ok::<_, Failure>(())
@@ -143,15 +138,15 @@ pub async fn fetch(app: &Arc<App>, row: MessageRow) -> Result<(), Failure> {
 /// Gives up a file that cannot be fetched.
 async fn give_up(app: &Arc<App>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<(), Failure> {
     let (now, teller) = (app.clock.now(), app.clone());
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            if let Some(mut row) = channel_messages::get_for_update(tx, tenant, id)? {
+            if let Some(mut row) = channel_messages::get_for_update(tx, id)? {
                 row.media_at = None;
                 row.updated_at = now;
                 channel_messages::save(tx, &row)?;
             }
             // Its conversation waits no longer.
-            voice_notes::notify(&teller, tx, tenant, id, None)
+            voice_notes::notify(&teller, tx, id, None)
         })
         .await?;
     Ok(())
@@ -166,7 +161,7 @@ pub async fn drop_due(app: &App) -> Result<(), DbError> {
         let whole = rows.len() as i64 >= DROPS;
         for (tenant, object) in rows {
             match app.clock.outside(app.ports.objects.delete(&object)).await {
-                Ok(()) => app.store.tx(move |tx| channel_messages::settle_drop(tx, tenant, &object)).await?,
+                Ok(()) => app.of(tenant).tx(move |tx| channel_messages::settle_drop(tx, &object)).await?,
                 Err(why) => tracing::warn!(%why, "a received file could not be dropped yet"),
             }
         }
@@ -192,7 +187,7 @@ pub struct KeptFile {
 /// # Errors
 /// 404 when it has none, or it was not fetched.
 pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<KeptFile, Failure> {
-    let row = app.store.read(move |tx| channel_messages::get(tx, tenant, id)).await?;
+    let row = app.of(tenant).read(move |tx| channel_messages::get(tx, id)).await?;
     let row = row.ok_or_else(|| Failure::not_found("message"))?;
     let (Some(object), Some(bytes)) = (row.media_object, row.media_bytes) else {
         return Err(Failure::not_found("media"));
@@ -234,10 +229,10 @@ pub async fn sweep(app: &App) -> Result<(), DbError> {
                 let old = channel_messages::made_before(tx, before, SWEEP)?;
                 for (tenant, id, object) in &old {
                     if object.is_some() {
-                        owe(tx, *tenant, *id, now)?;
+                        owe(&mut tx.of(*tenant), *id, now)?;
                         tx.wake(topics::CHANNEL_SENDS);
                     }
-                    channel_messages::remove(tx, *tenant, *id)?;
+                    channel_messages::remove(&mut tx.of(*tenant), *id)?;
                 }
                 Ok::<_, DbError>(old.len() as i64)
             })

@@ -10,9 +10,9 @@ use domain::channel::{Notification, Recipient};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, Timestamp};
 use runtime::crypto::Keyring;
-use store::Tx;
 use store::channel_accounts::ConnectionRow;
 use store::channel_inbox::{self, NotificationRow};
+use store::{TenantTx, Tx};
 
 /// Concurrent transactions of a connection.
 pub(crate) const AT_ONCE: usize = 8;
@@ -142,13 +142,13 @@ fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
 
 /// Deletes queued notifications by the channel addresses of a person.
 pub(crate) fn forget_people(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     keyring: &Keyring,
-    tenant: Tenant,
     people: &[Recipient],
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     let lanes: Vec<String> = people.iter().map(|person| lane(keyring, tenant, person)).collect();
-    channel_inbox::erase(tx, tenant, &lanes)?;
+    channel_inbox::erase(tx, &lanes)?;
     Ok(())
 }
 

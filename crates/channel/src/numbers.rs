@@ -18,7 +18,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use serde_json::json;
 use store::channel_accounts::{self, ConnectionRow, NumberRow};
-use store::{Tx, agents};
+use store::{TenantTx, agents};
 
 use crate::accounts::{account_of, brought, not_connected};
 use crate::campaigns::outcomes::on_account_event;
@@ -76,20 +76,20 @@ pub enum Which<'a> {
 ///
 /// # Errors
 /// 409 `chatapp_not_connected` without a connection or without such a number.
-pub fn sending_number(tx: &mut Tx<'_>, tenant: Tenant, which: Which<'_>) -> Result<Number, Failure> {
-    let connection = channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
+pub fn sending_number(tx: &mut TenantTx, which: Which<'_>) -> Result<Number, Failure> {
+    let connection = channel_accounts::get(tx)?.ok_or_else(not_connected)?;
     let row = match which {
-        Which::Default => channel_accounts::default_number(tx, tenant)?,
-        Which::Agent(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
-        Which::Number(id) => channel_accounts::number(tx, tenant, id)?,
-        Which::Provider(id) => channel_accounts::number_at_provider(tx, tenant, id)?,
+        Which::Default => channel_accounts::default_number(tx)?,
+        Which::Agent(agent) => channel_accounts::number_of_agent(tx, agent)?,
+        Which::Number(id) => channel_accounts::number(tx, id)?,
+        Which::Provider(id) => channel_accounts::number_at_provider(tx, id)?,
     };
     row.map(|row| number(&connection, row)).ok_or_else(not_connected)
 }
 
 /// A number by the provider's id of it; `None` when it is not connected any more.
-pub(crate) fn number_of(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Option<Number>, Failure> {
-    match sending_number(tx, tenant, Which::Provider(id)) {
+pub(crate) fn number_of(tx: &mut TenantTx, id: &str) -> Result<Option<Number>, Failure> {
+    match sending_number(tx, Which::Provider(id)) {
         Ok(number) => Ok(Some(number)),
         Err(failure) if failure.error == CHATAPP_NOT_CONNECTED => Ok(None),
         Err(failure) => Err(failure),
@@ -128,15 +128,15 @@ fn view(tier: Option<&String>, row: &NumberRow) -> View {
     }
 }
 
-fn rows(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<ChannelNumber>, View)>, Failure> {
-    let tier = channel_accounts::get(tx, tenant)?.and_then(|connection| connection.tier);
-    let rows = channel_accounts::numbers(tx, tenant)?;
+fn rows(tx: &mut TenantTx) -> Result<Vec<(Id<ChannelNumber>, View)>, Failure> {
+    let tier = channel_accounts::get(tx)?.and_then(|connection| connection.tier);
+    let rows = channel_accounts::numbers(tx)?;
     Ok(rows.iter().map(|row| (row.id, view(tier.as_ref(), row))).collect())
 }
 
 /// The numbers of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
-    let rows = app.store.read(move |tx| rows(tx, tenant)).await?;
+    let rows = app.of(tenant).read(move |tx| rows(tx)).await?;
     Ok(rows.into_iter().map(|(_, view)| view).collect())
 }
 
@@ -146,10 +146,10 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
 /// There is no such workspace.
 pub async fn bound(app: &App, tenant: Tenant) -> Result<Vec<BoundChannelNumber>, Failure> {
     let rows = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            rows(tx, tenant)
+            access::workspace(tx)?;
+            rows(tx)
         })
         .await?;
     Ok(rows.into_iter().map(|(id, number)| BoundChannelNumber { id, number }).collect())
@@ -206,14 +206,14 @@ async fn described(
 
 /// Whether nobody else has a number: this workspace with another id, or another workspace where it is new in this one.
 fn check_free(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     provider: ProviderKind,
     (phone_number_id, number): (&str, E164),
     is_new: bool,
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     let twin = |row: &NumberRow| row.number == number && row.phone_number_id != phone_number_id;
-    if channel_accounts::numbers(tx, tenant)?.iter().any(twin) {
+    if channel_accounts::numbers(tx)?.iter().any(twin) {
         return Err(Failure::conflict(
             "the number is bound with another phoneNumberId: release that one first",
         ));
@@ -246,40 +246,39 @@ pub async fn bind(
         None => None,
     };
     let (connection, bound) = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            let connection = channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
-            Ok::<_, Failure>((connection, channel_accounts::numbers(tx, tenant)?))
+            access::workspace(tx)?;
+            let connection = channel_accounts::get(tx)?.ok_or_else(not_connected)?;
+            Ok::<_, Failure>((connection, channel_accounts::numbers(tx)?))
         })
         .await?;
     let (state, number) = described(app, &connection, &bound, &body).await?;
     let context = app.context();
     app.store
         .tx(move |tx| {
-            access::workspace_for_update(tx, tenant)?;
-            let connection = channel_accounts::get_for_update(tx, tenant)?
+            access::workspace_for_update(&mut tx.of(tenant))?;
+            let connection = channel_accounts::get_for_update(&mut tx.of(tenant))?
                 .filter(|current| {
                     current.id == connection.id && current.business_account == connection.business_account
                 })
                 .ok_or_else(not_connected)?;
             if let Some(Some(agent)) = agent {
-                let row = agents::get_shared(tx, tenant, agent)?.ok_or_else(wrong_agent)?;
+                let row = agents::get_shared(&mut tx.of(tenant), agent)?.ok_or_else(wrong_agent)?;
                 if row.channel != Channel::Chat {
                     return Err(wrong_agent());
                 }
-                let other = channel_accounts::number_of_agent(tx, tenant, agent)?;
+                let other = channel_accounts::number_of_agent(&mut tx.of(tenant), agent)?;
                 if other.is_some_and(|other| other.phone_number_id != state.phone_number_id) {
                     return Err(Failure::conflict(
                         "the agent answers on another number: release that one first",
                     ));
                 }
             }
-            let known = channel_accounts::number_at_provider(tx, tenant, &state.phone_number_id)?;
-            let count = channel_accounts::count_numbers(tx, tenant)?;
+            let known = channel_accounts::number_at_provider(&mut tx.of(tenant), &state.phone_number_id)?;
+            let count = channel_accounts::count_numbers(&mut tx.of(tenant))?;
             check_free(
-                tx,
-                tenant,
+                &mut tx.of(tenant),
                 connection.provider,
                 (state.phone_number_id.as_str(), number),
                 known.is_none(),
@@ -311,15 +310,15 @@ pub async fn bind(
                 updated_at: context.now,
             };
             if is_default && !was_default {
-                channel_accounts::clear_default(tx, tenant)?;
+                channel_accounts::clear_default(&mut tx.of(tenant))?;
             }
             if known.is_some() {
-                channel_accounts::save_number(tx, tenant, &row)?;
+                channel_accounts::save_number(&mut tx.of(tenant), &row)?;
             } else {
-                channel_accounts::insert_number(tx, tenant, &row)?;
+                channel_accounts::insert_number(&mut tx.of(tenant), &row)?;
             }
             if let (None, Some(tier)) = (&connection.tier, &state.tier) {
-                channel_accounts::set_tier(tx, tenant, tier, context.now)?;
+                channel_accounts::set_tier(&mut tx.of(tenant), tier, context.now)?;
             }
             tx.wake(topics::CHANNEL_SENDS);
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
@@ -340,14 +339,14 @@ pub async fn release(
     id: &str,
 ) -> Result<Id<ChannelNumber>, Failure> {
     let (context, id) = (app.context(), id.to_owned());
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             let row = match id.parse::<Id<ChannelNumber>>() {
-                Ok(id) => channel_accounts::number(tx, tenant, id)?,
-                Err(_) => channel_accounts::number_at_provider(tx, tenant, &id)?,
+                Ok(id) => channel_accounts::number(tx, id)?,
+                Err(_) => channel_accounts::number_at_provider(tx, &id)?,
             };
             let row = row.ok_or_else(|| Failure::not_found("number"))?;
-            channel_accounts::delete_number(tx, tenant, row.id)?;
+            channel_accounts::delete_number(tx, row.id)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
             Ok(row.id)
         })
@@ -355,9 +354,9 @@ pub async fn release(
 }
 
 /// Deletes the numbers of a workspace, which belong to an account that is no longer connected.
-pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
-    for row in channel_accounts::numbers(tx, tenant)? {
-        channel_accounts::delete_number(tx, tenant, row.id)?;
+pub(crate) fn forget(tx: &mut TenantTx) -> Result<(), Failure> {
+    for row in channel_accounts::numbers(tx)? {
+        channel_accounts::delete_number(tx, row.id)?;
     }
     Ok(())
 }
@@ -370,9 +369,8 @@ pub(crate) fn rated(quality: Option<&str>) -> Option<String> {
 /// Stores the state of a number at the provider. Publishes a change of quality, and that it cannot send any more.
 pub(crate) fn observe(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mut row: NumberRow,
     state: &NumberState,
 ) -> Result<(), Failure> {
@@ -383,9 +381,9 @@ pub(crate) fn observe(
     row.status = state.status.clone().unwrap_or(row.status);
     row.high_rate = state.high_rate;
     row.updated_at = context.now;
-    channel_accounts::save_number(tx, tenant, &row)?;
+    channel_accounts::save_number(tx, &row)?;
     if !can_send(&row.status) {
-        on_account_event(app, tx, tenant, &AccountEvent::NumberGone(row.id))?;
+        on_account_event(app, tx, &AccountEvent::NumberGone(row.id))?;
     }
     let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };
     if let Some(previous) = previous {
@@ -395,20 +393,19 @@ pub(crate) fn observe(
             "previousQuality": previous,
             "quality": quality,
         });
-        emit(tx, context, tenant, "chatapp.number_quality_changed", data)?;
+        emit(tx, context, "chatapp.number_quality_changed", data)?;
     }
-    on_account_event(app, tx, tenant, &AccountEvent::Quality { number: row.id, quality })
+    on_account_event(app, tx, &AccountEvent::Quality { number: row.id, quality })
 }
 
 pub(crate) fn emit(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     kind: &'static str,
     data: serde_json::Value,
 ) -> Result<(), Failure> {
     let event = NewEvent { kind, mode: Mode::Live, agent: None, contact: None, data };
-    events::emit(tx, context, tenant, event).map(|_| ())
+    events::emit(tx, context, event).map(|_| ())
 }
 
 /// How far the end of a pause must move before an event announces it again.
@@ -416,30 +413,24 @@ const WORTH_SAYING: i64 = 30 * MINUTE;
 
 /// The provider limits a number because of spam reports: agents do not reply on it for an hour. An event announces it once
 /// a pause, and again when its end has moved far.
-pub fn spam_limited(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    number: Id<ChannelNumber>,
-) -> Result<(), Failure> {
-    let Some(row) = channel_accounts::number_for_update(tx, tenant, number)? else { return Ok(()) };
+pub fn spam_limited(tx: &mut TenantTx, context: &Context, number: Id<ChannelNumber>) -> Result<(), Failure> {
+    let Some(row) = channel_accounts::number_for_update(tx, number)? else { return Ok(()) };
     let now = context.now;
     let until = now.plus(SPAM_PAUSE).max(row.ai_paused_until.unwrap_or(now));
     let known = row.ai_pause_announced.filter(|announced| *announced > now);
     let news = known.is_none_or(|announced| until.0 - announced.0 >= WORTH_SAYING);
     if news {
-        announce_pause(tx, context, tenant, &row, until)?;
+        announce_pause(tx, context, &row, until)?;
     }
     let announced = if news { Some(until) } else { row.ai_pause_announced };
     // The end that was announced may have to be announced anew when it passes.
     tx.wake(topics::CHANNEL_NOTIFICATIONS);
-    Ok(channel_accounts::pause_agents(tx, tenant, number, until, announced)?)
+    Ok(channel_accounts::pause_agents(tx, number, until, announced)?)
 }
 
 fn announce_pause(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     row: &NumberRow,
     until: Timestamp,
 ) -> Result<(), Failure> {
@@ -448,7 +439,7 @@ fn announce_pause(
         "businessNumber": row.number,
         "pausedUntil": until,
     });
-    emit(tx, context, tenant, "chatapp.number_ai_paused", data)
+    emit(tx, context, "chatapp.number_ai_paused", data)
 }
 
 /// Announces pauses that last beyond their announced end. Returns when the next such end passes.
@@ -457,13 +448,15 @@ pub(crate) async fn announce_pauses(app: &App) -> Result<Option<Timestamp>, Fail
     app.store
         .tx(move |tx| {
             for (tenant, id) in channel_accounts::unannounced_pauses(tx, context.now)? {
-                let Some(row) = channel_accounts::number_for_update(tx, tenant, id)? else { continue };
+                let Some(row) = channel_accounts::number_for_update(&mut tx.of(tenant), id)? else {
+                    continue;
+                };
                 let (Some(until), Some(announced)) = (row.ai_paused_until, row.ai_pause_announced) else {
                     continue;
                 };
                 if until > context.now && announced <= context.now {
-                    announce_pause(tx, &context, tenant, &row, until)?;
-                    channel_accounts::pause_agents(tx, tenant, id, until, Some(until))?;
+                    announce_pause(&mut tx.of(tenant), &context, &row, until)?;
+                    channel_accounts::pause_agents(&mut tx.of(tenant), id, until, Some(until))?;
                 }
             }
             Ok(channel_accounts::next_unannounced_pause(tx, context.now)?)

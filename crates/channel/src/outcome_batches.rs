@@ -7,7 +7,7 @@ use app::gather::Gathers;
 use app::{App, Failure};
 use domain::channel::Sent;
 use domain::tenant::Tenant;
-use store::Tx;
+use store::{TenantTx, Tx};
 
 use crate::messages::Claim;
 use crate::prefetch;
@@ -69,7 +69,7 @@ async fn store_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Res
 async fn settle_one(app: &Arc<App>, tenant: Tenant, outcome: Arc<Outcome>) -> Result<Delivered, Failure> {
     let keeper = app.clone();
     let mut stored =
-        app.store.tx(move |tx| settle_all(&keeper, tx, tenant, std::slice::from_ref(&outcome))).await?;
+        app.of(tenant).tx(move |tx| settle_all(&keeper, tx, std::slice::from_ref(&outcome))).await?;
     stored.pop().ok_or_else(|| Failure::internal("an outcome was not stored"))
 }
 
@@ -80,7 +80,7 @@ async fn store_all(
 ) -> Vec<Result<Delivered, Failure>> {
     if outcomes.len() > 1 {
         let (keeper, all) = (app.clone(), outcomes.clone());
-        match app.store.tx(move |tx| settle_all(&keeper, tx, tenant, &all)).await {
+        match app.of(tenant).tx(move |tx| settle_all(&keeper, tx, &all)).await {
             Ok(stored) => return stored.into_iter().map(Ok).collect(),
             // The store is away, or nobody knows what it did.
             Err(failure) if failure.of_store => {
@@ -97,12 +97,7 @@ async fn store_all(
     stored
 }
 
-fn settle_all(
-    app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    outcomes: &[Arc<Outcome>],
-) -> Result<Vec<Delivered>, Failure> {
+fn settle_all(app: &App, tx: &mut TenantTx, outcomes: &[Arc<Outcome>]) -> Result<Vec<Delivered>, Failure> {
     let sent: Vec<_> = outcomes
         .iter()
         .map(|outcome| match &outcome.sent {
@@ -110,7 +105,7 @@ fn settle_all(
             _ => (&outcome.claim.message, None),
         })
         .collect();
-    prefetch::outcomes(tx, tenant, &sent)?;
+    prefetch::outcomes(tx, &sent)?;
     let mut stored = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
         stored.push(settle(app, tx, &outcome.claim, &outcome.sent)?);

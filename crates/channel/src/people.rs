@@ -6,44 +6,38 @@ use domain::channel::Recipient;
 use domain::channel::notification::Person;
 use domain::ids::{Contact, Id};
 use domain::phone::E164;
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use serde_json::{Map, Value};
 use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
-use store::{Tx, channel_consents, channel_messages};
+use store::{TenantTx, channel_consents, channel_messages};
 
 /// Longest stored name of a person, in characters.
 const MAX_NAME: usize = 200;
 
 /// Finds the contact of a phone number or of an id on the channel.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, to: &Recipient) -> Result<Option<ContactRow>, Failure> {
+pub fn find(tx: &mut TenantTx, to: &Recipient) -> Result<Option<ContactRow>, Failure> {
     Ok(match to {
-        Recipient::Phone(number) => contacts::find_by_phone(tx, tenant, Mode::Live, &number.to_string())?,
-        Recipient::UserId(id) => contacts::find_by_channel_user(tx, tenant, Mode::Live, id)?,
+        Recipient::Phone(number) => contacts::find_by_phone(tx, Mode::Live, &number.to_string())?,
+        Recipient::UserId(id) => contacts::find_by_channel_user(tx, Mode::Live, id)?,
     })
 }
 
 /// Adds a contact for a phone number or an id on the channel that had none.
-pub fn make(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    to: &Recipient,
-) -> Result<ContactRow, Failure> {
+pub fn make(tx: &mut TenantTx, context: &Context, to: &Recipient) -> Result<ContactRow, Failure> {
     let (phone, user) = match to {
         Recipient::Phone(number) => (Some(number.to_string()), None),
         Recipient::UserId(id) => (None, Some(id.clone())),
     };
-    insert(tx, tenant, fresh(context, phone, user, None, None), to)
+    insert(tx, fresh(context, phone, user, None, None), to)
 }
 
 /// Adds a contact, or finds the one that was added concurrently.
-fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: ContactRow, to: &Recipient) -> Result<ContactRow, Failure> {
-    if contacts::insert(tx, tenant, &row)? {
+fn insert(tx: &mut TenantTx, row: ContactRow, to: &Recipient) -> Result<ContactRow, Failure> {
+    if contacts::insert(tx, &row)? {
         return Ok(row);
     }
-    find(tx, tenant, to)?
-        .ok_or_else(|| Failure::conflict("other requests keep changing this contact; try again"))
+    find(tx, to)?.ok_or_else(|| Failure::conflict("other requests keep changing this contact; try again"))
 }
 
 fn fresh(
@@ -78,22 +72,21 @@ fn fresh(
 /// The contact of a sender, updated with what the channel says about them. When somebody who hid their number shows it,
 /// the contact of the id is merged into that of the number.
 pub fn who_wrote(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &Person,
 ) -> Result<Option<ContactRow>, Failure> {
     let phone = person.phone.map(|phone| phone.to_string());
     let by_phone = match &phone {
-        Some(phone) => contacts::find_by_phone(tx, tenant, Mode::Live, phone)?,
+        Some(phone) => contacts::find_by_phone(tx, Mode::Live, phone)?,
         None => None,
     };
     let by_user = match &person.user_id {
-        Some(user) => contacts::find_by_channel_user(tx, tenant, Mode::Live, user)?,
+        Some(user) => contacts::find_by_channel_user(tx, Mode::Live, user)?,
         None => None,
     };
     let known = match (by_phone, by_user) {
-        (Some(one), Some(other)) if one.id != other.id => Some(join(tx, context, tenant, one, &other)?),
+        (Some(one), Some(other)) if one.id != other.id => Some(join(tx, context, one, &other)?),
         (Some(contact), _) => Some(contact),
         // A known id with another number has changed it; one without a number shows it now.
         (None, Some(contact)) => Some(contact),
@@ -103,50 +96,41 @@ pub fn who_wrote(
         let Some(to) = person.address() else { return Ok(None) };
         let (user, username) = (person.user_id.clone(), person.username.clone());
         let row = fresh(context, phone, user, username, person.name.as_deref());
-        return Ok(Some(insert(tx, tenant, row, &to)?));
+        return Ok(Some(insert(tx, row, &to)?));
     };
     let user = person.user_id.clone().or_else(|| contact.chatapp_user_id.clone());
     let username = person.username.clone().or_else(|| contact.chatapp_username.clone());
     let number = contact.phone.clone().or(phone);
-    follow(tx, context, tenant, &contact, person.phone, user.as_deref())?;
+    follow(tx, context, &contact, person.phone, user.as_deref())?;
     if (&number, &user, &username) != (&contact.phone, &contact.chatapp_user_id, &contact.chatapp_username) {
         let (number_, user_, username_) = (number.as_deref(), user.as_deref(), username.as_deref());
-        contacts::set_channel(tx, tenant, contact.id, number_, user_, username_, context.now)?;
+        contacts::set_channel(tx, contact.id, number_, user_, username_, context.now)?;
         (contact.phone, contact.chatapp_user_id, contact.chatapp_username) = (number, user, username);
     }
     if contact.name.is_none() && person.name.is_some() {
         contact.name = person.name.as_ref().map(|name| name.chars().take(MAX_NAME).collect());
-        contacts::update(tx, tenant, &contact, context.now)?;
+        contacts::update(tx, &contact, context.now)?;
     }
     Ok(Some(contact))
 }
 
 /// Merges the contact of an id into that of the number.
 fn join(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mut into: ContactRow,
     other: &ContactRow,
 ) -> Result<ContactRow, Failure> {
-    contacts::set_channel(tx, tenant, other.id, other.phone.as_deref(), None, None, context.now)?;
+    contacts::set_channel(tx, other.id, other.phone.as_deref(), None, None, context.now)?;
     // One with a number of its own was somebody else: only the id has moved.
     if other.phone.is_none() {
-        channel_messages::hand_over(tx, tenant, other.id, into.id)?;
-        store::channel_conversations::hand_over(tx, tenant, other.id, into.id)?;
+        channel_messages::hand_over(tx, other.id, into.id)?;
+        store::channel_conversations::hand_over(tx, other.id, into.id)?;
     }
     let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
-    follow(tx, context, tenant, &into, None, user.as_deref())?;
+    follow(tx, context, &into, None, user.as_deref())?;
     let phone = into.phone.clone();
-    contacts::set_channel(
-        tx,
-        tenant,
-        into.id,
-        phone.as_deref(),
-        user.as_deref(),
-        name.as_deref(),
-        context.now,
-    )?;
+    contacts::set_channel(tx, into.id, phone.as_deref(), user.as_deref(), name.as_deref(), context.now)?;
     (into.chatapp_user_id, into.chatapp_username) = (user, name);
     Ok(into)
 }
@@ -154,9 +138,8 @@ fn join(
 /// Applies a person's opt-outs and erasure to their new addresses, even to one that another contact has by now: the
 /// channel says that it is the same person. Opt-ins follow only to an address that nobody else has.
 fn follow(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     before: &ContactRow,
     phone: Option<E164>,
     user: Option<&str>,
@@ -175,15 +158,15 @@ fn follow(
     if new.is_empty() {
         return Ok(());
     }
-    let standing = contact_policy::standing(tx, context, tenant, Some(before), None)?;
+    let standing = contact_policy::standing(tx, context, Some(before), None)?;
     for (address, hash) in new {
-        let taken = find(tx, tenant, &address)?.is_some_and(|other| other.id != before.id);
-        channel_consents::carry(tx, tenant, &standing.consent, &hash, !taken, context.now)?;
+        let taken = find(tx, &address)?.is_some_and(|other| other.id != before.id);
+        channel_consents::carry(tx, &standing.consent, &hash, !taken, context.now)?;
         if let (true, Recipient::Phone(number)) = (standing.do_not_call, address)
             && let Some(phone) = contact_policy::indian(number)
         {
             let reason = Some("the number before was opted out");
-            do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Chatapp, reason)?;
+            do_not_call::opt_out(tx, context, Mode::Live, phone, Source::Chatapp, reason)?;
         }
     }
     Ok(())
@@ -192,36 +175,26 @@ fn follow(
 /// The channel says that a person changed their number or id. An address of another contact stays theirs; opt-outs apply
 /// there, too ([`follow`]).
 pub fn moved(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: Id<Contact>,
     phone: Option<E164>,
     user: Option<String>,
 ) -> Result<(), Failure> {
-    let Some(row) = contacts::get_for_update(tx, tenant, contact)?.filter(|row| row.erased_at.is_none())
-    else {
+    let Some(row) = contacts::get_for_update(tx, contact)?.filter(|row| row.erased_at.is_none()) else {
         return Ok(());
     };
-    follow(tx, context, tenant, &row, phone, user.as_deref())?;
+    follow(tx, context, &row, phone, user.as_deref())?;
     let free_phone = match phone.map(|phone| phone.to_string()) {
-        Some(phone) if contacts::find_by_phone(tx, tenant, Mode::Live, &phone)?.is_none() => Some(phone),
+        Some(phone) if contacts::find_by_phone(tx, Mode::Live, &phone)?.is_none() => Some(phone),
         _ => row.phone.clone(),
     };
     let free_user = match user {
-        Some(user) if contacts::find_by_channel_user(tx, tenant, Mode::Live, &user)?.is_none() => Some(user),
+        Some(user) if contacts::find_by_channel_user(tx, Mode::Live, &user)?.is_none() => Some(user),
         _ => row.chatapp_user_id.clone(),
     };
     let username = row.chatapp_username.as_deref();
-    contacts::set_channel(
-        tx,
-        tenant,
-        contact,
-        free_phone.as_deref(),
-        free_user.as_deref(),
-        username,
-        context.now,
-    )?;
+    contacts::set_channel(tx, contact, free_phone.as_deref(), free_user.as_deref(), username, context.now)?;
     Ok(())
 }
 

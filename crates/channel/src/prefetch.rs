@@ -7,13 +7,13 @@ use app::{Context, Failure, contact_policy};
 use domain::channel::notification::{Person, ReceivedContent};
 use domain::channel::{MessageStatus, Notification, Recipient};
 use domain::ids::{Campaign, ChannelMessage, ChannelTemplate, ChannelThread, Contact, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::DAY;
 use store::campaigns::list as lists;
 use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
 use store::{
-    DbError, Tx, channel_accounts, channel_campaigns, channel_conversations, channel_messages,
+    DbError, TenantTx, Tx, channel_accounts, channel_campaigns, channel_conversations, channel_messages,
     channel_templates,
 };
 
@@ -33,9 +33,8 @@ pub(crate) fn addresses<'a>(to: impl IntoIterator<Item = &'a Recipient>) -> (Vec
 
 /// Prefetches for messages of a number to these people: contacts, consent, open chats, and threads, which it locks.
 pub(crate) fn people(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     to: &[Recipient],
 ) -> Result<(), Failure> {
@@ -43,34 +42,33 @@ pub(crate) fn people(
         return Ok(());
     }
     let (phones, users) = addresses(to);
-    let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
-    standing(tx, context, tenant, number, &found, to)
+    let found = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users)?;
+    standing(tx, context, number, &found, to)
 }
 
 /// [`people`] for contacts that were read already.
 pub(crate) fn standing(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     found: &[ContactRow],
     to: &[Recipient],
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     let ids: Vec<Id<Contact>> = found.iter().map(|contact| contact.id).collect();
-    contact_policy::read_ahead(tx, context, tenant, found, to, |tx| {
-        let _ = channel_messages::hold_threads(tx, tenant, &ids, &number.phone_number_id);
-        let _ = channel_conversations::read_ahead(tx, tenant, number.id, &ids);
+    contact_policy::read_ahead(tx, context, found, to, |tx| {
+        let _ = channel_messages::hold_threads(&mut tx.of(tenant), &ids, &number.phone_number_id);
+        let _ = channel_conversations::read_ahead(&mut tx.of(tenant), number.id, &ids);
     })?;
-    channel_messages::hold_threads(tx, tenant, &ids, &number.phone_number_id)?;
-    Ok(channel_conversations::read_ahead(tx, tenant, number.id, &ids)?)
+    channel_messages::hold_threads(tx, &ids, &number.phone_number_id)?;
+    Ok(channel_conversations::read_ahead(tx, number.id, &ids)?)
 }
 
 /// Prefetches for the checks of queued messages before they are sent. Messages whose thread another transaction holds are
 /// left out, and retried soon.
 pub(crate) fn turns(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     due: Vec<MessageRow>,
 ) -> Result<Vec<MessageRow>, Failure> {
     if !tx.shared() || due.is_empty() {
@@ -83,21 +81,21 @@ pub(crate) fn turns(
     let contacts: Vec<_> = contacts.into_iter().collect();
     let threads: Vec<_> = threads.into_iter().collect();
     tx.ahead(|tx| {
-        let _ = channel_messages::hold_free_threads(tx, tenant, &threads);
-        let _ = contacts::read_ahead(tx, tenant, &contacts);
+        let _ = channel_messages::hold_free_threads(tx, &threads);
+        let _ = contacts::read_ahead(tx, &contacts);
         for template in &templates {
-            let _ = channel_templates::read_ahead(tx, tenant, Some(*template), None);
+            let _ = channel_templates::read_ahead(tx, Some(*template), None);
         }
     });
-    let free = channel_messages::hold_free_threads(tx, tenant, &threads)?;
-    let found = contacts::read_ahead(tx, tenant, &contacts)?;
+    let free = channel_messages::hold_free_threads(tx, &threads)?;
+    let found = contacts::read_ahead(tx, &contacts)?;
     for template in &templates {
-        channel_templates::read_ahead(tx, tenant, Some(*template), None)?;
+        channel_templates::read_ahead(tx, Some(*template), None)?;
     }
     let due: Vec<MessageRow> = due.into_iter().filter(|row| free.contains(&row.thread)).collect();
     let to: Vec<Recipient> =
         due.iter().filter_map(|row| Recipient::parse(&crate::people::address(row)?)).collect();
-    contact_policy::read_ahead(tx, context, tenant, &found, &to, |_| {})?;
+    contact_policy::read_ahead(tx, context, &found, &to, |_| {})?;
     Ok(due)
 }
 
@@ -150,11 +148,11 @@ impl Names {
 /// Prefetches for notifications: contacts, consent, open chats, campaign rows, and the messages and threads they are
 /// about, which it locks.
 pub(crate) fn notifications<'a>(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     items: impl Iterator<Item = (Option<&'a str>, &'a Notification)>,
 ) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     if !tx.shared() {
         return Ok(());
     }
@@ -170,12 +168,12 @@ pub(crate) fn notifications<'a>(
         .collect();
     let (phones, users) = addresses(names.people.values().flatten());
     let read = |tx: &mut Tx<'_>| -> Result<_, DbError> {
-        let account = channel_accounts::read_ahead(tx, tenant);
+        let account = channel_accounts::read_ahead(&mut tx.of(tenant));
         let mut rows = Vec::new();
         for (number, ids) in &messages {
-            rows.extend(channel_messages::hold_each_at_provider(tx, tenant, number, ids)?);
+            rows.extend(channel_messages::hold_each_at_provider(&mut tx.of(tenant), number, ids)?);
         }
-        let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
+        let found = contacts::read_ahead_by_address(&mut tx.of(tenant), Mode::Live, &phones, &users)?;
         account.map(|()| (rows, found))
     };
     tx.ahead(|tx| {
@@ -186,21 +184,21 @@ pub(crate) fn notifications<'a>(
     let known: BTreeSet<&str> = rows.iter().filter_map(|row| row.provider_id.as_deref()).collect();
     let ours: Vec<Id<ChannelMessage>> =
         names.ours.iter().filter(|(id, _)| !known.contains(id.as_str())).map(|(_, ours)| *ours).collect();
-    rows.extend(channel_messages::hold_each(tx, tenant, &ours)?);
-    follow(tx, tenant, &rows)?;
+    rows.extend(channel_messages::hold_each(tx, &ours)?);
+    follow(tx, &rows)?;
     if found.is_empty() && names.people.is_empty() {
         return Ok(());
     }
     let ids: Vec<Id<Contact>> = found.iter().map(|contact| contact.id).collect();
     let since = context.now.plus(-REPLIES);
     for (number, people) in &names.people {
-        let Some(row) = channel_accounts::number_at_provider(tx, tenant, number)? else { continue };
+        let Some(row) = channel_accounts::number_at_provider(tx, number)? else { continue };
         let read = |tx: &mut Tx<'_>| {
-            channel_messages::hold_threads(tx, tenant, &ids, number)?;
-            channel_conversations::read_ahead(tx, tenant, row.id, &ids)?;
-            channel_campaigns::read_ahead_written(tx, tenant, &ids, since)
+            channel_messages::hold_threads(&mut tx.of(tenant), &ids, number)?;
+            channel_conversations::read_ahead(&mut tx.of(tenant), row.id, &ids)?;
+            channel_campaigns::read_ahead_written(&mut tx.of(tenant), &ids, since)
         };
-        contact_policy::read_ahead(tx, context, tenant, &found, people, |tx| drop(read(tx)))?;
+        contact_policy::read_ahead(tx, context, &found, people, |tx| drop(read(tx)))?;
         read(tx)?;
     }
     Ok(())
@@ -208,7 +206,7 @@ pub(crate) fn notifications<'a>(
 
 /// Prefetches for changes of status: contacts, campaign rows, and the open chats into which a sent campaign message is
 /// written.
-fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Failure> {
+fn follow(tx: &mut TenantTx, rows: &[MessageRow]) -> Result<(), Failure> {
     let people: BTreeSet<Id<Contact>> = rows.iter().map(|row| row.contact).collect();
     let campaigns: BTreeSet<Id<Campaign>> = rows.iter().filter_map(|row| row.campaign).collect();
     let people: Vec<_> = people.into_iter().collect();
@@ -216,37 +214,34 @@ fn follow(tx: &mut Tx<'_>, tenant: Tenant, rows: &[MessageRow]) -> Result<(), Fa
     let written: Vec<Id<ChannelMessage>> =
         rows.iter().filter(|row| row.campaign.is_some()).map(|row| row.id).collect();
     tx.ahead(|tx| {
-        let _ = channel_campaigns::hold_each(tx, tenant, &written);
-        let _ = contacts::read_ahead(tx, tenant, &people);
-        let _ = channel_campaigns::read_ahead(tx, tenant, &campaigns);
+        let _ = channel_campaigns::hold_each(tx, &written);
+        let _ = contacts::read_ahead(tx, &people);
+        let _ = channel_campaigns::read_ahead(tx, &campaigns);
     });
-    let written = channel_campaigns::hold_each(tx, tenant, &written)?;
-    contacts::read_ahead(tx, tenant, &people)?;
-    channel_campaigns::read_ahead(tx, tenant, &campaigns)?;
+    let written = channel_campaigns::hold_each(tx, &written)?;
+    contacts::read_ahead(tx, &people)?;
+    channel_campaigns::read_ahead(tx, &campaigns)?;
     let list_rows: Vec<_> = written.iter().map(|person| person.list_row).collect();
-    lists::read_ahead(tx, tenant, &list_rows)?;
+    lists::read_ahead(tx, &list_rows)?;
     let mut leaving: BTreeMap<&str, BTreeSet<Id<Contact>>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.campaign.is_some() && row.status == MessageStatus::Queued) {
         leaving.entry(&row.phone_number_id).or_default().insert(row.contact);
     }
     if !leaving.is_empty() {
-        channel_accounts::read_ahead(tx, tenant)?;
+        channel_accounts::read_ahead(tx)?;
     }
     for (number, people) in leaving {
-        let Some(row) = channel_accounts::number_at_provider(tx, tenant, number)? else { continue };
+        let Some(row) = channel_accounts::number_at_provider(tx, number)? else { continue };
         let people: Vec<_> = people.into_iter().collect();
-        channel_conversations::read_ahead(tx, tenant, row.id, &people)?;
+        channel_conversations::read_ahead(tx, row.id, &people)?;
     }
     Ok(())
 }
 
 /// Prefetches for outcomes: the messages and campaign rows, which it locks, what belongs to both, and other messages
 /// with the provider ids that were returned.
-pub(crate) fn outcomes(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    sent: &[(&MessageRow, Option<&str>)],
-) -> Result<(), Failure> {
+pub(crate) fn outcomes(tx: &mut TenantTx, sent: &[(&MessageRow, Option<&str>)]) -> Result<(), Failure> {
+    let tenant = tx.tenant();
     if !tx.shared() {
         return Ok(());
     }
@@ -260,9 +255,9 @@ pub(crate) fn outcomes(
     let given: Vec<(&str, Vec<String>)> =
         given.into_iter().map(|(number, ids)| (number, ids.into_iter().collect())).collect();
     let read = |tx: &mut Tx<'_>| -> Result<Vec<MessageRow>, DbError> {
-        let rows = channel_messages::hold_each(tx, tenant, &messages);
+        let rows = channel_messages::hold_each(&mut tx.of(tenant), &messages);
         for (number, ids) in &given {
-            channel_messages::hold_each_at_provider(tx, tenant, number, ids)?;
+            channel_messages::hold_each_at_provider(&mut tx.of(tenant), number, ids)?;
         }
         rows
     };
@@ -270,5 +265,5 @@ pub(crate) fn outcomes(
         let _ = read(tx);
     });
     let rows = read(tx)?;
-    follow(tx, tenant, &rows)
+    follow(tx, &rows)
 }

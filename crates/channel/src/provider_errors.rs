@@ -4,35 +4,33 @@ use app::contact_policy;
 use app::{App, Failure};
 use domain::channel::errors::{Effect, ProviderError};
 use domain::ids::{ChannelNumber, Id};
-use domain::tenant::Tenant;
+
 use store::channel_messages::MessageRow;
-use store::{Tx, channel_consents, contacts};
+use store::{TenantTx, channel_consents, contacts};
 
 use crate::numbers;
 
 /// Applies a provider's error to the person and to the number.
 pub(crate) fn struck(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: Id<ChannelNumber>,
     row: &MessageRow,
     error: &ProviderError,
 ) -> Result<(), Failure> {
-    person_struck(app, tx, tenant, row, error)?;
-    number_struck(app, tx, tenant, number, error)
+    person_struck(app, tx, row, error)?;
+    number_struck(app, tx, number, error)
 }
 
 /// Stores what a provider's error means for the number: a spam limit pauses its agents.
 pub(crate) fn number_struck(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: Id<ChannelNumber>,
     error: &ProviderError,
 ) -> Result<(), Failure> {
     if error.effect() == Effect::SpamLimited {
-        numbers::spam_limited(tx, &app.context(), tenant, number)?;
+        numbers::spam_limited(tx, &app.context(), number)?;
     }
     Ok(())
 }
@@ -40,8 +38,7 @@ pub(crate) fn number_struck(
 /// Stores what a provider's error means for the person: that they stopped marketing.
 pub(crate) fn person_struck(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     row: &MessageRow,
     error: &ProviderError,
 ) -> Result<(), Failure> {
@@ -49,9 +46,9 @@ pub(crate) fn person_struck(
         return Ok(());
     }
     let now = app.clock.now();
-    let contact = contacts::get(tx, tenant, row.contact)?;
+    let contact = contacts::get(tx, row.contact)?;
     for person in contact_policy::hashes(&app.keyring, contact.as_ref(), None) {
-        channel_consents::marketing(tx, tenant, &person, Some(now), now)?;
+        channel_consents::marketing(tx, &person, Some(now), now)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use app::{App, Failure, idempotency};
 use domain::channel::Recipient;
 use domain::channel::template::TemplateRef;
 use domain::tenant::{Mode, Tenant};
-use store::{Tx, channel_accounts, channel_templates, contacts};
+use store::{TenantTx, channel_accounts, channel_templates, contacts};
 
 use crate::messages::{self, Decisions};
 use crate::numbers::Number;
@@ -35,17 +35,17 @@ pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) 
 
 async fn work(app: &Arc<App>, tenant: Tenant, requests: Vec<Arc<Request>>) -> Vec<Shared<Intent>> {
     let (count, keeper) = (requests.len(), app.clone());
-    share_out(count, app.store.tx(move |tx| take_all(&keeper, tx, tenant, &requests)).await)
+    share_out(count, app.of(tenant).tx(move |tx| take_all(&keeper, tx, &requests)).await)
 }
 
 /// Prefetches the templates, by the key that each request uses.
-fn read_templates(tx: &mut Tx<'_>, tenant: Tenant, named: &BTreeSet<Named>) -> Result<(), Failure> {
+fn read_templates(tx: &mut TenantTx, named: &BTreeSet<Named>) -> Result<(), Failure> {
     for named in named {
         let (id, name) = match named {
             Named::Id(id) => (Some(*id), None),
             Named::Name(name, language) => (None, Some((name.as_str(), language.as_str()))),
         };
-        channel_templates::read_ahead(tx, tenant, id, name)?;
+        channel_templates::read_ahead(tx, id, name)?;
     }
     Ok(())
 }
@@ -67,12 +67,7 @@ impl Named {
     }
 }
 
-fn take_all(
-    app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    requests: &[Arc<Request>],
-) -> Result<Vec<Shared<Intent>>, Failure> {
+fn take_all(app: &App, tx: &mut TenantTx, requests: &[Arc<Request>]) -> Result<Vec<Shared<Intent>>, Failure> {
     let context = app.context();
     let to: Vec<Recipient> = requests.iter().map(|request| request.to.clone()).collect();
     let (phones, users) = prefetch::addresses(&to);
@@ -80,25 +75,25 @@ fn take_all(
     tx.ahead(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
         let _ = idempotency::used(tx, requests.iter().map(|request| &request.once));
-        let _ = channel_accounts::read_ahead(tx, tenant);
-        let _ = read_templates(tx, tenant, &named);
-        let _ = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users);
+        let _ = channel_accounts::read_ahead(tx);
+        let _ = read_templates(tx, &named);
+        let _ = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users);
     });
     let mut keys = idempotency::used(tx, requests.iter().map(|request| &request.once))?;
-    channel_accounts::read_ahead(tx, tenant)?;
-    read_templates(tx, tenant, &named)?;
-    let found = contacts::read_ahead_by_address(tx, tenant, Mode::Live, &phones, &users)?;
+    channel_accounts::read_ahead(tx)?;
+    read_templates(tx, &named)?;
+    let found = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users)?;
     let mut numbers: BTreeMap<String, Number> = BTreeMap::new();
     let mut senders = Vec::with_capacity(requests.len());
     for request in requests {
-        let number = request.number(tx, tenant);
+        let number = request.number(tx);
         if let Ok(number) = &number {
             numbers.entry(number.phone_number_id.clone()).or_insert_with(|| number.clone());
         }
         senders.push(number);
     }
     for number in numbers.values() {
-        prefetch::standing(tx, &context, tenant, number, &found, &to)?;
+        prefetch::standing(tx, &context, number, &found, &to)?;
     }
     let mut intents: Vec<Shared<Intent>> = requests.iter().map(|_| None).collect();
     let (mut met, mut decisions, mut taken) = (BTreeSet::new(), Decisions::default(), Vec::new());
@@ -107,7 +102,7 @@ fn take_all(
         if !key_is_free || !met.insert(request.to.text()) {
             continue;
         }
-        let new = match number.and_then(|number| request.message(tx, tenant, number)) {
+        let new = match number.and_then(|number| request.message(tx, number)) {
             Ok(new) => new,
             Err(failure) => {
                 *decided = Some(Err(failure.of_one()?));
@@ -115,13 +110,13 @@ fn take_all(
             }
         };
         let placed = tx.traced(request.trace, |tx| {
-            messages::put_into(app, tx, tenant, &new, request.slot.as_ref(), &mut decisions)
+            messages::put_into(app, tx, &new, request.slot.as_ref(), &mut decisions)
         })?;
         let (intent, key) = requests::intended(tx, context.now, &request.once, placed)?;
         taken.extend(key);
         *decided = Some(Ok(intent));
     }
     idempotency::take_new(tx, context.now, &taken)?;
-    decisions.write(tx, &context, tenant)?;
+    decisions.write(tx, &context)?;
     Ok(intents)
 }

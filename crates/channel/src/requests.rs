@@ -23,7 +23,7 @@ use domain::trace::TraceContext;
 use runtime::traces;
 use serde_json::{Value, json};
 use store::channel_messages::{self, Filter, MessageRow};
-use store::{Tx, channel_accounts, contacts};
+use store::{TenantTx, Tx, channel_accounts, contacts};
 
 use crate::deliver::deliver;
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed};
@@ -65,14 +65,14 @@ impl Request {
         plain && self.opt_in.is_none() && self.reply_to.is_none()
     }
 
-    pub(crate) fn number(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Number, Failure> {
-        number_of(tx, tenant, self.from.as_deref())
+    pub(crate) fn number(&self, tx: &mut TenantTx) -> Result<Number, Failure> {
+        number_of(tx, self.from.as_deref())
     }
 
     /// Its message from this number.
-    pub(crate) fn message(&self, tx: &mut Tx<'_>, tenant: Tenant, number: Number) -> Result<New, Failure> {
-        let contact = people::find(tx, tenant, &self.to)?;
-        let (content, template) = self.wanted.content(tx, tenant)?;
+    pub(crate) fn message(&self, tx: &mut TenantTx, number: Number) -> Result<New, Failure> {
+        let contact = people::find(tx, &self.to)?;
+        let (content, template) = self.wanted.content(tx)?;
         Ok(New {
             source: Source::Api,
             number,
@@ -80,7 +80,7 @@ impl Request {
             to: self.to.clone(),
             content,
             template,
-            reply_to: quoted(tx, tenant, self.reply_to.as_deref())?,
+            reply_to: quoted(tx, self.reply_to.as_deref())?,
             chat: None,
             agent: None,
             campaign: None,
@@ -119,7 +119,7 @@ pub async fn send(
     };
     if mode == Mode::Test {
         let (keeper, request) = (app.clone(), Arc::new(request));
-        let intent = app.store.tx(move |tx| begin(&keeper, tx, tenant, &request)).await?;
+        let intent = app.of(tenant).tx(move |tx| begin(&keeper, tx, &request)).await?;
         return match intent {
             Intent::Given(answer) => Ok(answer),
             Intent::Refused(failure) => Err(failure),
@@ -170,21 +170,21 @@ async fn take(app: &Arc<App>, tenant: Tenant, request: &Arc<Request>) -> Result<
         return intent;
     }
     let (keeper, request) = (app.clone(), request.clone());
-    app.store.tx(move |tx| begin(&keeper, tx, tenant, &request)).await
+    app.of(tenant).tx(move |tx| begin(&keeper, tx, &request)).await
 }
 
-fn begin(app: &App, tx: &mut Tx<'_>, tenant: Tenant, request: &Request) -> Result<Intent, Failure> {
+fn begin(app: &App, tx: &mut TenantTx, request: &Request) -> Result<Intent, Failure> {
     let once = &request.once;
     if let Key::Given(answer) = once.reserve(tx, app.clock.now())? {
         return Ok(Intent::Given(answer));
     }
-    let number = request.number(tx, tenant)?;
-    let new = request.message(tx, tenant, number)?;
+    let number = request.number(tx)?;
+    let new = request.message(tx, number)?;
     if request.mode == Mode::Test {
-        return simulate(app, tx, tenant, once, &new);
+        return simulate(app, tx, once, &new);
     }
     let mut decisions = Decisions::default();
-    let placed = messages::put_into(app, tx, tenant, &new, request.slot.as_ref(), &mut decisions)?;
+    let placed = messages::put_into(app, tx, &new, request.slot.as_ref(), &mut decisions)?;
     let intent = match placed {
         Placed::Refused(refusal) => {
             once.free(tx)?;
@@ -200,7 +200,7 @@ fn begin(app: &App, tx: &mut Tx<'_>, tenant: Tenant, request: &Request) -> Resul
             Intent::Given(taken(tx, once, &row, reference)?)
         }
     };
-    decisions.write(tx, &app.context(), tenant)?;
+    decisions.write(tx, &app.context())?;
     Ok(intent)
 }
 
@@ -232,8 +232,9 @@ pub(crate) fn intended(
 }
 
 /// Dry run for a test key: every check, and the simulated answer. Only the idempotency key is stored.
-fn simulate(app: &App, tx: &mut Tx<'_>, tenant: Tenant, once: &Once, new: &New) -> Result<Intent, Failure> {
-    if let Some(refusal) = messages::check(app, tx, tenant, new)? {
+fn simulate(app: &App, tx: &mut TenantTx, once: &Once, new: &New) -> Result<Intent, Failure> {
+    let tenant = tx.tenant();
+    if let Some(refusal) = messages::check(app, tx, new)? {
         return Err(refusal.into());
     }
     let row = messages::simulated(app, tenant, new)?;
@@ -300,7 +301,7 @@ fn shown(failure: &Failure) -> Value {
 }
 
 fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Failure> {
-    Ok(contacts::get(tx, row.workspace, row.contact)?.and_then(|contact| contact.external_ref))
+    Ok(contacts::get(&mut tx.of(row.workspace), row.contact)?.and_then(|contact| contact.external_ref))
 }
 
 /// Parses the recipient of a request.
@@ -327,14 +328,14 @@ pub fn opt_in_of(
 }
 
 /// The sending number of a request: by phone number, by the provider's id, or the default one.
-fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Number, Failure> {
-    let Some(from) = from else { return sending_number(tx, tenant, Which::Default) };
+fn number_of(tx: &mut TenantTx, from: Option<&str>) -> Result<Number, Failure> {
+    let Some(from) = from else { return sending_number(tx, Which::Default) };
     if let Ok(number) = E164::parse(from)
-        && let Some(row) = channel_accounts::numbers(tx, tenant)?.into_iter().find(|row| row.number == number)
+        && let Some(row) = channel_accounts::numbers(tx)?.into_iter().find(|row| row.number == number)
     {
-        return sending_number(tx, tenant, Which::Number(row.id));
+        return sending_number(tx, Which::Number(row.id));
     }
-    sending_number(tx, tenant, Which::Provider(from)).map_err(|failure| {
+    sending_number(tx, Which::Provider(from)).map_err(|failure| {
         match failure.error == codes::CHATAPP_NOT_CONNECTED {
             true => Failure::field("from", "is not a number of this workspace on the channel"),
             false => failure,
@@ -343,18 +344,18 @@ fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Numb
 }
 
 /// The provider's id of a message, which a request may name by our id.
-fn quoted(tx: &mut Tx<'_>, tenant: Tenant, named: Option<&str>) -> Result<Option<String>, Failure> {
+fn quoted(tx: &mut TenantTx, named: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(named) = named else { return Ok(None) };
-    Ok(Some(at_provider(tx, tenant, "replyTo", named)?))
+    Ok(Some(at_provider(tx, "replyTo", named)?))
 }
 
-fn at_provider(tx: &mut Tx<'_>, tenant: Tenant, field: &str, named: &str) -> Result<String, Failure> {
+fn at_provider(tx: &mut TenantTx, field: &str, named: &str) -> Result<String, Failure> {
     let unknown = || Failure::field(field, "names no message that the channel has");
     let Ok(id) = named.parse::<Id<ChannelMessage>>() else {
         // What looks like an id from here and is none would be refused by the channel.
         return if named.starts_with("camsg_") { Err(unknown()) } else { Ok(named.to_owned()) };
     };
-    channel_messages::get(tx, tenant, id)?.and_then(|row| row.provider_id).ok_or_else(unknown)
+    channel_messages::get(tx, id)?.and_then(|row| row.provider_id).ok_or_else(unknown)
 }
 
 /// The content of a request, as far as it is known before the store is read.
@@ -413,18 +414,16 @@ impl MessageRequest {
     }
 
     /// The content to send, with its template.
-    fn content(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(Content, Option<Template>), Failure> {
+    fn content(&self, tx: &mut TenantTx) -> Result<(Content, Option<Template>), Failure> {
         match self {
             Self::Content(content) => Ok((Content::clone(content), None)),
             Self::Reaction { message, emoji } => {
-                let message = at_provider(tx, tenant, "reaction.messageId", message)?;
+                let message = at_provider(tx, "reaction.messageId", message)?;
                 let content = Content::Reaction { message, emoji: emoji.clone() };
                 content.check().map_err(misfit)?;
                 Ok((content, None))
             }
-            Self::Template(wanted) => {
-                filled(tx, tenant, wanted).map(|(content, template)| (content, Some(template)))
-            }
+            Self::Template(wanted) => filled(tx, wanted).map(|(content, template)| (content, Some(template))),
         }
     }
 }
@@ -437,8 +436,8 @@ fn misfit(misfit: Misfit) -> Failure {
 ///
 /// # Errors
 /// 400 `template_not_found`; 422 `template_unavailable` and `template_params_invalid`.
-pub fn filled(tx: &mut Tx<'_>, tenant: Tenant, wanted: &TemplateUse) -> Result<(Content, Template), Failure> {
-    let template = templates::find(tx, tenant, &template_ref(wanted)?)?;
+pub fn filled(tx: &mut TenantTx, wanted: &TemplateUse) -> Result<(Content, Template), Failure> {
+    let template = templates::find(tx, &template_ref(wanted)?)?;
     if template.status != domain::channel::TemplateStatus::Approved {
         return Err(Failure::plain(codes::TEMPLATE_UNAVAILABLE).with_meta(json!({"status": template.status})));
     }
@@ -561,11 +560,11 @@ pub async fn list(
     }
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
-            let rows = channel_messages::page(tx, tenant, &filter, before, limit)?;
+            let rows = channel_messages::page(&mut tx.of(tenant), &filter, before, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
             let ids: Vec<_> = rows.iter().map(|row| row.contact).collect();
             let references =
-                if ids.is_empty() { Vec::new() } else { contacts::references(tx, tenant, &ids)? };
+                if ids.is_empty() { Vec::new() } else { contacts::references(&mut tx.of(tenant), &ids)? };
             let reference =
                 |id| references.iter().find(|(known, _)| *known == id).and_then(|(_, text)| text.clone());
             let views = rows.iter().map(|row| view::of(row, reference(row.contact))).collect();
@@ -581,9 +580,9 @@ pub async fn list(
 /// # Errors
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<ChannelMessage>) -> Result<View, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = channel_messages::get(tx, tenant, id)?.filter(|_| mode == Mode::Live);
+            let row = channel_messages::get(tx, id)?.filter(|_| mode == Mode::Live);
             let row = row.ok_or_else(|| Failure::not_found("message"))?;
             let reference = reference_of(tx, &row)?;
             Ok(view::of(&row, reference))

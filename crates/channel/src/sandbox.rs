@@ -189,7 +189,8 @@ impl Sandbox {
 
     async fn listed(&self, tenant: Tenant) -> Result<TemplatePage, Failure> {
         let app = self.app()?;
-        let rows = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::all(tx, tenant)?)).await?;
+        let rows =
+            app.store.read(move |tx| Ok::<_, Failure>(channel_templates::all(&mut tx.of(tenant))?)).await?;
         let state = |row: channel_templates::TemplateRow| TemplateState {
             provider_id: row.provider_id,
             name: row.name,
@@ -207,7 +208,10 @@ impl Sandbox {
 
     async fn described(&self, tenant: Tenant) -> Result<Vec<NumberState>, Failure> {
         let app = self.app()?;
-        let rows = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::numbers(tx, tenant)?)).await?;
+        let rows = app
+            .store
+            .read(move |tx| Ok::<_, Failure>(channel_accounts::numbers(&mut tx.of(tenant))?))
+            .await?;
         let state = |row: channel_accounts::NumberRow| NumberState {
             phone_number_id: row.phone_number_id,
             display_number: row.number.to_string(),
@@ -225,7 +229,9 @@ impl Sandbox {
         let (tenant, id) = (account.tenant, provider_id.to_owned());
         let row = app
             .store
-            .tx(move |tx| Ok::<_, Failure>(channel_templates::at_provider_for_update(tx, tenant, &id)?))
+            .tx(move |tx| {
+                Ok::<_, Failure>(channel_templates::at_provider_for_update(&mut tx.of(tenant), &id)?)
+            })
             .await?;
         let Some(row) = row else { return Err(Failure::not_found("template")) };
         let template = TemplateRef { id: row.provider_id, name: row.name, language: row.language };
@@ -234,7 +240,7 @@ impl Sandbox {
 }
 
 async fn connection(app: &App, tenant: Tenant) -> Result<ConnectionRow, Failure> {
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(tx, tenant)?)).await?;
+    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_accounts::get(&mut tx.of(tenant))?)).await?;
     row.ok_or_else(|| Failure::plain(CHATAPP_NOT_CONNECTED))
 }
 

@@ -13,7 +13,7 @@ use domain::tenant::Tenant;
 use domain::time::{MINUTE, Timestamp};
 use store::channel_messages::{self, MessageRow, SendQueueRow};
 use store::workspaces::WorkspaceRow;
-use store::{DbError, Tx, channel_accounts};
+use store::{DbError, TenantTx, Tx, channel_accounts};
 
 use crate::campaigns::outcomes::take_back;
 use crate::deliver::deliver;
@@ -142,9 +142,9 @@ async fn give_up_abandoned(app: &Arc<App>) -> Result<(), Failure> {
         let whole = left.len() as i64 >= ABANDONED;
         for (tenant, id) in left {
             let keeper = app.clone();
-            app.store
+            app.of(tenant)
                 .tx(move |tx| {
-                    let row = channel_messages::get_for_update(tx, tenant, id)?;
+                    let row = channel_messages::get_for_update(tx, id)?;
                     match row.filter(|row| row.lease_until.is_some_and(|lease| lease <= now)) {
                         Some(mut row) => lose(&keeper, tx, &mut row, now),
                         None => Ok(()),
@@ -167,39 +167,38 @@ async fn claim(
     most: i64,
 ) -> Result<Option<Vec<Claim>>, Failure> {
     let keeper = app.clone();
-    app.store.tx(move |tx| claim_in(&keeper, tx, tenant, &number, most)).await
+    app.of(tenant).tx(move |tx| claim_in(&keeper, tx, &number, most)).await
 }
 
 fn claim_in(
     app: &Arc<App>,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: &str,
     most: i64,
 ) -> Result<Option<Vec<Claim>>, Failure> {
     let context = app.context();
     let now = context.now;
-    let Some(mut pace) = channel_messages::take_send_queue(tx, tenant, number, now)? else { return Ok(None) };
+    let Some(mut pace) = channel_messages::take_send_queue(tx, number, now)? else { return Ok(None) };
     tx.ahead(|tx| {
-        let _ = access::workspace(tx, tenant);
-        let _ = channel_accounts::read_ahead(tx, tenant);
-        let _ = channel_messages::due(tx, tenant, number, 0, now, most);
+        let _ = access::workspace(tx);
+        let _ = channel_accounts::read_ahead(tx);
+        let _ = channel_messages::due(tx, number, 0, now, most);
     });
     if tx.shared() {
-        channel_accounts::read_ahead(tx, tenant)?;
+        channel_accounts::read_ahead(tx)?;
     }
-    let mut due = channel_messages::due(tx, tenant, number, 0, now, most)?;
+    let mut due = channel_messages::due(tx, number, 0, now, most)?;
     let more = most - due.len() as i64;
     if more > 0 {
-        due.extend(channel_messages::due(tx, tenant, number, 1, now, more)?);
+        due.extend(channel_messages::due(tx, number, 1, now, more)?);
     }
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(tx)?;
     if workspace.suspended || !feature_on(&workspace, "chatappChannel") {
         pace.next_at = (!due.is_empty()).then(|| now.plus(OFF));
         channel_messages::save_send_queue(tx, &pace)?;
         return Ok(Some(Vec::new()));
     }
-    let from = match numbers::number_of(tx, tenant, number)?.filter(Number::is_connected) {
+    let from = match numbers::number_of(tx, number)?.filter(Number::is_connected) {
         Some(from) if from.connection == ConnectionStatus::Connected => from,
         Some(_) => {
             // The account cannot send; a new token or its next check changes that.
@@ -217,7 +216,7 @@ fn claim_in(
         }
     };
     let (mut decisions, mut claims, all) = (Decisions::default(), Vec::new(), due.len());
-    let due = prefetch::turns(tx, &context, tenant, due)?;
+    let due = prefetch::turns(tx, &context, due)?;
     let all_are_held_elsewhere = due.is_empty() && all > 0;
     for mut row in due {
         if is_off(&workspace, &row) {
@@ -231,7 +230,7 @@ fn claim_in(
             Err(_) => break,
         };
         let about = row.id.to_string();
-        match messages::recheck(tx, &context, tenant, &from, &row, at)? {
+        match messages::recheck(tx, &context, &from, &row, at)? {
             SendDecision::Wait(at) => {
                 row.next_at = Some(at);
                 row.updated_at = now;
@@ -255,9 +254,9 @@ fn claim_in(
             }
             SendDecision::Go { proof, open, room, thread } => {
                 pace.used = used;
-                channel_messages::save_thread(tx, tenant, &thread)?;
+                channel_messages::save_thread(tx, &thread)?;
                 if !open {
-                    messages::reach(tx, &context, tenant, &from, &row, room)?;
+                    messages::reach(tx, &context, &from, &row, room)?;
                 }
                 row.next_at = None;
                 row.lease_until = Some(now.plus(LEASE));
@@ -270,7 +269,7 @@ fn claim_in(
         }
     }
     // The line looks again when its pace has room, or when its next message is due.
-    if let Some(next) = channel_messages::next_of_send_queue(tx, tenant, number)? {
+    if let Some(next) = channel_messages::next_of_send_queue(tx, number)? {
         let slot = messages::slot_of_number(&from, pace.used, now, now);
         // Slots up to the horizon are given away ahead, so it comes back before they are used up.
         let room = match slot {
@@ -283,7 +282,7 @@ fn claim_in(
         pace.next_at = None;
     }
     channel_messages::save_send_queue(tx, &pace)?;
-    decisions.write(tx, &context, tenant)?;
+    decisions.write(tx, &context)?;
     Ok(Some(claims))
 }
 
@@ -298,7 +297,7 @@ fn is_off(workspace: &WorkspaceRow, row: &MessageRow) -> bool {
 }
 
 fn finish(tx: &mut Tx<'_>, mut pace: SendQueueRow) -> Result<Option<Vec<Claim>>, Failure> {
-    pace.next_at = channel_messages::next_of_send_queue(tx, pace.workspace, &pace.phone_number_id)?;
+    pace.next_at = channel_messages::next_of_send_queue(&mut tx.of(pace.workspace), &pace.phone_number_id)?;
     channel_messages::save_send_queue(tx, &pace)?;
     Ok(Some(Vec::new()))
 }

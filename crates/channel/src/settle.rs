@@ -47,7 +47,7 @@ pub(crate) fn settle(
 ) -> Result<Delivered, Failure> {
     let tenant = claim.message.workspace;
     let now = app.clock.now();
-    let Some(mut row) = channel_messages::get_for_update(tx, tenant, claim.message.id)? else {
+    let Some(mut row) = channel_messages::get_for_update(&mut tx.of(tenant), claim.message.id)? else {
         return Ok(Delivered::Unknown(Box::new(claim.message.clone())));
     };
     let mine = row.lease_until.is_some() && row.attempts == claim.message.attempts;
@@ -79,7 +79,7 @@ pub(crate) fn settle(
         Some(Sent::Refused(error)) => {
             row.lease_until = None;
             fail(app, tx, &mut row, (error.code, error.title.clone(), error.detail.clone()), now)?;
-            struck(app, tx, tenant, claim.number.id, &row, error)?;
+            struck(app, &mut tx.of(tenant), claim.number.id, &row, error)?;
             Ok(Delivered::Refused(Box::new(row), error.clone()))
         }
         // Somebody else has decided meanwhile: the lease was over, or the person was erased.
@@ -87,7 +87,7 @@ pub(crate) fn settle(
         Some(Sent::Later(error)) if row.attempts >= MAX_ATTEMPTS => {
             row.lease_until = None;
             fail(app, tx, &mut row, (error.code, error.title.clone(), error.detail.clone()), now)?;
-            struck(app, tx, tenant, claim.number.id, &row, error)?;
+            struck(app, &mut tx.of(tenant), claim.number.id, &row, error)?;
             Ok(Delivered::Refused(Box::new(row), error.clone()))
         }
         Some(Sent::Later(error)) => {
@@ -95,7 +95,7 @@ pub(crate) fn settle(
             let wait = error.effect().wait().unwrap_or(0).max(doubled.min(LONGEST));
             put_off(tx, &mut row, now.plus(wait))?;
             rest(tx, claim, error, now)?;
-            struck(app, tx, tenant, claim.number.id, &row, error)?;
+            struck(app, &mut tx.of(tenant), claim.number.id, &row, error)?;
             Ok(Delivered::Waits(Box::new(row)))
         }
         None => {
@@ -114,7 +114,7 @@ pub(crate) fn settle(
 /// Whether another message of the number has this id at the provider.
 fn is_of_another(tx: &mut Tx<'_>, row: &MessageRow, provider_id: &str) -> Result<bool, DbError> {
     let number = &row.phone_number_id;
-    let known = channel_messages::at_provider_for_update(tx, row.workspace, number, provider_id)?;
+    let known = channel_messages::at_provider_for_update(&mut tx.of(row.workspace), number, provider_id)?;
     Ok(known.is_some_and(|known| known.id != row.id))
 }
 
@@ -173,7 +173,7 @@ fn put_off(tx: &mut Tx<'_>, row: &mut MessageRow, at: Timestamp) -> Result<(), D
     row.lease_until = None;
     row.next_at = Some(at);
     channel_messages::save(tx, row)?;
-    channel_messages::wake_send_queue(tx, row.workspace, &row.phone_number_id, row.id, at)?;
+    channel_messages::wake_send_queue(&mut tx.of(row.workspace), &row.phone_number_id, row.id, at)?;
     tx.wake(topics::CHANNEL_SENDS);
     Ok(())
 }
@@ -190,7 +190,8 @@ fn rest(tx: &mut Tx<'_>, claim: &Claim, error: &ProviderError, now: Timestamp) -
         return Ok(());
     }
     let tenant = claim.message.workspace;
-    let mut line = channel_messages::send_queue_for_update(tx, tenant, &claim.number.phone_number_id)?;
+    let mut line =
+        channel_messages::send_queue_for_update(&mut tx.of(tenant), &claim.number.phone_number_id)?;
     line.used = line.used.max(now.plus(effect.wait().unwrap_or(SECOND)).0.saturating_mul(1_000));
     channel_messages::save_send_queue(tx, &line)
 }

@@ -172,7 +172,7 @@ pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timesta
     let (number, latest_place) = (line.number.clone(), pace.last_place(latest));
     let reserve = move |tx: &mut store::Tx<'_>| {
         let now = now.0.saturating_mul(1_000);
-        channel_messages::reserve_slots(tx, tenant, &number, now, pace.gap, wanted, latest_place)
+        channel_messages::reserve_slots(&mut tx.of(tenant), &number, now, pace.gap, wanted, latest_place)
     };
     // If the store cannot be asked, the transaction of the message says so.
     let (from, until) = app.store.tx_single(reserve).await.ok().flatten()?;

@@ -13,7 +13,7 @@ use domain::channel::{Content, LocalError, Params, Recipient, Source, Template};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::Value;
-use store::{Tx, calls, channel_accounts, channel_conversations, chats, contacts};
+use store::{TenantTx, Tx, calls, channel_accounts, channel_conversations, chats, contacts};
 
 use crate::messages::{self, New, Placed, Refusal};
 use crate::numbers::{Which, sending_number};
@@ -39,15 +39,14 @@ fn reference(named: &TemplateUse) -> Result<TemplateRef, Failure> {
 
 /// Fills in a template as a flow or a model requests it. The inner error is why it cannot be sent.
 fn filled(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     value: &Value,
 ) -> Result<Result<(Template, Content), &'static ErrorCode>, Failure> {
     let Ok(named) = serde_json::from_value::<TemplateUse>(value.clone()) else {
         return Ok(Err(codes::TEMPLATE_NOT_FOUND));
     };
     let Ok(which) = reference(&named) else { return Ok(Err(codes::TEMPLATE_NOT_FOUND)) };
-    let template = match templates::find(tx, tenant, &which) {
+    let template = match templates::find(tx, &which) {
         Ok(template) => template,
         Err(failure) if failure.error.status >= 500 => return Err(failure),
         Err(_) => return Ok(Err(codes::TEMPLATE_NOT_FOUND)),
@@ -83,20 +82,23 @@ fn refused(refusal: &Refusal) -> Carried {
 pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Carried, Failure> {
     let tenant = said.tenant;
     let unavailable = || Ok(Carried::Refused("number_unavailable".to_owned()));
-    let Some(row) = chats::get(tx, tenant, said.chat)? else { return unavailable() };
-    let Some(carried) = channel_conversations::get(tx, tenant, said.chat)? else { return unavailable() };
-    let number = match sending_number(tx, tenant, Which::Number(carried.number)) {
+    let Some(row) = chats::get(&mut tx.of(tenant), said.chat)? else { return unavailable() };
+    let Some(carried) = channel_conversations::get(&mut tx.of(tenant), said.chat)? else {
+        return unavailable();
+    };
+    let number = match sending_number(&mut tx.of(tenant), Which::Number(carried.number)) {
         Ok(number) => number,
         Err(failure) if failure.error.status >= 500 => return Err(failure),
         Err(_) => return unavailable(),
     };
-    let contact = contacts::get(tx, tenant, carried.contact)?.filter(|contact| contact.erased_at.is_none());
+    let contact =
+        contacts::get(&mut tx.of(tenant), carried.contact)?.filter(|contact| contact.erased_at.is_none());
     let Some(contact) = contact else { return Ok(Carried::OptedOut) };
     let address = carried.phone.as_deref().or(carried.user_id.as_deref());
     let Some(to) = address.and_then(Recipient::parse) else { return unavailable() };
     let (content, template) = match said.words {
         Words::Text(text) => (Content::Text(text.to_owned()), None),
-        Words::Template(value) => match filled(tx, tenant, value)? {
+        Words::Template(value) => match filled(&mut tx.of(tenant), value)? {
             Ok((template, content)) => (content, Some(template)),
             // It is kept as a message that failed.
             Err(why) if why == codes::TEMPLATE_NOT_FOUND => (nobodys(value), None),
@@ -122,7 +124,7 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
         at_once: false,
         keep_refused: true,
     };
-    Ok(match messages::put(app, tx, tenant, &new)? {
+    Ok(match messages::put(app, &mut tx.of(tenant), &new)? {
         Placed::Queued(message) => taken(&message),
         Placed::Claimed(claim) => taken(&claim.message),
         Placed::Failed(_, refusal) | Placed::Refused(refusal) => refused(&refusal),
@@ -148,27 +150,28 @@ pub async fn during_call(
     let sender = app.clone();
     app.store
         .tx(move |tx| {
-            let Some(row) = calls::get(tx, tenant, Mode::Live, call)? else {
+            let Some(row) = calls::get(&mut tx.of(tenant), Mode::Live, call)? else {
                 return Ok(());
             };
-            let workspace = app::access::workspace(tx, tenant)?;
+            let workspace = app::access::workspace(&mut tx.of(tenant))?;
             if !app::access::feature_on(&workspace, "chatappChannel") {
                 return Err(Failure::plain(codes::CHATAPP_DISABLED));
             }
             let own = match row.agent {
-                Some(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
+                Some(agent) => channel_accounts::number_of_agent(&mut tx.of(tenant), agent)?,
                 None => None,
             };
             let which = own.map_or(Which::Default, |number| Which::Number(number.id));
-            let number = sending_number(tx, tenant, which)?;
+            let number = sending_number(&mut tx.of(tenant), which)?;
             let Some(contact) = row.contact else { return Ok(()) };
-            let contact = contacts::get(tx, tenant, contact)?.filter(|contact| contact.erased_at.is_none());
+            let contact =
+                contacts::get(&mut tx.of(tenant), contact)?.filter(|contact| contact.erased_at.is_none());
             let Some(contact) = contact else { return Ok(()) };
             let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
             let to =
                 address.and_then(Recipient::parse).ok_or_else(|| Failure::plain(codes::INVALID_NUMBER))?;
             let (content, template) = match &template {
-                Some(value) => match filled(tx, tenant, value)? {
+                Some(value) => match filled(&mut tx.of(tenant), value)? {
                     Ok((template, content)) => (content, Some(template)),
                     // It is kept as a message that failed.
                     Err(why) if why == codes::TEMPLATE_NOT_FOUND => (nobodys(value), None),
@@ -191,9 +194,9 @@ pub async fn during_call(
                 at_once: false,
                 keep_refused: true,
             };
-            let placed = messages::put(&sender, tx, tenant, &new)?;
+            let placed = messages::put(&sender, &mut tx.of(tenant), &new)?;
             if let Some(message) = placed.message() {
-                channel_conversations::note_call(tx, tenant, message.id, call, message.contact)?;
+                channel_conversations::note_call(&mut tx.of(tenant), message.id, call, message.contact)?;
             }
             Ok(())
         })

@@ -26,7 +26,7 @@ use store::channel_accounts::{self, NumberRow};
 use store::channel_conversations::{self, ChannelChatRow};
 use store::channel_messages::MessageRow;
 use store::contacts::{self, ContactRow};
-use store::{Tx, chats as store_chats, wallet};
+use store::{TenantTx, Tx, chats as store_chats, wallet};
 
 use crate::deliver::deliver;
 use crate::messages::{self, Claim, Decisions, New, OptIn, Placed, Refusal};
@@ -143,10 +143,10 @@ pub async fn start(
     let wanted = Arc::new(read(app, body)?);
     let agent = wanted.agent;
     // A large graph is read before the transaction, which then finds it read.
-    app.store
-        .read(move |tx| match agents::get(tx, tenant, agent)? {
+    app.of(tenant)
+        .read(move |tx| match agents::get(tx, agent)? {
             Some(row) if row.channel == AgentChannel::Chat && row.status == Status::Active => {
-                app::published_flows::published_flow(tx, tenant, &row).map(drop)
+                app::published_flows::published_flow(tx, &row).map(drop)
             }
             _ => Ok(()),
         })
@@ -155,7 +155,7 @@ pub async fn start(
     let begun = match mode {
         Mode::Test => {
             let simulator = app.clone();
-            app.store.tx(move |tx| simulate(tx, &simulator, &env, tenant, &key, &wanted)).await?
+            app.of(tenant).tx(move |tx| simulate(tx, &simulator, &env, &key, &wanted)).await?
         }
         Mode::Live => {
             // The number is that of the agent.
@@ -163,7 +163,7 @@ pub async fn start(
             let slot = slots::take(app, tenant, &named, messages::latest_slot(app)).await;
             let (sender, taken) = (app.clone(), slot.clone());
             let begun =
-                app.store.tx(move |tx| begin(tx, &sender, &env, tenant, &key, &wanted, taken.as_ref())).await;
+                app.of(tenant).tx(move |tx| begin(tx, &sender, &env, &key, &wanted, taken.as_ref())).await;
             if let Ok(Begun::Send(claim, _)) = &begun {
                 slots::learn(app, tenant, &named, &claim.number);
             } else if let Some(slot) = &slot {
@@ -239,14 +239,8 @@ struct Ready {
 }
 
 /// Every read-only check.
-fn ready(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    tenant: Tenant,
-    mode: Mode,
-    wanted: &StartRequest,
-) -> Result<Ready, Failure> {
-    let workspace = access::workspace(tx, tenant)?;
+fn ready(tx: &mut TenantTx, env: &Env, mode: Mode, wanted: &StartRequest) -> Result<Ready, Failure> {
+    let workspace = access::workspace(tx)?;
     if !access::feature_on(&workspace, "chatappChannel") {
         return Err(Failure::plain(codes::CHATAPP_DISABLED));
     }
@@ -255,9 +249,9 @@ fn ready(
     }
     let agent = match mode {
         // Kept from changing, so that the flow is still there when the chat is stored.
-        Mode::Live => agents::get_shared(tx, tenant, wanted.agent)?,
+        Mode::Live => agents::get_shared(tx, wanted.agent)?,
         // What only reads holds nothing.
-        Mode::Test => agents::get(tx, tenant, wanted.agent)?,
+        Mode::Test => agents::get(tx, wanted.agent)?,
     };
     let agent = agent.ok_or_else(|| Failure::plain(codes::AGENT_NOT_FOUND))?;
     if agent.channel != AgentChannel::Chat {
@@ -266,8 +260,8 @@ fn ready(
     if agent.status != Status::Active {
         return Err(Failure::plain(codes::AGENT_NOT_ACTIVE));
     }
-    channel_accounts::get(tx, tenant)?.ok_or_else(|| Failure::plain(codes::CHATAPP_NOT_CONNECTED))?;
-    let number = channel_accounts::number_of_agent(tx, tenant, agent.id)?
+    channel_accounts::get(tx)?.ok_or_else(|| Failure::plain(codes::CHATAPP_NOT_CONNECTED))?;
+    let number = channel_accounts::number_of_agent(tx, agent.id)?
         .ok_or_else(|| Failure::plain(codes::AGENT_NUMBER_MISSING))?;
     if !can_send(&number.status) {
         return Err(Refusal::NotConnected.into());
@@ -279,15 +273,15 @@ fn ready(
             return Err(Failure::plain(codes::AGENT_NUMBER_MISMATCH).with_meta(meta));
         }
     }
-    let template = templates::find(tx, tenant, &wanted.which)?;
+    let template = templates::find(tx, &wanted.which)?;
     if template.status != TemplateStatus::Approved {
         return Err(Failure::plain(codes::TEMPLATE_UNAVAILABLE));
     }
-    let contact = people::find(tx, tenant, &wanted.to)?;
+    let contact = people::find(tx, &wanted.to)?;
     let name = contact.as_ref().and_then(|contact| contact.name.clone()).or_else(|| wanted.name.clone());
     let params = match &wanted.params {
         Some(params) => params.clone(),
-        None => mapped(tx, tenant, &agent, &template, &wanted.variables, name.as_deref())?,
+        None => mapped(tx, &agent, &template, &wanted.variables, name.as_deref())?,
     };
     let content = template::fill(&template, &params).map_err(|issues| {
         let issues: Vec<Value> = issues
@@ -296,9 +290,9 @@ fn ready(
             .collect();
         Failure::plain(codes::TEMPLATE_PARAMS_INVALID).with_meta(json!({"issues": issues}))
     })?;
-    chats::check_runs(tx, env, tenant, &agent, &wanted.variables)?;
+    chats::check_runs(tx, env, &agent, &wanted.variables)?;
     let open = match &contact {
-        Some(contact) => channel_conversations::open_chat(tx, tenant, number.id, contact.id)?,
+        Some(contact) => channel_conversations::open_chat(tx, number.id, contact.id)?,
         None => None,
     };
     if let Some(chat) = open.filter(|_| !wanted.in_session) {
@@ -313,14 +307,13 @@ fn same_number(from: &str, number: &NumberRow) -> bool {
 
 /// The values of a template as the agent's flow maps them: those of its `message` node that sends the template.
 fn mapped(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     agent: &AgentRow,
     template: &Template,
     given: &Map<String, Value>,
     name: Option<&str>,
 ) -> Result<Params, Failure> {
-    let flow = app::published_flows::published_flow(tx, tenant, agent)?;
+    let flow = app::published_flows::published_flow(tx, agent)?;
     let sends = |value: &&Value| {
         let text = |key: &str| value.get(key).and_then(Value::as_str);
         text("id").is_some_and(|id| id.parse() == Ok(template.id))
@@ -344,16 +337,10 @@ fn mapped(
         .map_or_else(|_| Params::default(), Params::from))
 }
 
-fn message(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    wanted: &StartRequest,
-    ready: &Ready,
-    chat: Id<Chat>,
-) -> Result<New, Failure> {
+fn message(tx: &mut TenantTx, wanted: &StartRequest, ready: &Ready, chat: Id<Chat>) -> Result<New, Failure> {
     Ok(New {
         source: Source::Api,
-        number: sending_number(tx, tenant, Which::Number(ready.number.id))?,
+        number: sending_number(tx, Which::Number(ready.number.id))?,
         contact: ready.contact.clone(),
         to: wanted.to.clone(),
         content: ready.content.clone(),
@@ -392,30 +379,30 @@ fn started(
 
 /// Dry run for a test key: the answer that a live key would get. Only the idempotency key is stored.
 fn simulate(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     app: &App,
     env: &Env,
-    tenant: Tenant,
     once: &Once,
     wanted: &StartRequest,
 ) -> Result<Begun, Failure> {
+    let tenant = tx.tenant();
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
     }
-    let ready = ready(tx, env, tenant, Mode::Test, wanted)?;
+    let ready = ready(tx, env, Mode::Test, wanted)?;
     let chat = ready.open.unwrap_or_else(|| env.context.ids.make());
-    let new = message(tx, tenant, wanted, &ready, chat)?;
+    let new = message(tx, wanted, &ready, chat)?;
     if ready.open.is_none() {
-        let money = wallet::state(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
+        let money = wallet::state(tx)?.ok_or_else(|| Failure::not_found("workspace"))?;
         if money.balance - money.reserved < ready.price {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
     }
-    if let Some(refusal) = messages::check(app, tx, tenant, &new)? {
+    if let Some(refusal) = messages::check(app, tx, &new)? {
         return Err(refusal.into());
     }
     let metadata = match ready.open {
-        Some(chat) => store_chats::get(tx, tenant, chat)?.map(|row| row.metadata).unwrap_or_default(),
+        Some(chat) => store_chats::get(tx, chat)?.map(|row| row.metadata).unwrap_or_default(),
         None => wanted.metadata.clone(),
     };
     let row = messages::simulated(app, tenant, &new)?;
@@ -426,46 +413,46 @@ fn simulate(
 }
 
 fn begin(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     app: &Arc<App>,
     env: &Env,
-    tenant: Tenant,
     once: &Once,
     wanted: &StartRequest,
     slot: Option<&Slot>,
 ) -> Result<Begun, Failure> {
+    let tenant = tx.tenant();
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Begun::Given(answer));
     }
-    let ready = ready(tx, env, tenant, Mode::Live, wanted)?;
+    let ready = ready(tx, env, Mode::Live, wanted)?;
     let held = match ready.open {
         Some(chat) => {
-            channel_conversations::hold_thread(tx, tenant, chat)?;
-            store_chats::get_for_update(tx, tenant, chat)?
+            channel_conversations::hold_thread(tx, chat)?;
+            store_chats::get_for_update(tx, chat)?
                 .filter(|row| row.state != State::Ended && row.wish.is_none())
         }
         None => None,
     };
     let chat = held.as_ref().map_or_else(|| env.context.ids.make(), |row| row.id);
     if held.is_none() {
-        let money = wallet::state(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
+        let money = wallet::state(tx)?.ok_or_else(|| Failure::not_found("workspace"))?;
         if money.balance - money.reserved < ready.price {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
     }
     // Nobody is made a contact before the message is taken: a refusal changes nothing.
-    let new = message(tx, tenant, wanted, &ready, chat)?;
+    let new = message(tx, wanted, &ready, chat)?;
     let mut decisions = Decisions::default();
-    let placed = messages::put_into(app, tx, tenant, &new, slot, &mut decisions)?;
+    let placed = messages::put_into(app, tx, &new, slot, &mut decisions)?;
     let row = match &placed {
         Placed::Refused(refusal) => {
-            decisions.write(tx, &env.context, tenant)?;
+            decisions.write(tx, &env.context)?;
             once.free(tx)?;
             return Ok(Begun::Refused(refusal.clone().into()));
         }
         placed => placed.message().cloned().ok_or_else(|| Failure::internal("a message without a row"))?,
     };
-    let contact = named(tx, env, tenant, wanted, &row)?;
+    let contact = named(tx, env, wanted, &row)?;
     let words = row.words.clone().unwrap_or_else(|| format!("[{}]", row.kind));
     let told = match held {
         Some(mut open) => {
@@ -486,7 +473,7 @@ fn begin(
                 ..conversations::carried(&fresh, &contact, &ready.number)
             };
             // Locks in the order of all chats: the chat, the wallet, the decision log.
-            if !wallet::hold(tx, tenant, ready.price, 0)? {
+            if !wallet::hold(tx, ready.price, 0)? {
                 return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
             }
             conversations::insert(tx, env, &mut fresh, &carried, &contact)?;
@@ -494,7 +481,7 @@ fn begin(
             started(&row, chat, &fresh.metadata, false, Mode::Live)
         }
     };
-    decisions.write(tx, &env.context, tenant)?;
+    decisions.write(tx, &env.context)?;
     match placed {
         Placed::Claimed(claim) => {
             // If nobody stores what the channel said, nobody knows by the end of the lease.
@@ -514,21 +501,20 @@ fn begin(
 
 /// The person with the name and the reference that the request brings, where there were none.
 fn named(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     wanted: &StartRequest,
     row: &MessageRow,
 ) -> Result<ContactRow, Failure> {
     let missing = || Failure::internal("a message without its contact");
-    let mut contact = contacts::get(tx, tenant, row.contact)?.ok_or_else(missing)?;
+    let mut contact = contacts::get(tx, row.contact)?.ok_or_else(missing)?;
     if contact.name.is_none() && wanted.name.is_some() {
         contact.name.clone_from(&wanted.name);
-        contacts::update(tx, tenant, &contact, env.context.now)?;
+        contacts::update(tx, &contact, env.context.now)?;
     }
     if let Some(reference) = wanted.reference.as_deref().filter(|_| contact.external_ref.is_none()) {
         // One that another contact has is passed over: the conversation begins either way.
-        if contacts::adopt_reference(tx, tenant, Mode::Live, contact.id, reference, env.context.now)? {
+        if contacts::adopt_reference(tx, Mode::Live, contact.id, reference, env.context.now)? {
             contact.external_ref = Some(reference.to_owned());
         }
     }

@@ -4,10 +4,10 @@ use app::{App, Failure};
 use domain::channel::notification::{Receipt, StatusUpdate};
 use domain::channel::{Direction, Happened, MessageStatus};
 use domain::ids::{ChannelMessage, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
-use store::Tx;
 use store::channel_messages::{self, MessageRow};
+use store::{TenantTx, Tx};
 
 use crate::messages;
 use crate::notification_queue::note_unknown_status;
@@ -16,14 +16,8 @@ use crate::provider_errors::{number_struck, person_struck};
 
 /// Stores the status of a message, in the transaction that removes the notification from the queue. A status of an unknown
 /// message, which another program of the same account sent, changes nothing.
-pub fn status(
-    app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    number: &Number,
-    update: &StatusUpdate,
-) -> Result<(), Failure> {
-    let Some(mut row) = find(tx, tenant, number, update)? else {
+pub fn status(app: &App, tx: &mut TenantTx, number: &Number, update: &StatusUpdate) -> Result<(), Failure> {
+    let Some(mut row) = find(tx, number, update)? else {
         // It may have been to a person who was erased: such a message has lost the provider's id.
         note_unknown_status(app, tx);
         return Ok(());
@@ -67,8 +61,8 @@ pub fn status(
         messages::moved(app, tx, &row, before)?;
     }
     if let (Receipt::Failed, Some(error)) = (update.receipt, error) {
-        person_struck(app, tx, tenant, &row, error)?;
-        number_struck(app, tx, tenant, number.id, error)?;
+        person_struck(app, tx, &row, error)?;
+        number_struck(app, tx, number.id, error)?;
     }
     Ok(())
 }
@@ -93,13 +87,8 @@ fn imply(
 }
 
 /// The message of a status: by the provider's id, or by ours, which the provider echoes.
-fn find(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    number: &Number,
-    update: &StatusUpdate,
-) -> Result<Option<MessageRow>, Failure> {
-    let found = channel_messages::at_provider_for_update(tx, tenant, &number.phone_number_id, &update.id)?;
+fn find(tx: &mut TenantTx, number: &Number, update: &StatusUpdate) -> Result<Option<MessageRow>, Failure> {
+    let found = channel_messages::at_provider_for_update(tx, &number.phone_number_id, &update.id)?;
     if found.is_some() {
         return Ok(found);
     }
@@ -107,7 +96,7 @@ fn find(
         return Ok(None);
     };
     // An id that somebody else's program made up, or one of a message with another id at the provider, is not ours.
-    Ok(channel_messages::get_for_update(tx, tenant, id)?.filter(|row| {
+    Ok(channel_messages::get_for_update(tx, id)?.filter(|row| {
         row.phone_number_id == number.phone_number_id && row.provider_id.is_none() && row.attempts > 0
     }))
 }

@@ -79,30 +79,36 @@ async fn take_over(
     app.store
         .tx(move |tx| {
             let tenant = connection.workspace;
-            let current = channel_accounts::get_for_update(tx, tenant)?;
+            let current = channel_accounts::get_for_update(&mut tx.of(tenant))?;
             if current.is_none_or(|current| current.version != connection.version) {
                 return Ok(());
             }
             let accepted = ConnectionStatus::Connected;
-            if channel_accounts::set_status(tx, tenant, connection.version, accepted, None, context.now)? {
-                on_account_event(&app_, tx, tenant, &AccountEvent::Token { accepted: true })?;
+            if channel_accounts::set_status(
+                &mut tx.of(tenant),
+                connection.version,
+                accepted,
+                None,
+                context.now,
+            )? {
+                on_account_event(&app_, &mut tx.of(tenant), &AccountEvent::Token { accepted: true })?;
             }
-            for row in channel_accounts::numbers(tx, tenant)? {
+            for row in channel_accounts::numbers(&mut tx.of(tenant))? {
                 match states.iter().find(|state| state.phone_number_id == row.phone_number_id) {
-                    Some(state) => numbers::observe(&app_, tx, &context, tenant, row, state)?,
+                    Some(state) => numbers::observe(&app_, &mut tx.of(tenant), &context, row, state)?,
                     None => {
                         let gone = channel_accounts::NumberRow {
                             status: "DISCONNECTED".into(),
                             updated_at: context.now,
                             ..row
                         };
-                        channel_accounts::save_number(tx, tenant, &gone)?;
-                        on_account_event(&app_, tx, tenant, &AccountEvent::NumberGone(gone.id))?;
+                        channel_accounts::save_number(&mut tx.of(tenant), &gone)?;
+                        on_account_event(&app_, &mut tx.of(tenant), &AccountEvent::NumberGone(gone.id))?;
                     }
                 }
             }
             if let Some(tier) = states.iter().find_map(|state| state.tier.as_deref()) {
-                channel_accounts::set_tier(tx, tenant, tier, context.now)?;
+                channel_accounts::set_tier(&mut tx.of(tenant), tier, context.now)?;
             }
             Ok::<_, Failure>(())
         })
@@ -112,5 +118,5 @@ async fn take_over(
 /// The check is finished.
 async fn over(app: &App, connection: &ConnectionRow) -> Result<(), Failure> {
     let (tenant, at) = (connection.workspace, tomorrow(app.clock.now()));
-    app.store.tx(move |tx| Ok::<_, Failure>(channel_accounts::check_at(tx, tenant, at)?)).await
+    app.store.tx(move |tx| Ok::<_, Failure>(channel_accounts::check_at(&mut tx.of(tenant), at)?)).await
 }

@@ -10,7 +10,7 @@ use domain::ports::{Heard, ListenOrder, ProviderError, Recogniser as _, SAMPLE_R
 use domain::tenant::Tenant;
 use serde_json::Value;
 use store::channel_messages::MessageRow;
-use store::{Tx, channel_conversations, chats as store_chats};
+use store::{TenantTx, channel_conversations, chats as store_chats};
 
 /// Timeout of a transcription.
 const LONGEST: Duration = Duration::from_secs(40);
@@ -39,9 +39,9 @@ pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Resu
         return Ok(None);
     }
     let chat = app
-        .store
-        .read(move |tx| match channel_conversations::place_of(tx, tenant, id)? {
-            Some((chat, _)) => store_chats::get(tx, tenant, chat),
+        .of(tenant)
+        .read(move |tx| match channel_conversations::place_of(tx, id)? {
+            Some((chat, _)) => store_chats::get(tx, chat),
             None => Ok(None),
         })
         .await?;
@@ -96,15 +96,14 @@ async fn make_out(
 /// longer. Call in the transaction that stores the file.
 pub(crate) fn notify(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     message: Id<ChannelMessage>,
     words: Option<&str>,
 ) -> Result<(), Failure> {
-    let Some((chat, seq)) = channel_conversations::place_of(tx, tenant, message)? else { return Ok(()) };
-    channel_conversations::hold_thread(tx, tenant, chat)?;
-    let Some(mut row) = store_chats::get_for_update(tx, tenant, chat)? else { return Ok(()) };
-    let others = channel_conversations::fetches_other(tx, tenant, chat, message)?;
+    let Some((chat, seq)) = channel_conversations::place_of(tx, message)? else { return Ok(()) };
+    channel_conversations::hold_thread(tx, chat)?;
+    let Some(mut row) = store_chats::get_for_update(tx, chat)? else { return Ok(()) };
+    let others = channel_conversations::fetches_other(tx, chat, message)?;
     let text = words.map(|words| format!("[voice note] {words}"));
     chats::transcribed(tx, &Env::within(app), &mut row, seq, text.as_deref(), others)
 }

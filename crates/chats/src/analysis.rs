@@ -77,18 +77,18 @@ async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
 /// The model's input; `None` when there is nothing to analyse.
 fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> {
     let (tenant, id) = (owed.tenant, owed.chat);
-    let row = chats::get(tx, tenant, id)?;
+    let row = chats::get(&mut tx.of(tenant), id)?;
     let Some(row) = row.filter(|row| row.analysis == Some(Reading::Pending)) else { return Ok(None) };
     let turn = |message: chats::MessageRow| Turn {
         role: if message.role == ChatRole::User { Role::Customer } else { Role::Agent },
         text: message.text,
     };
     let failed = undelivered(tx, &row)?;
-    let mut messages = chats::messages(tx, tenant, id, 0)?;
+    let mut messages = chats::messages(&mut tx.of(tenant), id, 0)?;
     messages.retain(|message| !failed.contains(&message.seq));
     let transcript: Vec<Turn> = messages.into_iter().map(turn).collect();
     // A deleted agent has no instructions any more; the conversation can be read all the same.
-    let (schema, prompt) = agents::get(tx, tenant, row.agent)?
+    let (schema, prompt) = agents::get(&mut tx.of(tenant), row.agent)?
         .map(|agent| (agent.extraction_schema, agent.system_prompt))
         .unwrap_or_default();
     let schema =
@@ -113,7 +113,7 @@ fn captured(json: Option<Value>) -> Map<String, Value> {
 
 /// The chat, if this attempt still holds the lease.
 fn hold(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<chats::ChatRow>, Failure> {
-    let row = chats::get_for_update(tx, owed.tenant, owed.chat)?;
+    let row = chats::get_for_update(&mut tx.of(owed.tenant), owed.chat)?;
     Ok(row.filter(|row| row.analysis == Some(Reading::Pending) && row.analysis_attempts == owed.attempt))
 }
 

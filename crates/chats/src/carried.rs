@@ -47,7 +47,7 @@ pub fn receive(
         return Ok(false);
     }
     write(tx, env, row, Role::User, &message.text, None)?;
-    channel_conversations::note_message(tx, row.workspace, message.message, row.id, row.messages)?;
+    channel_conversations::note_message(&mut tx.of(row.workspace), message.message, row.id, row.messages)?;
     if row.state == State::Ai {
         let now = env.context.now;
         let first = *row.unanswered_at.get_or_insert(now);
@@ -71,10 +71,10 @@ pub fn transcribed(
     others: bool,
 ) -> Result<(), Failure> {
     if let Some(text) = text {
-        let before = chats::messages(tx, row.workspace, row.id, seq - 1)?.into_iter().next();
+        let before = chats::messages(&mut tx.of(row.workspace), row.id, seq - 1)?.into_iter().next();
         let Some(before) = before.filter(|message| message.seq == seq) else { return Ok(()) };
         row.characters += text.chars().count() as i64 - before.text.chars().count() as i64;
-        chats::set_text(tx, row.workspace, row.id, seq, text)?;
+        chats::set_text(&mut tx.of(row.workspace), row.id, seq, text)?;
     }
     if !others && row.state == State::Ai && row.reply_at.is_some() {
         let now = env.context.now;
@@ -94,7 +94,7 @@ pub fn started(
     text: &str,
 ) -> Result<(), Failure> {
     write(tx, env, row, role, text, None)?;
-    channel_conversations::note_message(tx, row.workspace, message, row.id, row.messages)?;
+    channel_conversations::note_message(&mut tx.of(row.workspace), message, row.id, row.messages)?;
     save(tx, env, row)
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn carry(
             match hook(app, tx, &ChatWords { tenant, chat, writer, words })? {
                 Carried::Taken(message, text) => {
                     write(tx, env, row, role, &text, author)?;
-                    channel_conversations::note_message(tx, tenant, message, chat, row.messages)?;
+                    channel_conversations::note_message(&mut tx.of(tenant), message, chat, row.messages)?;
                     said.push(text);
                 }
                 refused => return Ok(Err(refused)),
@@ -170,7 +170,7 @@ pub(crate) const OFF: i64 = MINUTE;
 
 /// Whether a reply can be sent in a chat, checked before the model is called.
 pub(crate) enum Sendable {
-    /// It goes out from this number.
+    /// It is sent from this number.
     From(Box<NumberRow>),
     /// Not now: the workspace is suspended, or the channel or its agents are off.
     NotNow,
@@ -182,15 +182,15 @@ pub(crate) enum Sendable {
 /// stored.
 pub(crate) fn sendable(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Sendable, Failure> {
     let tenant = row.workspace;
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(&mut tx.of(tenant))?;
     let on = |feature| access::feature_on(&workspace, feature);
     if workspace.suspended || !on("chatappChannel") || !on("chatappAgents") {
         return Ok(Sendable::NotNow);
     }
-    let Some(carried) = channel_conversations::get(tx, tenant, row.id)? else {
+    let Some(carried) = channel_conversations::get(&mut tx.of(tenant), row.id)? else {
         return Ok(Sendable::NoNumber);
     };
-    let number = channel_accounts::number(tx, tenant, carried.number)?;
+    let number = channel_accounts::number(&mut tx.of(tenant), carried.number)?;
     let number = number.filter(|number| can_send(&number.status));
     Ok(number.map_or(Sendable::NoNumber, |number| Sendable::From(Box::new(number))))
 }

@@ -19,10 +19,10 @@ use crate::written::Trouble;
 
 /// The files received since the agent's last reply, and the requested document; `None` without either.
 fn sent(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<(AskedDocument, Vec<String>)>, Failure> {
-    let row = chats::get(tx, claim.tenant, claim.chat)?.filter(|row| claim.holds(row));
+    let row = chats::get(&mut tx.of(claim.tenant), claim.chat)?.filter(|row| claim.holds(row));
     let Some(row) = row else { return Ok(None) };
     let most = MAX_FILE as i64;
-    let files = channel_conversations::files_since(tx, claim.tenant, claim.chat, row.heard, most)?;
+    let files = channel_conversations::files_since(&mut tx.of(claim.tenant), claim.chat, row.heard, most)?;
     let mut room = MAX_UPLOAD as i64;
     let files: Vec<String> = files
         .into_iter()
@@ -33,7 +33,7 @@ fn sent(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<(AskedDocument, Vec<Str
         .map(|(object, _)| object)
         .collect();
     // A reply that got as far as a tool has its first step behind it.
-    if files.is_empty() || chats::state(tx, claim.tenant, claim.chat)?.progress.is_some() {
+    if files.is_empty() || chats::state(&mut tx.of(claim.tenant), claim.chat)?.progress.is_some() {
         return Ok(None);
     }
     Ok(wanted(tx, &row)?.map(|asked| (asked, files)))
@@ -49,7 +49,7 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
             tracing::warn!(chat = %claim.chat, %why, "a file that a customer sent cannot be fetched right now");
             Trouble::Unavailable
         })?;
-        // One that is gone was erased or deleted meanwhile. One of another type is no document.
+        // A deleted one was erased meanwhile. One of another type is no document.
         let bytes = bytes.filter(|bytes| FileType::of(bytes).is_some());
         files.extend(bytes.map(|bytes| SentFile { part: String::new(), bytes: bytes.into() }));
     }
@@ -77,7 +77,7 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
 
 /// Renews the lease of a reply; `None` when another try holds it.
 fn held(tx: &mut Tx<'_>, env: &Env, claim: &Claim) -> Result<Option<ChatRow>, Failure> {
-    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?.filter(|row| claim.holds(row));
+    let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?.filter(|row| claim.holds(row));
     Ok(row.map(|mut row| {
         row.turn_until = Some(env.context.now.plus(LEASE));
         row
@@ -86,7 +86,7 @@ fn held(tx: &mut Tx<'_>, env: &Env, claim: &Claim) -> Result<Option<ChatRow>, Fa
 
 fn begin(tx: &mut Tx<'_>, env: &Env, claim: &Claim, parts: &[Part]) -> Result<bool, Failure> {
     let Some(mut row) = held(tx, env, claim)? else { return Ok(false) };
-    owe(tx, env, claim.tenant, parts)?;
+    owe(&mut tx.of(claim.tenant), env, parts)?;
     save(tx, env, &mut row)?;
     Ok(true)
 }

@@ -12,7 +12,7 @@ use domain::tenant::Tenant;
 use serde_json::json;
 use store::chats::{self, ChatRow};
 use store::members::{self, MemberRow};
-use store::{DbError, Tx, channel_conversations};
+use store::{DbError, TenantTx, Tx, channel_conversations};
 
 use crate::carried::carry;
 use crate::feed::Feed;
@@ -34,14 +34,14 @@ fn held_by_helpdesk(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
     if row.channel != Channel::Chatapp {
         return Ok(false);
     }
-    Ok(channel_conversations::get(tx, row.workspace, row.id)?.is_some_and(|carried| carried.helpdesk))
+    Ok(channel_conversations::get(&mut tx.of(row.workspace), row.id)?.is_some_and(|carried| carried.helpdesk))
 }
 
 /// A member who may write in the inbox.
-fn teammate(tx: &mut Tx<'_>, tenant: Tenant, user: &str) -> Result<MemberRow, Failure> {
+fn teammate(tx: &mut TenantTx, user: &str) -> Result<MemberRow, Failure> {
     let wrong = || Failure::field("userId", "must be an owner, an admin or an editor of the workspace");
     let id: Id<User> = user.parse().map_err(|_| wrong())?;
-    members::get(tx, tenant, id)?.filter(|member| member.role != "viewer").ok_or_else(wrong)
+    members::get(tx, id)?.filter(|member| member.role != "viewer").ok_or_else(wrong)
 }
 
 /// A teammate takes a chat over. A reply that is being written is dropped. Idempotent.
@@ -57,11 +57,11 @@ pub async fn take_over(
     user: String,
 ) -> Result<InboxChat, Failure> {
     let env = Env::of(app);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let mut row = find(tx, tenant, id)?;
-            let member = teammate(tx, tenant, &user)?;
+            access::workspace(tx)?;
+            let mut row = find(tx, id)?;
+            let member = teammate(tx, &user)?;
             if row.state == State::Human && row.teammate.is_some() {
                 return if row.teammate == Some(member.id) {
                     Ok(view(row))
@@ -98,12 +98,12 @@ pub async fn write(
     }
     let env = Env::of(app);
     let written = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
+            access::workspace(tx)?;
             // Before the chat: a message of the customer holds them in this order.
-            channel_conversations::hold_thread(tx, tenant, id)?;
-            let mut row = find(tx, tenant, id)?;
+            channel_conversations::hold_thread(tx, id)?;
+            let mut row = find(tx, id)?;
             match row.state {
                 State::Human => {}
                 State::Ended => return Err(refusal(domain::chat::Stuck::Over)),
@@ -122,7 +122,7 @@ pub async fn write(
             if row.channel == Channel::Chatapp {
                 let line = [Line::Words(text.clone())];
                 if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
-                    // The message that failed is kept, and what went out before it.
+                    // The failed message is stored, and those sent before it.
                     save(tx, &env, &mut row)?;
                     return Ok(Err(refused));
                 }
@@ -156,35 +156,34 @@ pub async fn hand_back(
 ) -> Result<InboxChat, Failure> {
     let room = reply::take_room(app, tenant)?;
     let env = Env::of(app);
-    let (shown, claim) = app.store.tx(move |tx| hand_back_in(tx, &env, &trace, tenant, id)).await?;
+    let (shown, claim) = app.of(tenant).tx(move |tx| hand_back_in(tx, &env, &trace, id)).await?;
     if let Some(claim) = claim {
-        // Nobody waits for these words: the customer sees them with the session.
+        // No request waits for this reply: the customer sees it with the session.
         drop(reply::start(app, claim, Feed::silent(), room));
     }
     Ok(shown)
 }
 
 fn hand_back_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
     trace: &Trace,
-    tenant: Tenant,
     id: Id<Chat>,
 ) -> Result<(InboxChat, Option<Claim>), Failure> {
-    access::workspace(tx, tenant)?;
-    let mut row = find(tx, tenant, id)?;
+    access::workspace(tx)?;
+    let mut row = find(tx, id)?;
     if row.state.with_person() && held_by_helpdesk(tx, &row)? {
         return Err(Failure::conflict("a helpdesk holds this chat"));
     }
     let since = match row.taken_from {
-        Some(taken_from) => chats::messages(tx, tenant, id, taken_from)?,
+        Some(taken_from) => chats::messages(tx, id, taken_from)?,
         None => Vec::new(),
     };
     let added = since.iter().filter(|message| message.role == Role::Human).count();
     give_back(tx, env, &mut row, json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
-    let kind = match chats::state(tx, tenant, id)?.conversation {
+    let kind = match chats::state(tx, id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
-        // On the messaging channel the customer's words open it.
+        // On the messaging channel the customer's message opens it.
         None if row.channel == Channel::Chatapp => None,
         // It was taken over before the agent had said anything.
         None => Some(TurnKind::Opening),
@@ -202,10 +201,10 @@ fn hand_back_in(
 /// 404.
 pub async fn end(app: &Arc<App>, trace: Trace, tenant: Tenant, id: Id<Chat>) -> Result<InboxChat, Failure> {
     let env = Env::of(app);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let mut row = find(tx, tenant, id)?;
+            access::workspace(tx)?;
+            let mut row = find(tx, id)?;
             if row.state != State::Ended {
                 end_chat(tx, &env, &mut row, EndCause::HumanEnded)?;
                 log(tx, &env, &trace, &row)?;

@@ -16,9 +16,9 @@ use domain::ports::{DetailFile, DetailOrder, Haste, ReadOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::HOUR;
 use serde_json::{Map, Value};
-use store::Tx;
 use store::chats::{self, ChatRow};
 use store::documents::{self, DocumentRow, PartRow};
+use store::{TenantTx, Tx};
 
 use crate::session::{Env, read_state};
 
@@ -110,15 +110,15 @@ pub(crate) fn wanted(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<AskedDocum
     if row.state != State::Ai {
         return Ok(None);
     }
-    let Some(kept) = chats::state(tx, row.workspace, row.id)?.conversation else { return Ok(None) };
-    let flow = app::published_flows::flow_of_id(tx, row.workspace, &row.flow)?;
+    let Some(kept) = chats::state(&mut tx.of(row.workspace), row.id)?.conversation else { return Ok(None) };
+    let flow = app::published_flows::flow_of_id(&mut tx.of(row.workspace), &row.flow)?;
     Ok(Conversation::resume(flow, read_state(&kept)?).asked_document())
 }
 
 /// Schedules the deletion of the objects, so that a crash leaves none behind.
-pub(crate) fn owe(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, parts: &[Part]) -> Result<(), Failure> {
+pub(crate) fn owe(tx: &mut TenantTx, env: &Env, parts: &[Part]) -> Result<(), Failure> {
     for part in parts {
-        documents::owe_drop(tx, tenant, &part.object, env.context.now.plus(GRACE))?;
+        documents::owe_drop(tx, &part.object, env.context.now.plus(GRACE))?;
     }
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(crate) async fn drop_now(app: &App, tenant: Tenant, parts: Vec<Part>) {
     let now = app.clock.now();
     let sooner = app.store.tx(move |tx| {
         for part in &parts {
-            documents::drop_sooner(tx, tenant, &part.object, now)?;
+            documents::drop_sooner(&mut tx.of(tenant), &part.object, now)?;
         }
         tx.wake(app::topics::CHATS);
         Ok::<_, Failure>(())
@@ -200,10 +200,10 @@ pub(crate) fn keep(
     let row = note(tx, env, chat, asked, verdict)?;
     for (seq, part) in (1..).zip(parts) {
         if !verdict.accepted() {
-            documents::owe_drop(tx, tenant, &part.object, env.context.now)?;
+            documents::owe_drop(&mut tx.of(tenant), &part.object, env.context.now)?;
             continue;
         }
-        if !documents::settle_drop(tx, tenant, &part.object)? {
+        if !documents::settle_drop(&mut tx.of(tenant), &part.object)? {
             return Err(Failure::internal("the object of a document was dropped before it was accepted"));
         }
         let part = PartRow {
@@ -214,7 +214,7 @@ pub(crate) fn keep(
             bytes: part.bytes.len() as i64,
             object: part.object.clone(),
         };
-        documents::insert_part(tx, tenant, &part)?;
+        documents::insert_part(&mut tx.of(tenant), &part)?;
     }
     if row.status != Status::Open {
         let parts: Vec<DocumentPart> = match verdict.accepted() {
@@ -224,7 +224,7 @@ pub(crate) fn keep(
                 .collect(),
             false => Vec::new(),
         };
-        emit(tx, &env.context, tenant, "document.received", &row, parts)?;
+        emit(&mut tx.of(tenant), &env.context, "document.received", &row, parts)?;
     }
     tx.wake(app::topics::CHATS);
     Ok(row)
@@ -239,7 +239,7 @@ fn note(
     verdict: &Verdict,
 ) -> Result<DocumentRow, Failure> {
     let (tenant, now) = (chat.workspace, env.context.now);
-    let open = documents::open_of_chat(tx, tenant, chat.id)?;
+    let open = documents::open_of_chat(&mut tx.of(tenant), chat.id)?;
     let fresh = open.is_none();
     let mut row = open.unwrap_or_else(|| DocumentRow {
         id: env.context.ids.make(),
@@ -257,7 +257,7 @@ fn note(
         updated_at: now,
         version: 1,
     });
-    // A step that was left half-way, by a teammate who took the chat over, leaves its row behind.
+    // A step that a takeover interrupted leaves its row behind.
     row.node.clone_from(&asked.node_id);
     row.label.clone_from(&asked.label);
     row.attempts = i64::from(asked.attempt);
@@ -266,8 +266,8 @@ fn note(
     row.reasons = verdict.reasons.iter().cloned().collect();
     row.updated_at = now;
     if fresh {
-        documents::insert(tx, tenant, &row)?;
-    } else if !documents::save(tx, tenant, &mut row)? {
+        documents::insert(&mut tx.of(tenant), &row)?;
+    } else if !documents::save(&mut tx.of(tenant), &mut row)? {
         return Err(Failure::internal("a document was changed by somebody who did not hold its chat"));
     }
     Ok(row)
@@ -300,9 +300,8 @@ pub(crate) fn view(row: &DocumentRow, parts: Vec<DocumentPart>) -> ReceivedDocum
 
 /// Writes an event of a document.
 pub(crate) fn emit(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     kind: &'static str,
     row: &DocumentRow,
     parts: Vec<DocumentPart>,
@@ -310,16 +309,16 @@ pub(crate) fn emit(
     let data = serde_json::to_value(view(row, parts)).map_err(|why| Failure::internal(why.to_string()))?;
     let (agent, contact) = (row.agent.to_string(), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
-    events::emit(tx, context, tenant, event)?;
+    events::emit(tx, context, event)?;
     Ok(())
 }
 
 /// The result of the newest document as input of the conversation.
-pub(crate) fn outcome(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<Input>, Failure> {
-    let row = documents::latest_of_chat(tx, tenant, chat)?;
+pub(crate) fn outcome(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<Input>, Failure> {
+    let row = documents::latest_of_chat(tx, chat)?;
     Ok(row.map(|row| Input::DocumentChecked {
         accepted: match row.status {
-            // A teammate may have said so before the agent has reacted; the conversation goes on all the same.
+            // A teammate may have decided before the agent has reacted; the conversation goes on anyway.
             Status::Verified | Status::Unverified | Status::Rejected => true,
             Status::Open | Status::Failed => false,
         },

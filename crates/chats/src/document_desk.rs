@@ -9,8 +9,8 @@ use domain::document::{FileType, masked, reviewed};
 use domain::ids::{Chat, Document, Id};
 use domain::ports::Pieces;
 use domain::tenant::Tenant;
-use store::Tx;
 use store::documents::{self, DocumentRow};
+use store::{TenantTx, Tx};
 
 use crate::document_checks::{emit, view};
 
@@ -18,13 +18,13 @@ fn not_found() -> Failure {
     Failure::not_found("document")
 }
 
-fn parts(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<Vec<DocumentPart>, Failure> {
-    let parts = documents::parts(tx, tenant, id)?.into_iter();
+fn parts(tx: &mut TenantTx, id: Id<Document>) -> Result<Vec<DocumentPart>, Failure> {
+    let parts = documents::parts(tx, id)?.into_iter();
     Ok(parts.map(|part| DocumentPart { part: part.name, content_type: part.content_type }).collect())
 }
 
-fn shown(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<ReceivedDocument, Failure> {
-    let parts = parts(tx, tenant, row.id)?;
+fn shown(tx: &mut TenantTx, row: &DocumentRow) -> Result<ReceivedDocument, Failure> {
+    let parts = parts(tx, row.id)?;
     Ok(view(row, parts))
 }
 
@@ -40,11 +40,11 @@ pub async fn list(
     limit: i64,
 ) -> Result<(Vec<ReceivedDocument>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
-        access::workspace(tx, tenant)?;
+        access::workspace(&mut tx.of(tenant))?;
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
-            let rows = documents::list(tx, tenant, chat, before, limit)?;
+            let rows = documents::list(&mut tx.of(tenant), chat, before, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
-            let shown = rows.iter().map(|row| shown(tx, tenant, row)).collect::<Result<_, _>>()?;
+            let shown = rows.iter().map(|row| shown(&mut tx.of(tenant), row)).collect::<Result<_, _>>()?;
             Ok::<_, Failure>((shown, next))
         };
         pages::views(tx, limit, before.clone(), read, |view: &ReceivedDocument| view.document_id.to_string())
@@ -57,15 +57,15 @@ pub async fn list(
 /// # Errors
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<ReceivedDocument, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = documents::get(tx, tenant, id)?.ok_or_else(not_found)?;
-            shown(tx, tenant, &row)
+            let row = documents::get(tx, id)?.ok_or_else(not_found)?;
+            shown(tx, &row)
         })
         .await
 }
 
-/// A file on its way to a teammate.
+/// A file that is streamed to a teammate.
 pub struct OpenedFile {
     pub content_type: FileType,
     pub bytes: i64,
@@ -100,10 +100,10 @@ pub async fn file(
 ) -> Result<OpenedFile, Failure> {
     let context = app.context();
     let found = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            documents::get(tx, tenant, id)?.ok_or_else(not_found)?;
-            let parts = documents::parts(tx, tenant, id)?;
+            documents::get(tx, id)?.ok_or_else(not_found)?;
+            let parts = documents::parts(tx, id)?;
             let wanted = parts.into_iter().find(|one| part.as_ref().is_none_or(|name| *name == one.name));
             let wanted = wanted.ok_or_else(|| Failure::not_found("file"))?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
@@ -136,26 +136,26 @@ pub async fn review(
     review: DocumentReview,
 ) -> Result<ReceivedDocument, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = documents::get_for_update(tx, tenant, id)?.ok_or_else(not_found)?;
+            let mut row = documents::get_for_update(tx, id)?.ok_or_else(not_found)?;
             let status = reviewed(row.status, review.status).ok_or_else(|| {
                 Failure::conflict("no file of this document was accepted, so it cannot be reviewed")
             })?;
             let reasons = review.reasons.iter().map(|reason| masked(reason.trim())).collect();
             if row.reviewed_at.is_some() && (row.status, &row.reasons) == (status, &reasons) {
-                return shown(tx, tenant, &row);
+                return shown(tx, &row);
             }
             row.status = status;
             row.reasons = reasons;
             row.reviewed_at = Some(context.now);
             row.updated_at = context.now;
-            if !documents::save(tx, tenant, &mut row)? {
+            if !documents::save(tx, &mut row)? {
                 return Err(Failure::internal("a document that is held was changed"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
-            let parts = parts(tx, tenant, id)?;
-            emit(tx, &context, tenant, "document.updated", &row, parts.clone())?;
+            let parts = parts(tx, id)?;
+            emit(tx, &context, "document.updated", &row, parts.clone())?;
             Ok(view(&row, parts))
         })
         .await

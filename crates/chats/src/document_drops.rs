@@ -4,10 +4,10 @@ use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure, topics};
 use domain::ids::{Document, Id};
-use domain::tenant::Tenant;
+
 use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use store::documents::{self, DropRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx};
 
 /// Documents and objects deleted in one go.
 const BATCH: i64 = 100;
@@ -16,25 +16,24 @@ const AGAIN: i64 = MINUTE;
 const LONGEST: i64 = HOUR;
 
 /// Deletes a document. A job deletes its files, and retries until it succeeds.
-fn forget(tx: &mut Tx<'_>, now: Timestamp, tenant: Tenant, id: Id<Document>) -> Result<(), DbError> {
-    for part in documents::parts(tx, tenant, id)? {
-        documents::owe_drop(tx, tenant, &part.object, now)?;
+fn forget(tx: &mut TenantTx, now: Timestamp, id: Id<Document>) -> Result<(), DbError> {
+    for part in documents::parts(tx, id)? {
+        documents::owe_drop(tx, &part.object, now)?;
     }
-    documents::remove(tx, tenant, id)?;
+    documents::remove(tx, id)?;
     tx.wake(topics::CHATS);
     Ok(())
 }
 
 /// Erases the documents of a person: files, details, and rows.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    for row in documents::of_contacts(tx, tenant, &person.contacts)? {
-        forget(tx, context.now, tenant, row.id)?;
+    for row in documents::of_contacts(tx, &person.contacts)? {
+        forget(tx, context.now, row.id)?;
     }
     Ok(())
 }
@@ -51,7 +50,7 @@ pub async fn sweep(app: &App) -> Result<bool, DbError> {
         .tx(move |tx| {
             let old = documents::made_before(tx, before, BATCH)?;
             for (id, tenant) in &old {
-                forget(tx, now, *tenant, *id)?;
+                forget(&mut tx.of(*tenant), now, *id)?;
             }
             Ok::<_, DbError>(old.len() as i64 >= BATCH)
         })
@@ -68,7 +67,7 @@ fn again_after(attempts: i64) -> i64 {
 pub async fn drop_due(app: &App) -> Result<Option<Timestamp>, DbError> {
     loop {
         let now = app.clock.now();
-        // Who dies meanwhile leaves them to the next who looks.
+        // If this node dies, the next round deletes them.
         let rows =
             app.store.tx(move |tx| documents::take_drops(tx, now, now.plus(again_after(0)), BATCH)).await?;
         let whole = rows.len() as i64 >= BATCH;
@@ -85,12 +84,12 @@ async fn drop_one(app: &App, row: DropRow) -> Result<(), DbError> {
     let dropped = app.clock.outside(app.ports.objects.delete(&row.object)).await;
     match dropped {
         Ok(()) => {
-            app.store.tx(move |tx| documents::settle_drop(tx, row.workspace, &row.object)).await?;
+            app.of(row.workspace).tx(move |tx| documents::settle_drop(tx, &row.object)).await?;
         }
         Err(why) => {
             tracing::warn!(%why, attempts = row.attempts + 1, "the file of a document could not be dropped yet");
             let later = app.clock.now().plus(again_after(row.attempts));
-            app.store.tx(move |tx| documents::delay_drop(tx, row.workspace, &row.object, later)).await?;
+            app.of(row.workspace).tx(move |tx| documents::delay_drop(tx, &row.object, later)).await?;
         }
     }
     Ok(())

@@ -15,9 +15,9 @@ use domain::conversation::AskedDocument;
 use domain::document::Verdict;
 use domain::ids::{Chat, Id};
 use domain::tenant::Tenant;
-use store::Tx;
 use store::chats::ChatRow;
 use store::documents::DocumentRow;
+use store::{TenantTx, Tx};
 use tokio::sync::oneshot;
 
 use crate::document_checks::{Part, SentFile, drop_now, keep, owe, put_and_judge, reasons, taken, wanted};
@@ -65,11 +65,11 @@ async fn check(
     parts: Vec<Part>,
 ) -> Result<(Claim, DocumentRow), Failure> {
     let (env, owed) = (Env::of(app), parts.clone());
-    let begun = app.store.tx(move |tx| begin(tx, &env, tenant, id, &owed)).await?;
+    let begun = app.of(tenant).tx(move |tx| begin(tx, &env, id, &owed)).await?;
     let Begun::Wanted(asked) = begun else { return Err(Failure::plain(codes::SESSION_ENDED)) };
     let verdict = put_and_judge(app, tenant, id, &asked, &parts).await?;
     let (env, put) = (Env::of(app), parts.clone());
-    let told = app.store.tx(move |tx| finish(tx, &env, tenant, id, &asked, &verdict, &parts)).await;
+    let told = app.of(tenant).tx(move |tx| finish(tx, &env, id, &asked, &verdict, &parts)).await;
     if !matches!(told, Ok(Finished::Taken(..))) {
         drop_now(app, tenant, put).await;
     }
@@ -87,8 +87,8 @@ enum Begun {
 }
 
 /// The chat, if it is open and no reply is being written; `None` when it has just timed out.
-fn open_chat(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, Failure> {
-    let mut row = find_session(tx, tenant, id)?;
+fn open_chat(tx: &mut TenantTx, env: &Env, id: Id<Chat>) -> Result<Option<ChatRow>, Failure> {
+    let mut row = find_session(tx, id)?;
     if row.state == State::Ended || row.wish.is_some() {
         return Err(Failure::plain(codes::SESSION_ENDED));
     }
@@ -110,10 +110,10 @@ fn asked(tx: &mut Tx<'_>, row: &ChatRow) -> Result<AskedDocument, Failure> {
     wanted(tx, row)?.ok_or_else(|| Failure::plain(codes::DOCUMENT_NOT_REQUESTED))
 }
 
-fn begin(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>, parts: &[Part]) -> Result<Begun, Failure> {
-    let Some(row) = open_chat(tx, env, tenant, id)? else { return Ok(Begun::Over) };
+fn begin(tx: &mut TenantTx, env: &Env, id: Id<Chat>, parts: &[Part]) -> Result<Begun, Failure> {
+    let Some(row) = open_chat(tx, env, id)? else { return Ok(Begun::Over) };
     let asked = asked(tx, &row)?;
-    owe(tx, env, tenant, parts)?;
+    owe(tx, env, parts)?;
     Ok(Begun::Wanted(asked))
 }
 
@@ -124,15 +124,14 @@ enum Finished {
 }
 
 fn finish(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     id: Id<Chat>,
     was_asked: &AskedDocument,
     verdict: &Verdict,
     parts: &[Part],
 ) -> Result<Finished, Failure> {
-    let Some(mut chat) = open_chat(tx, env, tenant, id)? else { return Ok(Finished::Over) };
+    let Some(mut chat) = open_chat(tx, env, id)? else { return Ok(Finished::Over) };
     // Another upload may have been taken meanwhile.
     if asked(tx, &chat)? != *was_asked {
         return Err(Failure::plain(codes::DOCUMENT_NOT_REQUESTED));

@@ -10,7 +10,7 @@ use domain::ids::{Chat, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use store::chats::ChatRow;
-use store::{DbError, Tx, chats};
+use store::{DbError, TenantTx, Tx, chats};
 
 use crate::carried::{OFF, Sendable, leave_to_person, sendable};
 use crate::feed::Feed;
@@ -41,7 +41,7 @@ impl DueRow for Due {
     }
 
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError> {
-        chats::claim(tx, self.tenant, self.id, until)
+        chats::claim(&mut tx.of(self.tenant), self.id, until)
     }
 
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
@@ -49,7 +49,7 @@ impl DueRow for Due {
     }
 }
 
-/// Works a due chat.
+/// Handles a due chat.
 ///
 /// # Errors
 /// The chat stays due.
@@ -57,9 +57,9 @@ pub async fn look_after(app: &Arc<App>, Due { tenant, id }: Due) -> Result<(), F
     let env = Env::of(app);
     let room = reply::take_room(app, tenant).ok();
     let has_room = room.is_some();
-    let claim = app.store.tx(move |tx| look_after_in(tx, &env, tenant, id, has_room)).await?;
+    let claim = app.of(tenant).tx(move |tx| look_after_in(tx, &env, id, has_room)).await?;
     if let (Some(claim), Some(room)) = (claim, room) {
-        // The request that waited for it is gone; a repeat of it finds the reply.
+        // The request that waited for it is gone; a retry of it finds the reply.
         drop(reply::start(app, claim, Feed::silent(), room));
     }
     Ok(())
@@ -93,7 +93,7 @@ fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result
     }
     row.reply_at = None;
     row.unanswered_at = None;
-    let kind = match chats::state(tx, row.workspace, row.id)?.conversation {
+    let kind = match chats::state(&mut tx.of(row.workspace), row.id)?.conversation {
         Some(text) if row.heard >= row.messages || handed_back(&read_state(&text)?).is_some() => {
             TurnKind::Handback
         }
@@ -106,14 +106,13 @@ fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result
 }
 
 fn look_after_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     id: Id<Chat>,
     has_room: bool,
 ) -> Result<Option<Claim>, Failure> {
     let now = env.context.now;
-    let row = chats::get_for_update(tx, tenant, id)?;
+    let row = chats::get_for_update(tx, id)?;
     let Some(mut row) = row.filter(|row| row.next_at.is_some_and(|due| due <= now)) else { return Ok(None) };
     if let Some(cause) = row.wish.or_else(|| times_out(&standing(&row), env.limits(row.channel), now)) {
         let cause = silent(&row, cause);
@@ -132,7 +131,7 @@ fn look_after_in(
         }
         Some(_) | None => {}
     }
-    // The settings may have changed since its time was worked out.
+    // The settings may have changed since its time was computed.
     save(tx, env, &mut row)?;
     Ok(None)
 }

@@ -4,10 +4,10 @@ use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure, topics};
 use domain::chat::{Channel, EndCause, Limits, Reading, State};
-use domain::tenant::Tenant;
+
 use domain::time::{DAY, Timestamp};
 use serde_json::Map;
-use store::{DbError, Tx, channel_conversations, chats};
+use store::{DbError, TenantTx, channel_conversations, chats};
 
 use crate::session::{Env, end, save};
 
@@ -16,9 +16,8 @@ const SWEEP: i64 = 200;
 
 /// Erases the messages of every chat with a person. Open ones end.
 pub fn erase(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     person: &ErasedPerson,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
@@ -30,14 +29,14 @@ pub fn erase(
         ends: &[],
         app: None,
     };
-    for mut row in chats::of_contacts(tx, tenant, &person.contacts)? {
-        let messages = chats::erase_words(tx, tenant, row.id)?;
+    for mut row in chats::of_contacts(tx, &person.contacts)? {
+        let messages = chats::erase_words(tx, row.id)?;
         erased.messages += messages;
         erased.transcripts += u64::from(messages > 0);
         row.metadata = Map::new();
         row.external_ref = None;
         if let Some(contact) = row.contact.filter(|_| row.channel == Channel::Chatapp) {
-            channel_conversations::erase(tx, tenant, contact)?;
+            channel_conversations::erase(tx, contact)?;
         }
         if row.state != State::Ended {
             end(tx, &env, &mut row, EndCause::Erased)?;
@@ -55,8 +54,8 @@ pub fn erase(
 }
 
 /// Ends every chat of a workspace, in the transaction that suspends it.
-pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
-    if chats::want_all_ended(tx, tenant, EndCause::Abandoned, now)? > 0 {
+pub fn suspend(tx: &mut TenantTx, now: Timestamp) -> Result<(), Failure> {
+    if chats::want_all_ended(tx, EndCause::Abandoned, now)? > 0 {
         tx.wake(topics::CHATS);
     }
     Ok(())

@@ -8,8 +8,8 @@ use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
-use store::Tx;
 use store::chats::{self, HoursRow};
+use store::{TenantTx, Tx};
 
 fn read(timezone: &str, spans: &[OpenHours]) -> Result<BusinessHours, WrongHours> {
     let day = |day: &i64| u8::try_from(*day).unwrap_or(u8::MAX);
@@ -25,15 +25,15 @@ fn spans(row: &HoursRow) -> Result<Vec<OpenHours>, Failure> {
 }
 
 /// Whether an agent accepts new chats now.
-pub fn are_open(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, now: Timestamp) -> Result<bool, Failure> {
-    let Some(row) = chats::hours(tx, tenant, agent)? else { return Ok(true) };
+pub fn are_open(tx: &mut TenantTx, agent: Id<Agent>, now: Timestamp) -> Result<bool, Failure> {
+    let Some(row) = chats::hours(tx, agent)? else { return Ok(true) };
     let hours = read(&row.timezone, &spans(&row)?)
         .map_err(|why| Failure::internal(format!("stored business hours: {why:?}")))?;
     Ok(hours.is_open(now))
 }
 
-fn view(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<AgentHours, Failure> {
-    let business_hours = match chats::hours(tx, tenant, agent)? {
+fn view(tx: &mut TenantTx, agent: Id<Agent>) -> Result<AgentHours, Failure> {
+    let business_hours = match chats::hours(tx, agent)? {
         Some(row) => Some(HoursView { hours: spans(&row)?, timezone: row.timezone }),
         None => None,
     };
@@ -45,11 +45,11 @@ fn view(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<AgentHours,
 /// # Errors
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, agent: Id<Agent>) -> Result<AgentHours, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            agents::find(tx, tenant, agent)?;
-            view(tx, tenant, agent)
+            access::workspace(tx)?;
+            agents::find(tx, agent)?;
+            view(tx, agent)
         })
         .await
 }
@@ -73,7 +73,7 @@ pub async fn set(
         WrongHours::Empty(at) => Failure::field(&format!("hours[{at}].to"), "must be another time than from"),
     })?;
     let row = HoursRow { agent, timezone: body.timezone, hours: json!(body.hours) };
-    change(app, trace, tenant, agent, move |tx| Ok(chats::set_hours(tx, tenant, &row)?)).await
+    change(app, trace, tenant, agent, move |tx| Ok(chats::set_hours(&mut tx.of(tenant), &row)?)).await
 }
 
 /// Removes the business hours: the agent accepts new chats at any time.
@@ -86,7 +86,7 @@ pub async fn remove(
     tenant: Tenant,
     agent: Id<Agent>,
 ) -> Result<AgentHours, Failure> {
-    change(app, trace, tenant, agent, move |tx| Ok(chats::remove_hours(tx, tenant, agent)?)).await
+    change(app, trace, tenant, agent, move |tx| Ok(chats::remove_hours(&mut tx.of(tenant), agent)?)).await
 }
 
 async fn change(
@@ -97,13 +97,13 @@ async fn change(
     mut work: impl FnMut(&mut Tx<'_>) -> Result<(), Failure> + Send + 'static,
 ) -> Result<AgentHours, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            agents::find_for_update(tx, tenant, agent)?;
+            access::workspace(tx)?;
+            agents::find_for_update(tx, agent)?;
             work(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &agent.to_string())?;
-            view(tx, tenant, agent)
+            view(tx, agent)
         })
         .await
 }

@@ -16,7 +16,7 @@ use domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 use store::agents::{self, AgentRow};
 use store::chats::{self, ChatRow};
-use store::{Tx, channel_conversations, wallet};
+use store::{TenantTx, Tx, channel_conversations, wallet};
 
 use crate::feed::Feed;
 use crate::session::{Claim, Env, begin_turn, emit, pass, refusal, standing};
@@ -30,44 +30,39 @@ pub async fn open(app: &Arc<App>, tenant: Tenant, agent: &str) -> Result<OpenedC
     let agent: Id<Agent> = agent.parse().map_err(|_| Failure::plain(codes::AGENT_UNAVAILABLE))?;
     let room = reply::take_room(app, tenant)?;
     // A large graph is read before the transaction, which then finds it read.
-    app.store
-        .read(move |tx| match agents::get(tx, tenant, agent)? {
-            Some(row) => published_flows::published_flow(tx, tenant, &row).map(drop),
+    app.of(tenant)
+        .read(move |tx| match agents::get(tx, agent)? {
+            Some(row) => published_flows::published_flow(tx, &row).map(drop),
             None => Ok(()),
         })
         .await?;
     let env = Env::of(app);
     let id = env.context.ids.make::<Chat>();
-    let claim = app.store.tx(move |tx| begin(tx, &env, tenant, agent, id)).await?;
+    let claim = app.of(tenant).tx(move |tx| begin(tx, &env, agent, id)).await?;
     let reply = reply::wait(reply::start(app, claim, Feed::silent(), room)).await?;
     Ok(OpenedChatSession { session_id: id, agent_id: agent, reply: reply.reply })
 }
 
-fn begin(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    tenant: Tenant,
-    agent: Id<Agent>,
-    id: Id<Chat>,
-) -> Result<Claim, Failure> {
+fn begin(tx: &mut TenantTx, env: &Env, agent: Id<Agent>, id: Id<Chat>) -> Result<Claim, Failure> {
+    let tenant = tx.tenant();
     let now = env.context.now;
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(tx)?;
     if !access::feature_on(&workspace, "chat") {
         return Err(Failure::new(codes::FEATURE_DISABLED, "chat is off for this workspace"));
     }
     // Kept from changing, so that the flow is still there when the chat is stored.
-    let agent = agents::get_shared(tx, tenant, agent)?
+    let agent = agents::get_shared(tx, agent)?
         .filter(|row| row.status == Status::Active)
         .ok_or_else(|| Failure::plain(codes::AGENT_UNAVAILABLE))?;
     if agent.channel != AgentChannel::Chat {
         return Err(Failure::plain(codes::CHAT_NOT_ENABLED));
     }
-    check_flow(tx, env, tenant, &agent)?;
-    if !hours::are_open(tx, tenant, agent.id, now)? {
+    check_flow(tx, env, &agent)?;
+    if !hours::are_open(tx, agent.id, now)? {
         return Err(Failure::plain(codes::AGENT_OFFLINE));
     }
     let price = workspace.cost_per_chat;
-    if !wallet::hold(tx, tenant, price, 0)? {
+    if !wallet::hold(tx, price, 0)? {
         return Err(Failure::new(
             codes::INSUFFICIENT_BALANCE,
             "the wallet cannot cover a chat, calls and chats in progress counted",
@@ -145,8 +140,8 @@ pub fn fresh(
 ///
 /// # Errors
 /// 422 `brain_unavailable`; `meta` says what is missing.
-fn check_flow(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, agent: &AgentRow) -> Result<(), Failure> {
-    check_runs(tx, env, tenant, agent, &Map::new())
+fn check_flow(tx: &mut TenantTx, env: &Env, agent: &AgentRow) -> Result<(), Failure> {
+    check_runs(tx, env, agent, &Map::new())
 }
 
 /// Whether the agent's flow can run in a chat that brings these variables.
@@ -154,14 +149,13 @@ fn check_flow(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, agent: &AgentRow) -> R
 /// # Errors
 /// 422 `brain_unavailable`; `meta` says what is missing.
 pub fn check_runs(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     agent: &AgentRow,
     variables: &Map<String, Value>,
 ) -> Result<(), Failure> {
     let cannot = |message: &str, meta: Value| Failure::new(codes::BRAIN_UNAVAILABLE, message).with_meta(meta);
-    let mut missing = published_flows::required_variables(tx, tenant, agent)?;
+    let mut missing = published_flows::required_variables(tx, agent)?;
     missing.retain(|name| !has_value(variables.get(name)));
     if !missing.is_empty() {
         return Err(cannot(
@@ -169,14 +163,14 @@ pub fn check_runs(
             json!({"missing": missing}),
         ));
     }
-    match published_flows::flow_readiness(tx, tenant, agent) {
+    match published_flows::flow_readiness(tx, agent) {
         Ok(()) => {}
         Err(failure) if failure.error == codes::FLOW_NOT_READY => {
             return Err(cannot(&failure.message, failure.meta.unwrap_or_default()));
         }
         Err(failure) => return Err(failure),
     }
-    let flow = published_flows::published_flow(tx, tenant, agent)?;
+    let flow = published_flows::published_flow(tx, agent)?;
     let needs_model = flow.nodes.iter().find(|node| matches!(node.kind, NodeKind::Converse(_)));
     match needs_model.filter(|_| !env.model) {
         Some(node) => Err(cannot(
@@ -207,7 +201,7 @@ pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> 
 /// here on, and runs the flow that is published now.
 fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
     let tenant = row.workspace;
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(&mut tx.of(tenant))?;
     let needed = match row.channel {
         Channel::Api | Channel::Web => [Some(("chat", codes::FEATURE_DISABLED)), None],
         Channel::Chatapp => [
@@ -220,22 +214,24 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
             return Err(Failure::plain(off));
         }
     }
-    let agent = agents::get_shared(tx, tenant, row.agent)?
+    let agent = agents::get_shared(&mut tx.of(tenant), row.agent)?
         .filter(|agent| agent.status == Status::Active && agent.channel == AgentChannel::Chat)
         .ok_or_else(|| Failure::plain(codes::AGENT_UNAVAILABLE))?;
-    if !hours::are_open(tx, tenant, agent.id, env.context.now)? {
+    if !hours::are_open(&mut tx.of(tenant), agent.id, env.context.now)? {
         return Err(Failure::plain(codes::AGENT_OFFLINE));
     }
-    if chats::state(tx, tenant, row.id)?.conversation.is_some() {
+    if chats::state(&mut tx.of(tenant), row.id)?.conversation.is_some() {
         return Ok(());
     }
     let variables = match row.channel {
-        Channel::Chatapp => channel_conversations::get(tx, tenant, row.id)?.map(|carried| carried.variables),
+        Channel::Chatapp => {
+            channel_conversations::get(&mut tx.of(tenant), row.id)?.map(|carried| carried.variables)
+        }
         Channel::Api | Channel::Web => None,
     };
-    check_runs(tx, env, tenant, &agent, &variables.unwrap_or_default())?;
+    check_runs(&mut tx.of(tenant), env, &agent, &variables.unwrap_or_default())?;
     if row.price == 0 {
-        if !wallet::hold(tx, tenant, workspace.cost_per_chat, 0)? {
+        if !wallet::hold(&mut tx.of(tenant), workspace.cost_per_chat, 0)? {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
         row.price = workspace.cost_per_chat;
@@ -244,7 +240,7 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
         let before = std::mem::replace(&mut row.flow, agent.published_flow);
         row.language = agent.language;
         chats::admit(tx, row)?;
-        return Ok(chats::drop_flow(tx, tenant, &before)?);
+        return Ok(chats::drop_flow(&mut tx.of(tenant), &before)?);
     }
     Ok(chats::admit(tx, row)?)
 }
@@ -281,6 +277,6 @@ pub fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
         channel: LogChannel::Chat,
         agent_id: Some(row.agent.to_string()),
     };
-    decision_log::record(tx, &env.context, row.workspace, Chain::Audit, entry)?;
+    decision_log::record(&mut tx.of(row.workspace), &env.context, Chain::Audit, entry)?;
     Ok(())
 }

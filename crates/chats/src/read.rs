@@ -8,8 +8,8 @@ use app::{App, Failure, access};
 use domain::chat::{Channel, State};
 use domain::ids::{Chat, Id};
 use domain::tenant::{Mode, Tenant};
-use store::Tx;
 use store::chats::{self, ChatRow, MessageRow};
+use store::{TenantTx, Tx};
 
 use crate::undelivered::undelivered;
 
@@ -27,9 +27,9 @@ fn told(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<ChatMessage> {
 /// # Errors
 /// 404, for chats of other channels, too.
 pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Result<ChatSession, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = chats::get(tx, tenant, id)?
+            let row = chats::get(tx, id)?
                 .filter(|row| row.channel == Channel::Api && mode == Mode::Live)
                 .ok_or_else(|| Failure::not_found("chat session"))?;
             Ok(ChatSession {
@@ -39,7 +39,7 @@ pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Res
                 message_count: row.messages,
                 created_at: row.created_at,
                 ended_at: row.ended_at,
-                messages: told(chats::messages(tx, tenant, id, 0)?, &BTreeSet::new()),
+                messages: told(chats::messages(tx, id, 0)?, &BTreeSet::new()),
             })
         })
         .await
@@ -75,9 +75,9 @@ pub async fn list(
     limit: i64,
 ) -> Result<(Vec<InboxChat>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
-        access::workspace(tx, tenant)?;
+        access::workspace(&mut tx.of(tenant))?;
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
-            let rows = chats::list(tx, tenant, state, before, limit)?;
+            let rows = chats::list(&mut tx.of(tenant), state, before, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
             Ok::<_, Failure>((rows.into_iter().map(view).collect(), next))
         };
@@ -91,13 +91,13 @@ pub async fn list(
 /// # Errors
 /// 404.
 pub async fn detail(app: &App, tenant: Tenant, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
-    app.store.read(move |tx| detail_in(tx, tenant, id)).await
+    app.of(tenant).read(move |tx| detail_in(tx, id)).await
 }
 
-fn detail_in(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
-    let row = chats::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))?;
+fn detail_in(tx: &mut TenantTx, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
+    let row = chats::get(tx, id)?.ok_or_else(|| Failure::not_found("chat"))?;
     Ok(InboxChatDetail {
-        messages: told(chats::messages(tx, tenant, id, 0)?, &undelivered(tx, &row)?),
+        messages: told(chats::messages(tx, id, 0)?, &undelivered(tx, &row)?),
         summary: row.summary.clone(),
         outcome: row.outcome.clone(),
         sentiment: row.sentiment.clone(),

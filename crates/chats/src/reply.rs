@@ -88,7 +88,7 @@ enum Next {
 
 async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<ChatReply, Failure> {
     loop {
-        // An opening, a document and a return to the agent do not fail: in the end the interpreter speaks for itself.
+        // An opening, a document and a handback do not fail: in the end the interpreter uses its own texts.
         let alone = claim.kind != TurnKind::Message && claim.attempt > MAX_ATTEMPTS;
         let played = match claim.carried && claim.kind == TurnKind::Message {
             true => match channel_documents::take(app, claim).await {
@@ -112,7 +112,7 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
                     Trouble::Late | Trouble::Unavailable => true,
                     Trouble::Gone => return gone(app, claim).await,
                     Trouble::Store(failure) => {
-                        // Its lease ends, and it is taken up again.
+                        // Its lease expires, and it is retried.
                         failure.warn_about(claim.chat, "a reply in a chat waits for its lease");
                         return Err(failure);
                     }
@@ -134,13 +134,13 @@ async fn gone(app: &App, claim: Claim) -> Result<ChatReply, Failure> {
 
 /// The result of a reply whose try lost the lease: another try was faster, or a person took the chat over.
 fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
-    let Some(row) = chats::get(tx, claim.tenant, claim.chat)? else {
+    let Some(row) = chats::get(&mut tx.of(claim.tenant), claim.chat)? else {
         return Ok(ChatReply { reply: None, ended: true, handed_off: false });
     };
     if row.turn == claim.turn && row.turn_kind.is_some() {
         return Err(Failure::plain(codes::REPLY_IN_PROGRESS));
     }
-    let messages = chats::messages(tx, claim.tenant, claim.chat, claim.messages - 1)?;
+    let messages = chats::messages(&mut tx.of(claim.tenant), claim.chat, claim.messages - 1)?;
     let find = |seq| messages.iter().find(|message| message.seq == seq);
     let stayed = find(claim.messages).is_some_and(|message| message.at == claim.at);
     if claim.kind == TurnKind::Message && !stayed {
@@ -157,13 +157,13 @@ fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
 /// Stores the reply, the new state of the conversation and its events, if the try still holds the lease.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
     if claim.carried {
-        channel_conversations::hold_thread(tx, claim.tenant, claim.chat)?;
+        channel_conversations::hold_thread(&mut tx.of(claim.tenant), claim.chat)?;
     }
-    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         return what_became(tx, claim);
     };
-    // On the messaging channel more may have come while the reply was written; it is for the next one.
+    // On the messaging channel more may have arrived while the reply was written; it is for the next one.
     let more = row.messages > written.heard;
     let reply = match row.channel {
         Channel::Chatapp => match carry(tx, env, &mut row, &written.words, Writer::Agent)? {
@@ -184,7 +184,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
         row.unanswered_at = None;
     }
     row.failures = 0;
-    chats::save_state(tx, claim.tenant, claim.chat, &written.state)?;
+    chats::save_state(&mut tx.of(claim.tenant), claim.chat, &written.state)?;
     match &written.then {
         Then::Wait => {
             let answer = ChatReply { reply, ended: false, handed_off: false };
@@ -194,7 +194,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
         }
         Then::Person => {
             hand_off(tx, env, &mut row, None)?;
-            // The words before it are in the transcript: who has the chat now speaks for the agent.
+            // The text before it is in the transcript; from here on the new owner answers.
             let answer = unanswered(row.state);
             close_turn(tx, &mut row, &answer)?;
             save(tx, env, &mut row)?;
@@ -222,7 +222,7 @@ fn end_cause(cause: TalkEnd) -> EndCause {
 }
 
 fn after_trouble(tx: &mut Tx<'_>, env: &Env, claim: &Claim, again: bool) -> Result<Next, Failure> {
-    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         return Ok(Next::Over(what_became(tx, claim)));
     };
@@ -276,16 +276,16 @@ fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure>
     row.failures += 1;
     row.failed_replies += 1;
     tracing::error!(chat = %row.id, failures = row.failures, "a reply in a chat was given up");
-    // On the messaging channel nothing is taken back: the customer has sent it.
+    // On the messaging channel nothing is withdrawn: the customer has sent it.
     let too_many = row.failures >= MAX_FAILURES || row.failed_replies > MAX_FAILED_REPLIES;
     if too_many || row.channel == Channel::Chatapp {
         hand_off(tx, env, row, Some("ai_error"))?;
         let answer = unanswered(row.state);
         close_turn(tx, row, &answer)?;
     } else {
-        let newest = chats::messages(tx, row.workspace, row.id, row.messages - 1)?;
+        let newest = chats::messages(&mut tx.of(row.workspace), row.id, row.messages - 1)?;
         for message in newest.into_iter().filter(|message| message.role == Role::User) {
-            chats::remove_message(tx, row.workspace, row.id, message.seq)?;
+            chats::remove_message(&mut tx.of(row.workspace), row.id, message.seq)?;
             row.messages -= 1;
             row.customer_messages -= 1;
             row.characters -= message.text.chars().count() as i64;

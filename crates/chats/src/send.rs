@@ -10,7 +10,7 @@ use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, TurnKind
 use domain::ids::{Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
-use store::Tx;
+use store::TenantTx;
 use tokio::sync::oneshot;
 
 use crate::feed::Feed;
@@ -64,7 +64,7 @@ pub async fn send(
     }
     let room = reply::take_room(app, tenant)?;
     let env = Env::of(app);
-    let intent = app.store.tx(move |tx| accept(tx, &env, tenant, id, &once, &text)).await?;
+    let intent = app.of(tenant).tx(move |tx| accept(tx, &env, id, &once, &text)).await?;
     match intent {
         Intent::Given(answer) => Ok(Accepted::Given(answer)),
         Intent::Over => Err(Failure::plain(codes::SESSION_ENDED)),
@@ -72,18 +72,11 @@ pub async fn send(
     }
 }
 
-fn accept(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    tenant: Tenant,
-    id: Id<Chat>,
-    once: &Once,
-    text: &str,
-) -> Result<Intent, Failure> {
+fn accept(tx: &mut TenantTx, env: &Env, id: Id<Chat>, once: &Once, text: &str) -> Result<Intent, Failure> {
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Intent::Given(answer));
     }
-    let mut row = find_session(tx, tenant, id)?;
+    let mut row = find_session(tx, id)?;
     if row.state == State::Ended || row.wish.is_some() {
         return Err(Failure::plain(codes::SESSION_ENDED));
     }
@@ -117,10 +110,10 @@ fn accept(
 /// 404.
 pub async fn end(app: &Arc<App>, tenant: Tenant, id: Id<Chat>) -> Result<ChatSession, Failure> {
     let env = Env::of(app);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx, tenant)?;
-            let mut row = find_session(tx, tenant, id)?;
+            access::workspace(tx)?;
+            let mut row = find_session(tx, id)?;
             end_chat(tx, &env, &mut row, EndCause::Completed)?;
             Ok::<_, Failure>(())
         })

@@ -16,20 +16,20 @@ use domain::ids::{Chat, Id, User};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::Tx;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
 use store::wallet::Floor;
+use store::{TenantTx, Tx};
 
 use crate::undelivered::undelivered;
 
 /// The operation under which answers are stored with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
 
-/// What the transactions of chats need beside the store; cheap to copy.
+/// Dependencies of the transactions of chats besides the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
-    /// The moment, new ids and keys.
+    /// The time, and new ids and keys.
     pub context: Context,
     /// How long chats last.
     pub limits: Limits,
@@ -43,7 +43,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// As things are now.
+    /// With the current time.
     pub fn of(app: &Arc<App>) -> Self {
         Self { app: Some(app.clone()), ..Self::within(app) }
     }
@@ -73,16 +73,16 @@ impl Env {
 ///
 /// # Errors
 /// 404.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
-    chats::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))
+pub fn find(tx: &mut TenantTx, id: Id<Chat>) -> Result<ChatRow, Failure> {
+    chats::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("chat"))
 }
 
 /// A session of the API, locked until the transaction ends.
 ///
 /// # Errors
 /// 404, for chats of other channels, too.
-pub fn find_session(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<ChatRow, Failure> {
-    chats::get_for_update(tx, tenant, id)?
+pub fn find_session(tx: &mut TenantTx, id: Id<Chat>) -> Result<ChatRow, Failure> {
+    chats::get_for_update(tx, id)?
         .filter(|row| row.channel == Channel::Api)
         .ok_or_else(|| Failure::not_found("chat session"))
 }
@@ -119,7 +119,7 @@ pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure
     }
     row.version += 1;
     if row.turn_kind.is_none() && row.reply_at.is_some() {
-        // More came while a reply was written: its time is before that of the next look.
+        // More arrived while a reply was written: its time is before that of the next check.
         tx.wake(topics::CHATS);
     }
     Ok(())
@@ -162,7 +162,7 @@ fn add(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, mut message: MessageRow) -
     row.characters += message.text.chars().count() as i64;
     row.last_at = env.context.now;
     message.seq = row.messages;
-    Ok(chats::add_message(tx, row.workspace, row.id, &message)?)
+    Ok(chats::add_message(&mut tx.of(row.workspace), row.id, &message)?)
 }
 
 /// The lease of one reply: only the holder of a turn's last try may store it.
@@ -316,7 +316,7 @@ pub struct Legacy {
 
 /// The outcome and values of a chat's stored conversation.
 fn stored_legacy(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Legacy, Failure> {
-    let Some(text) = chats::state(tx, row.workspace, row.id)?.conversation else {
+    let Some(text) = chats::state(&mut tx.of(row.workspace), row.id)?.conversation else {
         return Ok(Legacy::default());
     };
     let state = read_state(&text)?;
@@ -356,11 +356,11 @@ pub fn end_with(
     row.outcome = legacy.outcome.filter(|outcome| !outcome.trim().is_empty());
     row.extracted = legacy.extracted;
     close_turn(tx, row, &unanswered(row.state))?;
-    store::wallet::release(tx, row.workspace, row.price, 0)?;
+    store::wallet::release(&mut tx.of(row.workspace), row.price, 0)?;
     if row.customer_messages > 0 && row.price > 0 {
         let reference = row.id.to_string();
         let context = &env.context;
-        wallet::post(tx, context, row.workspace, "chat_charge", -row.price, &reference, Floor::None)?;
+        wallet::post(&mut tx.of(row.workspace), context, "chat_charge", -row.price, &reference, Floor::None)?;
     }
     if row.customer_messages > 0 && env.model && cause != EndCause::Erased {
         row.analysis = Some(Reading::Pending);
@@ -369,10 +369,10 @@ pub fn end_with(
     }
     save(tx, env, row)?;
     if row.channel == Channel::Chatapp {
-        channel_conversations::close(tx, row.workspace, row.id)?;
+        channel_conversations::close(&mut tx.of(row.workspace), row.id)?;
     }
-    chats::drop_state(tx, row.workspace, row.id)?;
-    chats::drop_flow(tx, row.workspace, &row.flow)?;
+    chats::drop_state(&mut tx.of(row.workspace), row.id)?;
+    chats::drop_flow(&mut tx.of(row.workspace), &row.flow)?;
     emit(tx, env, row, "chat.completed", Value::Null)?;
     // What is still to be read is waited for; an opt-out is not.
     if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
@@ -386,7 +386,7 @@ pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), F
     if row.channel != Channel::Chatapp {
         return Ok(());
     }
-    env.ends.iter().try_for_each(|hook| hook(tx, &env.context, row.workspace, row))
+    env.ends.iter().try_for_each(|hook| hook(&mut tx.of(row.workspace), &env.context, row))
 }
 
 /// The customer of a chat on the messaging channel, in the form of events and conversations.
@@ -406,7 +406,7 @@ pub fn emit(
         .handoff_at
         .map(|at| json!({"reason": row.handoff_reason, "requestedAt": at, "userId": row.teammate}));
     let carried = match row.channel {
-        Channel::Chatapp => channel_conversations::get(tx, row.workspace, row.id)?,
+        Channel::Chatapp => channel_conversations::get(&mut tx.of(row.workspace), row.id)?,
         Channel::Api | Channel::Web => None,
     };
     let mut data = json!({
@@ -441,10 +441,10 @@ pub fn emit(
             failed: undelivered(tx, row)?.into_iter().collect(),
         }),
     };
-    // The last event of an erased person says nothing about them, and is not taken back with what was said before.
+    // The last event of an erased person has no data of theirs, and is not emptied with the earlier ones.
     let subject = row.contact.filter(|_| row.end_cause != Some(EndCause::Erased));
     let (agent, contact) = (row.agent.to_string(), subject.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
-    events::emit_with(tx, &env.context, row.workspace, event, transcript)?;
+    events::emit_with(&mut tx.of(row.workspace), &env.context, event, transcript)?;
     Ok(())
 }

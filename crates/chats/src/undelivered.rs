@@ -1,5 +1,6 @@
-//! What the messaging channel did not deliver: such a message keeps its place in the transcript, marked, since its place
-//! may have been shown, and others follow it. No model reads it (docs/contract/channel-conversations.md#replies).
+//! Messages that the messaging channel did not deliver: such a message keeps its place in the transcript, marked, since
+//! its place may have been shown, and others follow it. No model reads it
+//! (docs/contract/channel-conversations.md#replies).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +9,30 @@ use domain::conversation::Conversation;
 use store::chats::{self, ChatRow, MessageRow};
 use store::{DbError, Tx, channel_conversations};
 
-/// The places of a chat's messages that were not delivered.
+/// The indexes of a chat's messages that were not delivered.
 pub fn undelivered(tx: &mut Tx<'_>, row: &ChatRow) -> Result<BTreeSet<i64>, DbError> {
     match row.channel {
         Channel::Chatapp => {
-            Ok(channel_conversations::failed_in(tx, row.workspace, row.id)?.into_iter().collect())
+            Ok(channel_conversations::failed_in(&mut tx.of(row.workspace), row.id)?.into_iter().collect())
         }
         Channel::Api | Channel::Web => Ok(BTreeSet::new()),
     }
 }
 
-/// The words of a message that failed after the conversation had taken them in.
+/// The text of a message that failed after it had entered the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unsaid {
     text: String,
-    /// The places of the messages with these words that were delivered.
+    /// The indexes of the delivered messages with this text.
     delivered: Vec<i64>,
 }
 
-/// What the conversation of a chat may contain of words that nobody got.
+/// Undelivered texts that the conversation of a chat may contain.
 pub(crate) fn unsaid(tx: &mut Tx<'_>, row: &ChatRow, failed: &BTreeSet<i64>) -> Result<Vec<Unsaid>, DbError> {
     if failed.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(among(chats::messages(tx, row.workspace, row.id, 0)?, failed))
+    Ok(among(chats::messages(&mut tx.of(row.workspace), row.id, 0)?, failed))
 }
 
 fn among(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<Unsaid> {
@@ -47,8 +48,8 @@ fn among(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<Unsaid> {
     lost.map(|(text, (_, delivered))| Unsaid { text, delivered }).collect()
 }
 
-/// Takes them out of a conversation that contains the messages up to `heard`. Where the same words were sent again and
-/// delivered, these stay.
+/// Removes them from a conversation that contains the messages up to `heard`. Where the same text was sent again and
+/// delivered, that one stays.
 pub(crate) fn forget(conversation: &mut Conversation, unsaid: &[Unsaid], heard: i64) {
     for words in unsaid {
         let keep = words.delivered.iter().filter(|seq| **seq <= heard).count();

@@ -9,21 +9,21 @@ use telephony::settings::{
 
 use super::Values;
 
-/// Who dials live calls.
+/// The carrier of live calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// No carrier: a live placement answers 503.
     None,
-    /// The phone network in the process.
+    /// The simulated phone network in the process.
     Sandbox,
     /// SIP trunks.
     Sip,
 }
 
-/// What happens when an answering machine picks up.
+/// Action when an answering machine picks up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineAnswer {
-    /// It is not looked for.
+    /// No detection.
     Off,
     /// The call ends as voicemail.
     HangUp,
@@ -31,20 +31,20 @@ pub enum MachineAnswer {
     Leave(String),
 }
 
-/// Who dials live calls, and how.
+/// The carrier of live calls, and its settings.
 #[derive(Debug, Clone)]
 pub struct Telephony {
     /// Who.
     pub carrier: Carrier,
     /// Calls at once on the whole platform.
     pub concurrent_calls: i64,
-    /// Whether real carriers are asked although the database may forget that they were.
+    /// Whether real carriers are used although the database may lose that they were.
     pub may_dial_twice: bool,
     /// Talk after which the agent says goodbye.
     pub max_duration: Duration,
     /// Silence after which the agent asks whether somebody is there.
     pub silence_prompt: Duration,
-    /// What a tool or a model may take before the agent says that it is looking; none never.
+    /// Delay of a tool or a model after which the agent says a filler; `None` for never.
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,

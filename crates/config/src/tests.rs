@@ -1,4 +1,4 @@
-//! Settings as tests see them.
+//! Tests of the settings.
 
 use super::*;
 
@@ -216,9 +216,8 @@ fn wrong_trunks_and_providers_are_named() {
     assert!(ports.starts_with("telephony.sip.rtp_ports: found «30000-20000»"), "{ports}");
 }
 
-/// Every setting that the table calls secret, and those in sections of lists, with a value that would be
-/// seen. A new secret setting is in here by itself; one that the table does not call secret fails
-/// `print_config` first.
+/// Every setting that the table marks as secret, and those in sections of lists, with a recognisable value. A new
+/// secret setting is included automatically; one that the table does not mark fails `print_config` first.
 #[test]
 fn no_settings_print_shows_a_secret() {
     const PLANTED: &str = "0123456789planted-secret-words";
@@ -226,7 +225,7 @@ fn no_settings_print_shows_a_secret() {
     let mut set = |name: &str, text: &str| values.add_text(name, text.to_owned(), "the test").unwrap();
     let mut planted = 0;
     for setting in SETTINGS.iter().filter(|setting| setting.secret) {
-        // Every provider that there may be is used, so that its section reaches the settings.
+        // Every possible provider is used, so that its section reaches the settings.
         let chosen: &[&str] = match setting.name.split('.').next() {
             Some("speech") => &SPEECH_PROVIDERS,
             _ => &["mine"],
@@ -260,7 +259,7 @@ fn no_settings_print_shows_a_secret() {
         set(name, text);
     }
     let config = values.config(false).unwrap();
-    // Each secret has arrived where it is used.
+    // Each secret has reached its place.
     assert_eq!(
         (config.database_url.as_deref(), config.master_key.as_deref()),
         (Some(PLANTED), Some(PLANTED))

@@ -179,7 +179,7 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
         let entries: Vec<Entry> = (0..TOGETHER).map(|number| entry(app, batch * TOGETHER + number)).collect();
         let work = move |tx: &mut store::Tx<'_>| {
             entries.iter().try_for_each(|entry| {
-                decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone()).map(|_| ())
+                decision_log::record(&mut tx.of(tenant), &context, Chain::Audit, entry.clone()).map(|_| ())
             })
         };
         app.store.tx_alone(work).await?;
@@ -188,9 +188,7 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
     let since = Instant::now();
     for number in 0..500 {
         let (context, entry) = (app.context(), entry(app, number));
-        app.store
-            .tx(move |tx| decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone()))
-            .await?;
+        app.of(tenant).tx(move |tx| decision_log::record(tx, &context, Chain::Audit, entry.clone())).await?;
     }
     told("append to the log, each with its commit", 500, since);
     let since = Instant::now();

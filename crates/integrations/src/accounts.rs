@@ -1,4 +1,4 @@
-//! Accounts of outside systems (docs/contract/integrations.md#accounts).
+//! Accounts of external systems (docs/contract/integrations.md#accounts).
 
 use api::integrations::{Integration as View, IntegrationChange, IntegrationPush, MOST, NewIntegration};
 use app::operator_log::{self, Trace};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use store::integrations::{self, IntegrationRow};
 use store::{polls, pushes};
 
-/// What the encryption of credentials is bound to.
+/// The purpose that credentials are sealed with.
 pub(crate) fn purpose(id: Id<Integration>) -> String {
     format!("integration:{id}")
 }
@@ -67,13 +67,13 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewIntegratio
         updated_at: context.now,
         version: 0,
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            access::workspace_for_update(tx, tenant)?;
-            if integrations::count(tx, tenant)? >= MOST {
+            access::workspace_for_update(tx)?;
+            if integrations::count(tx)? >= MOST {
                 return Err(Failure::conflict(format!("a workspace may have at most {MOST} integrations")));
             }
-            integrations::insert(tx, tenant, &row)?;
+            integrations::insert(tx, &row)?;
             operator_log::append(
                 tx,
                 &context,
@@ -91,15 +91,15 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewIntegratio
 /// # Errors
 /// There is no such workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            access::workspace(tx, tenant)?;
-            Ok(integrations::list(tx, tenant)?.into_iter().map(view).collect())
+            access::workspace(tx)?;
+            Ok(integrations::list(tx)?.into_iter().map(view).collect())
         })
         .await
 }
 
-/// Replaces the credentials of an account, which mends a broken one, or changes what is written back.
+/// Replaces the credentials of an account, which repairs a broken one, or changes which calls are written back.
 ///
 /// # Errors
 /// There is no such account; a credential that is missing or wrong; nothing to change.
@@ -114,7 +114,7 @@ pub async fn update(
         return Err(Failure::field("credentials", "is required, unless push is given"));
     }
     let context = app.context();
-    let known = app.store.read(move |tx| integrations::get(tx, tenant, id)).await?;
+    let known = app.of(tenant).read(move |tx| integrations::get(tx, id)).await?;
     let provider = known.ok_or_else(|| Failure::not_found("integration"))?.provider;
     let credentials = match &body.credentials {
         Some(fields) => Some(sealed(&app.keyring, id, provider, fields)?),
@@ -124,10 +124,10 @@ pub async fn update(
         Some(push) => Some(pushed(provider, push)?),
         None => None,
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = integrations::get_for_update(tx, tenant, id)?
-                .ok_or_else(|| Failure::not_found("integration"))?;
+            let mut row =
+                integrations::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("integration"))?;
             row.push = push.unwrap_or(row.push);
             if let Some(credentials) = &credentials {
                 row = IntegrationRow {
@@ -140,31 +140,31 @@ pub async fn update(
                     version: row.version + 1,
                     ..row
                 };
-                polls::look_again_with(tx, tenant, id, context.now)?;
+                polls::look_again_with(tx, id, context.now)?;
                 tx.wake(topics::STREAMS);
             }
             row.updated_at = context.now;
-            integrations::save(tx, tenant, &row)?;
+            integrations::save(tx, &row)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row))
         })
         .await
 }
 
-/// Disconnects an account. What was still to be written back to it is not.
+/// Disconnects an account. Pending write-backs to it are cancelled.
 ///
 /// # Errors
 /// There is no such account; a stream reads with it.
 pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Integration>) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            integrations::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("integration"))?;
-            if polls::uses(tx, tenant, id)? {
+            integrations::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("integration"))?;
+            if polls::uses(tx, id)? {
                 return Err(Failure::conflict("a data stream reads with this integration: delete it first"));
             }
-            integrations::delete(tx, tenant, id)?;
-            pushes::forget_integration(tx, tenant, id)?;
+            integrations::delete(tx, id)?;
+            pushes::forget_integration(tx, id)?;
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?)
         })
         .await

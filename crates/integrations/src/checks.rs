@@ -1,9 +1,9 @@
-//! A check of a stream that is read from a connected system (docs/contract/integrations.md#checks): what is
-//! asked, what is taken, and when it is checked again.
+//! Polling a stream from a connected system (docs/contract/integrations.md#checks): what is fetched, what is imported,
+//! and when the next poll is.
 //!
-//! Who checks holds a claim on the stream, which each page renews. Records are handed on page by page, each
-//! page in one transaction that proves the claim; how far the stream has come is written at the end. A check
-//! that is cut short is repeated from where the last one ended, and what it took is known by its identity.
+//! The node holds a claim on the stream, a lease that each page renews. Records are ingested page by page, each page in
+//! one transaction that verifies the claim; the position is stored at the end. A check that is cut short is repeated
+//! from the end of the last one, and its records are deduplicated by their identity.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -27,23 +27,23 @@ use store::streams::{self, StreamRow};
 use crate::Desk;
 use crate::passes::{Opened, Trouble, with_words};
 
-/// Pages that one check reads; the next one follows at once.
+/// Pages of one check; the next check follows at once.
 const PAGES: usize = 200;
-/// Records that are handed on in one transaction.
+/// Records in one transaction.
 const BATCH: usize = 500;
-/// Fields that are asked for beside the usual ones.
+/// Fields that are requested in addition to the usual ones.
 const MOST_FIELDS: usize = 200;
-/// Rows of a spreadsheet that are remembered; beyond that, those that are no longer in it are forgotten.
+/// Rows of a spreadsheet whose hashes are kept; beyond that, those that are no longer in it are dropped.
 const MOST_KNOWN_ROWS: usize = 200_000;
-/// Time until the next look after the store failed.
+/// Retry delay after a failure of the store.
 const AGAIN: i64 = 10 * SECOND;
 
-/// A stream that is being checked.
+/// A stream during a check.
 struct Task {
     row: PollRow,
     stream: StreamRow,
     provider: Provider,
-    /// Fields that somebody wants.
+    /// Additional fields.
     fields: Vec<String>,
     began: Timestamp,
 }
@@ -52,13 +52,13 @@ struct Task {
 enum Halt {
     /// The account cannot be used.
     Trouble(Trouble),
-    /// The system did not answer as it should; the words hold no secret.
+    /// The system gave an error; the message contains no secret.
     Fault(Fault),
-    /// Something about the source is wrong, in words for people.
+    /// The source is misconfigured; a message for people.
     Wrong(String),
-    /// The stream is no longer this check's: it was paused, deleted, or reads from elsewhere.
+    /// The claim was lost: the stream was paused, deleted, or has another source.
     Lost,
-    /// Something failed here.
+    /// An internal failure.
     Failure(Failure),
 }
 
@@ -69,7 +69,7 @@ impl From<Failure> for Halt {
 }
 
 impl Desk {
-    /// Streams whose check is due, those that wait longest first, but none of these workspaces.
+    /// Streams whose check is due, the longest waiting first, but none of these workspaces.
     pub async fn due_checks(
         &self,
         now: Timestamp,
@@ -84,7 +84,7 @@ impl Desk {
         Ok(self.app.store.read(move |tx| polls::next_due(tx, after)).await?)
     }
 
-    /// Checks one stream, if it is due and nobody else does.
+    /// Checks one stream, if it is due and not claimed.
     pub async fn check(&self, tenant: Tenant, stream: Id<DataStream>) {
         let checked = async {
             let Some(mut task) = self.begin(tenant, stream).await? else { return Ok(()) };
@@ -99,9 +99,9 @@ impl Desk {
         let checked: Result<(), Failure> = checked.await;
         if let Err(failure) = checked {
             failure.warn_about(stream, "a check of a stream was not completed");
-            // Its claim ends, and it is checked again; without one it would be due at once.
+            // Its claim expires, and it is checked again; without one it would be due at once.
             let until = self.app.clock.now().plus(AGAIN);
-            let put_off = self.app.store.tx(move |tx| polls::put_off(tx, tenant, stream, until));
+            let put_off = self.app.of(tenant).tx(move |tx| polls::put_off(tx, stream, until));
             if let Err(why) = put_off.await {
                 tracing::warn!(%stream, %why, "a check of a stream was not put off");
             }
@@ -119,15 +119,15 @@ impl Desk {
         self.app
             .store
             .tx(move |tx| {
-                let found = streams::get_for_update(tx, tenant, id)?;
-                let Some(mut row) = polls::claim(tx, tenant, id, now, now.plus(LEASE))? else {
+                let found = streams::get_for_update(&mut tx.of(tenant), id)?;
+                let Some(mut row) = polls::claim(&mut tx.of(tenant), id, now, now.plus(LEASE))? else {
                     return Ok(None);
                 };
                 let Some(stream) = found else {
-                    polls::forget(tx, tenant, id)?;
+                    polls::forget(&mut tx.of(tenant), id)?;
                     return Ok(None);
                 };
-                let workspace = access::workspace(tx, tenant)?;
+                let workspace = access::workspace(&mut tx.of(tenant))?;
                 let provider = stream.kind.provider().filter(|_| stream.status == Status::Active);
                 let Some(provider) = provider else {
                     row.next_at = None;
@@ -146,7 +146,7 @@ impl Desk {
                     return Ok(None);
                 }
                 let mut fields = wanted(&stream);
-                for feed in streams::feeds(tx, tenant, id)? {
+                for feed in streams::feeds(&mut tx.of(tenant), id)? {
                     let mapped = feed.attachment.variable_mapping.values().filter_map(Value::as_str);
                     fields.extend(mapped.map(str::to_owned));
                 }
@@ -156,7 +156,7 @@ impl Desk {
             .await
     }
 
-    /// Writes how a check ended, and when the next one is due.
+    /// Stores the result of a check, and the time of the next one.
     async fn end(&self, task: Task, outcome: Result<Check, Halt>) -> Result<(), Failure> {
         let Task { mut row, stream, provider, began, .. } = task;
         let (check, said) = match outcome {
@@ -178,10 +178,10 @@ impl Desk {
         (row.failures, row.next_at) = (after.failures, after.next_at);
         let (tenant, id) = (row.workspace, row.stream);
         self.app
-            .store
+            .of(tenant)
             .tx(move |tx| {
                 let stopped = match row.next_at {
-                    None => streams::get_for_update(tx, tenant, id)?,
+                    None => streams::get_for_update(tx, id)?,
                     Some(_) => None,
                 };
                 if !polls::finish(tx, &row)? {
@@ -195,7 +195,7 @@ impl Desk {
             .await
     }
 
-    /// Reads the new records of a CRM or a shop.
+    /// Fetches the new records of a CRM or a shop.
     async fn check_records(&self, task: &mut Task) -> Result<Check, Halt> {
         let Task { row, stream, provider, .. } = &*task;
         let from = asks_from(*provider, row.start_at, row.newest_at, row.behind);
@@ -220,7 +220,7 @@ impl Desk {
             }
             if page.next.is_none() {
                 task.row.behind = false;
-                // A moment that is still to come says nothing of what was made before it.
+                // A time in the future says nothing about earlier records.
                 task.row.newest_at = task.row.newest_at.max(newest.min(task.began));
                 return Ok(Check::Whole);
             }
@@ -246,7 +246,7 @@ impl Desk {
         self.hand_on(task, arrivals.collect(), people.collect(), Vec::new()).await
     }
 
-    /// Reads a spreadsheet and hands on the rows that are not known.
+    /// Fetches a spreadsheet and ingests the unknown rows.
     async fn check_sheet(&self, task: &mut Task) -> Result<Check, Halt> {
         let (tenant, id) = (task.row.workspace, task.row.stream);
         let config = task.stream.config.fields();
@@ -261,8 +261,7 @@ impl Desk {
         if task.row.digest.as_deref() == Some(&digest) && !task.row.baseline {
             return Ok(Check::Whole);
         }
-        let known =
-            self.app.store.read(move |tx| polls::rows(tx, tenant, id)).await.map_err(Failure::from)?;
+        let known = self.app.of(tenant).read(move |tx| polls::rows(tx, id)).await.map_err(Failure::from)?;
         let mut known: HashSet<String> = known.into_iter().collect();
         let gone = (known.len() + rows.len() > MOST_KNOWN_ROWS).then(|| {
             let here: HashSet<&str> = rows.iter().map(|(hash, _)| hash.as_str()).collect();
@@ -280,15 +279,15 @@ impl Desk {
             self.hand_on(task, arrivals, Vec::new(), hashes).await?;
         }
         if let Some(gone) = gone {
-            let removed = self.app.store.tx(move |tx| polls::remove_rows(tx, tenant, id, &gone));
+            let removed = self.app.of(tenant).tx(move |tx| polls::remove_rows(tx, id, &gone));
             removed.await.map_err(Failure::from)?;
         }
         (task.row.baseline, task.row.digest) = (false, Some(digest));
         Ok(Check::Whole)
     }
 
-    /// Hands records on and notes what is known of them, in one transaction that proves the claim. `people`
-    /// are kind and id of the records, in their order.
+    /// Ingests records and stores their references, in one transaction that verifies the claim. `people` are kind and
+    /// id of the records, in their order.
     async fn hand_on(
         &self,
         task: &Task,
@@ -299,10 +298,10 @@ impl Desk {
         let (context, row, version) = (self.app.context(), task.row.clone(), task.stream.version);
         let (tenant, id) = (row.workspace, row.stream);
         room(&self.app, tenant, id, arrivals.iter().map(|arrival| bytes_of(&arrival.fields)).sum()).await?;
-        // Reading takes its time, so it is done before the transaction.
+        // Parsing takes time, so it is done before the transaction.
         let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
-        let taken = self.app.store.tx(move |tx| {
-            let stream = streams::get_for_records(tx, tenant, id)?;
+        let taken = self.app.of(tenant).tx(move |tx| {
+            let stream = streams::get_for_records(tx, id)?;
             let Some(stream) = stream.filter(|stream| stream.status == Status::Active) else {
                 return Ok::<_, Failure>(false);
             };
@@ -319,15 +318,15 @@ impl Desk {
             let all = arrivals.iter().zip(&people).enumerate();
             let accepted = all.filter(|(at, _)| new(*at)).map(|(_, person)| person);
             pushes::know(tx, &persons(&context.keyring, &row, &stream, accepted))?;
-            polls::add_rows(tx, tenant, id, &rows)?;
+            polls::add_rows(tx, id, &rows)?;
             Ok(true)
         });
         if taken.await? { Ok(()) } else { Err(Halt::Lost) }
     }
 }
 
-/// Which record each person is, every number once and in one order: two pages may name the same people. Only
-/// of records that are new: those that come again would bring back who was erased.
+/// The record of each person, every number once and in one order: two pages may name the same people. Only of new
+/// records: those that come again would restore erased people.
 fn persons<'a>(
     keyring: &Keyring,
     row: &PollRow,
@@ -356,7 +355,7 @@ fn wanted(stream: &StreamRow) -> BTreeSet<String> {
     [&map.phone, &map.name, &map.external_id].into_iter().flatten().cloned().collect()
 }
 
-/// A keyed hash of what stands in a row, in any order of the columns.
+/// A keyed hash of the content of a row, in any order of the columns.
 fn row_hash(keyring: &Keyring, row: &Row) -> String {
     let mut pairs: Vec<(&str, &str)> =
         row.iter().map(|(heading, cell)| (&**heading, cell.as_str())).collect();
@@ -367,13 +366,13 @@ fn row_hash(keyring: &Keyring, row: &Row) -> String {
 fn arrival(hash: &str, row: &Row) -> Arrival {
     let mut fields = Map::new();
     for (heading, cell) in row {
-        // Of two columns with one heading the first holds.
+        // Of two columns with one heading the first counts.
         fields.entry(&**heading).or_insert_with(|| json!(cell));
     }
     Arrival { own_id: Some(OwnId::Content(hash.to_owned())), ..flatten(&fields) }
 }
 
-/// How a check ends whose account cannot be used, and its words for people.
+/// The result of a check whose account cannot be used, and its message.
 fn outcome_of(trouble: Trouble) -> (Check, String) {
     match trouble {
         Trouble::Gone => (Check::Failed, "the integration is disconnected".into()),
@@ -444,7 +443,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Gets another token if the first one was refused; any other fault ends the check.
+    /// Fetches another token if the first one was refused; any other fault ends the check.
     async fn refused(&mut self, fault: Fault) -> Result<(), Halt> {
         let may_renew = self.before.is_none() && self.opened.renewable();
         if !matches!(fault, Fault::Unauthorized(_)) || !may_renew {

@@ -1,6 +1,5 @@
-//! The access token of an account (docs/contract/integrations.md#access-tokens). It is kept sealed, so that
-//! all nodes use the same one, and renewed by one at a time: on a node a lock makes the others wait for it,
-//! between nodes a lease in the row.
+//! The access token of an account (docs/contract/integrations.md#access-tokens). It is stored sealed, so that all nodes
+//! use the same one, and renewed once: a lock on the node and a lease in the row make the others wait.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +18,14 @@ use store::integrations::{self, IntegrationRow};
 use crate::Desk;
 use crate::accounts::purpose;
 
-/// A token is renewed so long before its end.
+/// A token is renewed this long before it expires.
 const EARLY: i64 = MINUTE;
-/// Who renews it has so long before another node may.
+/// Lease of a renewal.
 const RENEWAL: i64 = 5 * MINUTE;
-/// How long one waits for a token that another node renews, before looking again.
+/// Poll interval while another node renews the token.
 const PATIENCE: i64 = 2 * SECOND;
 
-/// Renewals under way on this node, each with those who wait for it.
+/// Renewals in progress on this node, each with those who wait for it.
 #[derive(Default)]
 pub(crate) struct Renewals(Mutex<HashMap<Id<Integration>, Arc<tokio::sync::Mutex<()>>>>);
 
@@ -47,12 +46,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Whether another token can be got when this one is refused.
+    /// Whether another token can be fetched when this one is refused.
     pub(crate) fn renewable(&self) -> bool {
         self.credentials.renewable()
     }
 
-    /// Words of the system without the secrets of the account, in any spelling.
+    /// A message of the system, redacted of the account's secrets in any encoding.
     pub(crate) fn without_secrets(&self, said: &str) -> String {
         let mut secrets = self.credentials.secrets();
         secrets.push(&self.pass.token);
@@ -75,13 +74,13 @@ fn without(said: &str, secrets: &[&str]) -> String {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Gone,
-    /// It needs other credentials; why, without secrets.
+    /// It needs other credentials; the redacted reason.
     Broken(String),
-    /// Another node renews its token: come again in so many milliseconds.
+    /// Another node renews its token: retry after this many milliseconds.
     Busy(i64),
-    /// The system did not give a token; its words are without secrets.
+    /// The system gave no token; the redacted message.
     Fault(Fault),
-    /// Something failed here.
+    /// An internal failure.
     Failure(Failure),
 }
 
@@ -91,12 +90,12 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What the encryption of an access token is bound to.
+/// The purpose that an access token is sealed with.
 fn token_purpose(id: Id<Integration>) -> String {
     format!("integration-token:{id}")
 }
 
-/// An account as it was read: its credentials, its token, and the token for the next renewal.
+/// An account as read: its credentials, its token, and its refresh token.
 struct Account {
     row: IntegrationRow,
     credentials: Credentials,
@@ -132,7 +131,7 @@ impl Account {
         Ok(Self { row, credentials, pass, refresh_token })
     }
 
-    /// The token, unless it is too old or the one that was refused.
+    /// The token, unless it is about to expire or the one that was refused.
     fn usable(&self, now: Timestamp, refused: Option<&Pass>) -> Option<Opened> {
         let fresh = self.row.token_until.is_none_or(|until| now.plus(EARLY) < until);
         let pass = self.pass.as_ref().filter(|pass| fresh && Some(*pass) != refused)?;
@@ -153,8 +152,8 @@ impl Account {
 }
 
 impl Desk {
-    /// What requests of an account are made with. `refused` is the token that the system no longer accepts,
-    /// if there is one: another one is got.
+    /// Authorisation for requests of an account. `refused` is the token that the system no longer accepts, if there is
+    /// one: another one is fetched.
     pub(crate) async fn open_account(
         &self,
         tenant: Tenant,
@@ -165,7 +164,7 @@ impl Desk {
         if let Some(opened) = account.usable(self.app.clock.now(), refused) {
             return Ok(opened);
         }
-        // Who comes later finds the token that the first one brought.
+        // A later one finds the token that the first one fetched.
         let lock = self.renewals.of(id);
         let _turn = self.app.clock.outside(lock.lock()).await;
         let account = self.account(tenant, id).await?;
@@ -176,7 +175,7 @@ impl Desk {
     }
 
     async fn account(&self, tenant: Tenant, id: Id<Integration>) -> Result<Account, Trouble> {
-        let row = self.app.store.read(move |tx| integrations::get(tx, tenant, id)).await;
+        let row = self.app.of(tenant).read(move |tx| integrations::get(tx, id)).await;
         let row = row.map_err(Failure::from)?.ok_or(Trouble::Gone)?;
         if row.status == Status::Broken {
             return Err(Trouble::Broken(row.last_error.unwrap_or_default()));
@@ -186,15 +185,15 @@ impl Desk {
 
     async fn renew(&self, tenant: Tenant, account: Account) -> Result<Opened, Trouble> {
         let (id, version, now) = (account.row.id, account.row.version, self.app.clock.now());
-        let begun = self.app.store.tx(move |tx| {
-            let Some(mut row) = integrations::get_for_update(tx, tenant, id)? else {
+        let begun = self.app.of(tenant).tx(move |tx| {
+            let Some(mut row) = integrations::get_for_update(tx, id)? else {
                 return Ok::<_, Failure>(Some(PATIENCE));
             };
             if row.version != version || row.renewing_until.is_some_and(|until| now < until) {
                 return Ok(Some(PATIENCE));
             }
             row.renewing_until = Some(now.plus(RENEWAL));
-            integrations::save(tx, tenant, &row)?;
+            integrations::save(tx, &row)?;
             Ok(None)
         });
         if let Some(wait) = begun.await? {
@@ -215,10 +214,9 @@ impl Desk {
             Err(Fault::Revoked(said)) => Some(said.clone()),
             Ok(_) | Err(_) => None,
         };
-        let stored = self.app.store.tx(move |tx| {
+        let stored = self.app.of(tenant).tx(move |tx| {
             // With other credentials by now, what was got with the old ones is void.
-            let Some(mut row) =
-                integrations::get_for_update(tx, tenant, id)?.filter(|row| row.version == version)
+            let Some(mut row) = integrations::get_for_update(tx, id)?.filter(|row| row.version == version)
             else {
                 return Ok::<_, Failure>(false);
             };
@@ -230,7 +228,7 @@ impl Desk {
             if let Some(said) = &broken {
                 (row.status, row.last_error) = (Status::Broken, Some(said.clone()));
             }
-            integrations::save(tx, tenant, &row)?;
+            integrations::save(tx, &row)?;
             Ok(true)
         });
         if !stored.await? {
@@ -248,7 +246,7 @@ impl Desk {
     }
 }
 
-/// The same fault in other words.
+/// The same fault for another type.
 pub(crate) fn with_words(fault: &Fault, said: &str) -> Fault {
     let said = said.to_owned();
     match fault {

@@ -7,7 +7,7 @@ use api::knowledge_bases::{
 use app::{App, Failure, access, topics};
 use domain::ids::{Id, KnowledgeBase};
 use domain::tenant::Tenant;
-use store::Tx;
+use store::TenantTx;
 use store::knowledge::{self, BaseRow, DocumentRow};
 
 use crate::shelf;
@@ -16,21 +16,17 @@ pub(crate) fn missing() -> Failure {
     Failure::not_found("knowledge base")
 }
 
-/// Whether there is a base of this id.
+/// Whether there is a base with this id.
 ///
 /// # Errors
 /// 404.
 pub(crate) async fn check(app: &App, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<(), Failure> {
-    app.store.read(move |tx| knowledge::get(tx, tenant, id)?.map(drop).ok_or_else(missing)).await
+    app.of(tenant).read(move |tx| knowledge::get(tx, id)?.map(drop).ok_or_else(missing)).await
 }
 
 /// The base of this id, held against other writers until the transaction ends.
-pub(crate) fn find_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<KnowledgeBase>,
-) -> Result<BaseRow, Failure> {
-    knowledge::get_for_update(tx, tenant, id)?.ok_or_else(missing)
+pub(crate) fn find_for_update(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<BaseRow, Failure> {
+    knowledge::get_for_update(tx, id)?.ok_or_else(missing)
 }
 
 fn view(row: &BaseRow, agents: i64) -> BaseView {
@@ -59,9 +55,9 @@ fn document_view(row: DocumentRow) -> KnowledgeDocument {
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<BaseView>, Failure> {
     app.store
         .read(move |tx| {
-            let agents = knowledge::agents_by_base(tx, tenant)?;
+            let agents = knowledge::agents_by_base(&mut tx.of(tenant))?;
             let of = |id| agents.iter().find(|(base, _)| *base == id).map_or(0, |(_, count)| *count);
-            Ok(knowledge::list(tx, tenant)?.iter().map(|row| view(row, of(row.id))).collect())
+            Ok(knowledge::list(&mut tx.of(tenant))?.iter().map(|row| view(row, of(row.id))).collect())
         })
         .await
 }
@@ -71,11 +67,11 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<BaseView>, Failure> {
 /// # Errors
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<KnowledgeBaseDetail, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = knowledge::get(tx, tenant, id)?.ok_or_else(missing)?;
-            let base = view(&row, knowledge::agents_of(tx, tenant, id)?);
-            let documents = knowledge::documents(tx, tenant, id)?.into_iter().map(document_view).collect();
+            let row = knowledge::get(tx, id)?.ok_or_else(missing)?;
+            let base = view(&row, knowledge::agents_of(tx, id)?);
+            let documents = knowledge::documents(tx, id)?.into_iter().map(document_view).collect();
             Ok(KnowledgeBaseDetail { base, documents })
         })
         .await
@@ -99,11 +95,11 @@ pub async fn create(app: &App, tenant: Tenant, body: NewKnowledgeBase) -> Result
         created_at: context.now,
         updated_at: context.now,
     };
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             // Holding the workspace makes the count exact.
-            access::workspace_for_update(tx, tenant)?;
-            if knowledge::count(tx, tenant)? >= MAX_BASES {
+            access::workspace_for_update(tx)?;
+            if knowledge::count(tx)? >= MAX_BASES {
                 return Err(Failure::plain(KNOWLEDGE_BASE_LIMIT));
             }
             knowledge::insert(tx, &row)?;
@@ -112,17 +108,17 @@ pub async fn create(app: &App, tenant: Tenant, body: NewKnowledgeBase) -> Result
         .await
 }
 
-/// `DELETE /v1/knowledge-bases/{id}`: it is gone at once, for agents too; its documents are removed afterwards,
-/// step by step.
+/// `DELETE /v1/knowledge-bases/{id}`: it is gone at once, for agents too; its documents are deleted afterwards, in
+/// batches.
 ///
 /// # Errors
 /// 404.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            find_for_update(tx, tenant, id)?;
-            knowledge::delete(tx, tenant, id, context.now)?;
+            find_for_update(tx, id)?;
+            knowledge::delete(tx, id, context.now)?;
             tx.wake(topics::KNOWLEDGE);
             Ok::<_, Failure>(())
         })

@@ -19,7 +19,7 @@ use crate::bases::find_for_update;
 /// Characters of the first words that a text without a title is shown by.
 const SHOWN: usize = 40;
 
-/// What became of a document.
+/// The result of adding a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// How it is named: its title, file name or address.
@@ -51,17 +51,17 @@ pub async fn add_text(
     add_document(app, tenant, base, source, SourceKind::Text, document).await
 }
 
-/// How a text without a title is named: by its first words, and by something that no other text has.
+/// The title of a text without one: its first words, and a unique suffix.
 fn made_up(app: &App, text: &str) -> String {
     let words = text.trim_start_matches(|letter: char| letter == '#' || letter.is_whitespace());
     let first: String = words.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
     format!("{} ({})", first.trim(), app.ids.random_text(8))
 }
 
-/// Adds a document that was read, in one transaction; one of the same kind and source is replaced.
+/// Adds an extracted document, in one transaction; one of the same kind and source is replaced.
 ///
 /// # Errors
-/// 404; 400 names `text`, `file` or `url` when nothing could be read, or too much; 409 `knowledge_base_full`.
+/// 404; 400 names `text`, `file` or `url` when there was no text, or too much; 409 `knowledge_base_full`.
 pub async fn add_document(
     app: &App,
     tenant: Tenant,
@@ -73,7 +73,7 @@ pub async fn add_document(
     add(app, None, tenant, base, source, kind, document).await
 }
 
-/// The same; what the operator adds is written into the operator's log in the same transaction.
+/// The same; if the operator adds it, the operator log gets a line in the same transaction.
 pub(crate) async fn add(
     app: &App,
     operator: Option<Trace>,
@@ -104,10 +104,10 @@ pub(crate) async fn add(
     }
     let context = app.context();
     let id = context.ids.make();
-    app.store
+    app.of(tenant)
         .tx_long(move |tx| {
-            let mut row = find_for_update(tx, tenant, base)?;
-            let before = knowledge::document(tx, tenant, base, kind, &source)?;
+            let mut row = find_for_update(tx, base)?;
+            let before = knowledge::document(tx, base, kind, &source)?;
             let count = i64::try_from(passages.len()).unwrap_or(i64::MAX);
             change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;
@@ -115,7 +115,7 @@ pub(crate) async fn add(
             row.passages += count - before.as_ref().map_or(0, |before| before.passages);
             check_room(&row)?;
             // Bases that grow at the same moment do not see each other: each may add one document beyond the ceiling.
-            let others = knowledge::passages_of_others(tx, tenant, base)?;
+            let others = knowledge::passages_of_others(tx, base)?;
             check_room_of_workspace(others + row.passages)?;
             let replaced = before.is_some();
             let document = match before {
@@ -151,11 +151,11 @@ pub(crate) async fn add(
                 }
             };
             let rows = numbered(&mut row, &document, &passages);
-            knowledge::insert_passages(tx, tenant, &rows)?;
+            knowledge::insert_passages(tx, &rows)?;
             knowledge::save(tx, &row)?;
             tx.wake(topics::KNOWLEDGE);
             if let Some(trace) = &operator {
-                // Not by its name: the log is only added to, and the name of a file may be a person's.
+                // Not by its name: the log is append-only, and the name of a file may be a person's.
                 let subject = format!("{base} {}", document.id);
                 operator_log::append(tx, &context, trace, Some(tenant), &subject)?;
             }
@@ -164,24 +164,24 @@ pub(crate) async fn add(
         .await
 }
 
-/// Gives a base that the caller holds its next version. Versions grow by random steps, so a store that was put back
-/// to an older state never gives a version that an index has from the state that is lost.
+/// Raises the version of a base that the caller has locked. Versions grow by random steps, so a restored older store
+/// never gives a version that an index has from the lost state.
 fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Result<(), DbError> {
     // The one before may be of an earlier program, which listed none.
-    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    knowledge::insert_version(&mut tx.of(row.workspace), row.id, row.version)?;
     row.version += 1 + i64::from(context.ids.random_number() / 2);
-    knowledge::insert_version(tx, row.workspace, row.id, row.version)?;
+    knowledge::insert_version(&mut tx.of(row.workspace), row.id, row.version)?;
     // An index that is further behind is made anew, so that the lists do not grow for ever.
-    if knowledge::version_before(tx, row.workspace, row.id, 2 * KEPT_REMOVALS)?.is_some()
-        && let Some(forgotten) = knowledge::version_before(tx, row.workspace, row.id, KEPT_REMOVALS)?
+    if knowledge::version_before(&mut tx.of(row.workspace), row.id, 2 * KEPT_REMOVALS)?.is_some()
+        && let Some(forgotten) = knowledge::version_before(&mut tx.of(row.workspace), row.id, KEPT_REMOVALS)?
     {
-        knowledge::forget_versions(tx, row.workspace, row.id, forgotten)?;
+        knowledge::forget_versions(&mut tx.of(row.workspace), row.id, forgotten)?;
         row.removals_from = forgotten;
     }
     Ok(())
 }
 
-/// Refuses a change after which the base would have too much.
+/// Refuses a change beyond the limits of the base.
 fn check_room(row: &BaseRow) -> Result<(), Failure> {
     for (what, has, most) in
         [("documents", row.documents, MAX_DOCUMENTS), ("passages", row.passages, MAX_PASSAGES)]
@@ -194,7 +194,7 @@ fn check_room(row: &BaseRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a change after which the bases of a workspace would have too much together.
+/// Refuses a change beyond the limits of all bases of a workspace.
 fn check_room_of_workspace(has: i64) -> Result<(), Failure> {
     const MOST: i64 = MAX_PASSAGES_OF_WORKSPACE;
     if has <= MOST {
@@ -234,10 +234,10 @@ pub async fn remove_document(
     kind: SourceKind,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx_long(move |tx| {
-            let mut row = find_for_update(tx, tenant, base)?;
-            let document = knowledge::document(tx, tenant, base, kind, &source)?
+            let mut row = find_for_update(tx, base)?;
+            let document = knowledge::document(tx, base, kind, &source)?
                 .ok_or_else(|| Failure::not_found("document"))?;
             change_version(tx, &context, &mut row)?;
             row.updated_at = context.now;

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::calls::forget_found;
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -120,46 +120,44 @@ pub fn next_due(
 }
 
 /// Deletes a step, if its holder still holds it. Returns whether it was deleted.
-pub fn finish(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow) -> Result<bool, DbError> {
+pub fn finish(tx: &mut TenantTx, row: &StepRow) -> Result<bool, DbError> {
     let gone = tx.exec(
         "delete from after_calls where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
-        params![tenant, row.call, row.step, row.attempts],
+        params![row.call, row.step, row.attempts],
     )?;
     Ok(gone > 0)
 }
 
 /// Makes a step due again at `next_at`, if its holder still holds it.
-pub fn put_off(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow, next_at: Timestamp) -> Result<(), DbError> {
+pub fn put_off(tx: &mut TenantTx, row: &StepRow, next_at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update after_calls set next_at = ?5 where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
-        params![tenant, row.call, row.step, row.attempts, next_at],
+        params![row.call, row.step, row.attempts, next_at],
     )
 }
 
 /// Whether a step of a call is still to be done.
-pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: AfterCallStep) -> Result<bool, DbError> {
+pub fn waits(tx: &mut TenantTx, call: Id<Call>, step: AfterCallStep) -> Result<bool, DbError> {
     let sql = "select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3";
-    tx.exists(sql, params![tenant, call, step])
+    tx.exists(sql, params![call, step])
 }
 
 /// The node that is to do a step of a call; `None` when no such step waits.
 pub fn doer(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     call: Id<Call>,
     step: AfterCallStep,
 ) -> Result<Option<Option<String>>, DbError> {
     tx.one(
         "select node from after_calls where workspace = ?1 and call = ?2 and step = ?3",
-        params![tenant, call, step],
+        params![call, step],
     )
 }
 
 /// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`).
 /// Outcome and sentiment are the row's own.
 pub fn save_analysis(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Call>,
     status: &str,
     at: Timestamp,
@@ -169,48 +167,40 @@ pub fn save_analysis(
     if let Some((summary, extracted)) = found {
         tx.later(
             "update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2",
-            params![tenant, id, summary, extracted],
+            params![id, summary, extracted],
         )?;
     }
     tx.later(
         "update calls set analysis = ?3, analysed_at = ?4 where workspace = ?1 and id = ?2",
-        params![tenant, id, status, at],
+        params![id, status, at],
     )
 }
 
 /// Writes how far the transcript with times has got, if it is still being made. Returns whether it was
 /// written.
 pub fn save_full_transcript(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Call>,
     status: &str,
     turns: Option<&Json>,
 ) -> Result<bool, DbError> {
     let saved = tx.exec(
         "update calls set full_status = ?3, full_turns = ?4 where workspace = ?1 and id = ?2 and full_status in ('pending', 'processing')",
-        params![tenant, id, status, turns],
+        params![id, status, turns],
     )?;
     Ok(saved > 0)
 }
 
 /// Names the recording that is kept of a call, or that none is any more.
 pub fn set_recording(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Call>,
     recording: Option<Id<Recording>>,
 ) -> Result<(), DbError> {
-    tx.later(
-        "update calls set recording = ?3 where workspace = ?1 and id = ?2",
-        params![tenant, id, recording],
-    )
+    tx.later("update calls set recording = ?3 where workspace = ?1 and id = ?2", params![id, recording])
 }
 
 /// Writes the list of pushes to connected systems, newest first.
-pub fn save_pushes(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, pushes: &Json) -> Result<(), DbError> {
-    tx.later(
-        "update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2",
-        params![tenant, id, pushes],
-    )
+pub fn save_pushes(tx: &mut TenantTx, id: Id<Call>, pushes: &Json) -> Result<(), DbError> {
+    tx.later("update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2", params![id, pushes])
 }

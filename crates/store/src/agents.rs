@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::chats::FLOW_IS_FREE;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -56,25 +56,25 @@ row! {
 
 const COLUMNS: &str = AgentRow::COLUMNS;
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// One agent, kept from changing until the transaction ends; others may read it so, too.
-pub fn get_shared(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
+pub fn get_shared(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for share*/"),
-        params![tenant, id])
+        params![id])
 }
 
 /// One agent, kept from changing until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"),
-        params![tenant, id])
+        params![id])
 }
 
 row! {
@@ -95,22 +95,22 @@ row! {
 }
 
 /// All agents of a workspace, newest first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<AgentLine>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<AgentLine>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from agents where workspace = ?1 and deleted_at is null order by id desc",
         AgentLine::COLUMNS
     );
-    tx.all(SQL, params![tenant])
+    tx.all(SQL, &[])
 }
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
-    tx.exec(AgentRow::INSERT, &row.values(tenant)).map(|_| ())
+pub fn insert(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError> {
+    tx.exec(AgentRow::INSERT, &row.values()).map(|_| ())
 }
 
 /// Saves the settings of an agent: everything but channel, direction, status, lock and flow.
-pub fn update_settings(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
+pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError> {
     let (sql, values) = update!(
-        "agents" set {
+        "agents" of tenant set {
             name: &row.name,
             voice: &row.voice,
             language: &row.language,
@@ -124,82 +124,75 @@ pub fn update_settings(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Resul
             knowledge_base: row.knowledge_base.as_deref(),
             updated_at: row.updated_at,
         }
-        where "workspace = ?1 and id = ?2 and deleted_at is null", tenant, row.id
+        where "id = ?2 and deleted_at is null", row.id
     );
     tx.exec(sql, &values).map(|_| ())
 }
 
 /// Publishes (`active`) or unpublishes (`draft`) an agent.
-pub fn set_status(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Agent>,
-    status: Status,
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn set_status(tx: &mut TenantTx, id: Id<Agent>, status: Status, now: Timestamp) -> Result<(), DbError> {
     tx.exec(
         "update agents set status = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, status, now],
+        params![id, status, now],
     )?;
     Ok(())
 }
 
 /// Locks or unlocks an agent; `false` without one.
-pub fn set_locked(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, locked: bool) -> Result<bool, DbError> {
+pub fn set_locked(tx: &mut TenantTx, id: Id<Agent>, locked: bool) -> Result<bool, DbError> {
     let changed = tx.exec(
         "update agents set locked = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, locked],
+        params![id, locked],
     )?;
     Ok(changed > 0)
 }
 
 /// Deletes an agent with its flows.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
     tx.exec(
         "update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, now],
+        params![id, now],
     )?;
     tx.later(
         formatcp!("delete from flows where workspace = ?1 and agent = ?2 and {FLOW_IS_FREE}"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Adds a flow under a new id; `needs` is what a call needs of it, if it is published at once.
 pub fn add_flow(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     agent: Id<Agent>,
     id: &str,
     graph: &str,
     needs: Option<&str>,
 ) -> Result<(), DbError> {
     tx.later(
-        "insert into flows (id, workspace, agent, graph, bytes, needs) values (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![id, tenant, agent, graph, graph.len() as i64, needs],
+        "insert into flows (workspace, id, agent, graph, bytes, needs) values (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![id, agent, graph, graph.len() as i64, needs],
     )
 }
 
 /// The graph of a flow, as JSON text.
-pub fn graph(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow])
+pub fn graph(tx: &mut TenantTx, flow: &str) -> Result<Option<String>, DbError> {
+    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![flow])
 }
 
 /// What a call needs of a flow, as JSON text; `None` of one that was published before that was written down.
-pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    Ok(tx.one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow])?.flatten())
+pub fn needs(tx: &mut TenantTx, flow: &str) -> Result<Option<String>, DbError> {
+    Ok(tx.one("select needs from flows where workspace = ?1 and id = ?2", params![flow])?.flatten())
 }
 
 /// Writes down what a call needs of a flow.
-pub fn set_needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str, needs: &str) -> Result<(), DbError> {
-    tx.later("update flows set needs = ?3 where workspace = ?1 and id = ?2", params![tenant, flow, needs])
+pub fn set_needs(tx: &mut TenantTx, flow: &str, needs: &str) -> Result<(), DbError> {
+    tx.later("update flows set needs = ?3 where workspace = ?1 and id = ?2", params![flow, needs])
 }
 
 /// Drops a flow that is neither draft nor published any more; one that a chat still runs goes with its chat.
-pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbError> {
+pub fn drop_flow(tx: &mut TenantTx, flow: &str) -> Result<(), DbError> {
     tx.later(
         formatcp!("delete from flows where workspace = ?1 and id = ?2 and {FLOW_IS_FREE}"),
-        params![tenant, flow],
+        params![flow],
     )
 }
 
@@ -224,8 +217,7 @@ pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<O
 /// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when
 /// the draft has another version by now.
 pub fn save_draft(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Agent>,
     flow: &str,
     base: i64,
@@ -234,14 +226,13 @@ pub fn save_draft(
     tx.one(
         "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
          where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
-        params![tenant, id, flow, base, now])
+        params![id, flow, base, now])
 }
 
 /// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft
 /// has another version by now.
 pub fn publish_draft(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Agent>,
     version: i64,
     now: Timestamp,
@@ -249,25 +240,25 @@ pub fn publish_draft(
     let changed = tx.exec(
         "update agents set published_flow = draft_flow, flow_edited = 1, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and draft_version = ?3 and deleted_at is null",
-        params![tenant, id, version, now],
+        params![id, version, now],
     )?;
     Ok(changed > 0)
 }
 
 /// Replaces draft and published flow by one made from the agent's settings, and drops what they were.
-pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str) -> Result<(), DbError> {
+pub fn replace_flow(tx: &mut TenantTx, id: Id<Agent>, flow: &str) -> Result<(), DbError> {
     tx.exec(
         "update agents set draft_flow = ?3, published_flow = ?3, draft_version = draft_version + 1 \
          where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, flow],
+        params![id, flow],
     )?;
     tx.later(
         formatcp!("delete from flows where workspace = ?1 and agent = ?2 and id <> ?3 and {FLOW_IS_FREE}"),
-        params![tenant, id, flow],
+        params![id, flow],
     )
 }
 
 /// The name of an agent, deleted or not.
-pub fn name_of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
-    tx.one("select name from agents where workspace = ?1 and id = ?2", params![tenant, id])
+pub fn name_of(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<String>, DbError> {
+    tx.one("select name from agents where workspace = ?1 and id = ?2", params![id])
 }

@@ -15,7 +15,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Fold, Tx, any_of};
+use crate::db::{Counter, DbError, Fold, TenantTx, Tx, any_of};
 use crate::params;
 
 /// Rows that the changes of an hour are counted in, on PostgreSQL.
@@ -37,8 +37,7 @@ row! {
 
 /// Makes the hour of a live call stale. `changed_at` is the latest moment known of the call.
 pub(crate) fn touch(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     call: Id<Call>,
     started_at: Timestamp,
     changed_at: Timestamp,
@@ -46,12 +45,12 @@ pub(crate) fn touch(
     let shard = if tx.shared() { shard(tx, call) } else { 0 };
     let hour = hour_of(started_at);
     tx.tally(
-        Counter::Hour(tenant.bits(), hour, shard),
+        Counter::Hour(tx.tenant().bits(), hour, shard),
         "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) values (?1, ?2, ?3, ?5, ?4) \
          on conflict (workspace, hour, shard) do update set changes = call_hour_changes.changes + excluded.changes, \
          changed_at = excluded.changed_at",
         &[Fold::Same, Fold::Same, Fold::Same, Fold::Most, Fold::Sum],
-        params![tenant, hour, shard, changed_at, 1],
+        params![hour, shard, changed_at, 1],
         None,
     )
 }
@@ -70,21 +69,21 @@ fn shard(tx: &mut Tx<'_>, call: Id<Call>) -> i64 {
 }
 
 /// The hours of a workspace in which calls began, in order.
-pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, first: i64, last: i64) -> Result<Vec<i64>, DbError> {
+pub fn hours(tx: &mut TenantTx, first: i64, last: i64) -> Result<Vec<i64>, DbError> {
     let sql = "select hour from call_hours where workspace = ?1 and hour >= ?2 and hour <= ?3 \
                union select hour from call_hour_changes where workspace = ?1 and hour >= ?2 and hour <= ?3 order by 1";
-    tx.all(sql, params![tenant, first, last])
+    tx.all(sql, params![first, last])
 }
 
 /// Calls `visit` with the hours from `first` to `last` in their order, each with its body, or without one
 /// when that is stale.
 pub fn packed(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     first: i64,
     last: i64,
     mut visit: impl FnMut(HourRow, Option<Vec<u8>>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     let sql = "with changed as (
             select hour, cast(sum(changes) as bigint) as changes from call_hour_changes
             where workspace = ?1 and hour >= ?2 and hour <= ?3 group by hour
@@ -95,19 +94,19 @@ pub fn packed(
         union all select c.hour, 0, c.changes, null from changed c
             where not exists (select 1 from call_hours h where h.workspace = ?1 and h.hour = c.hour)
         order by 1";
-    tx.each(sql, params![tenant, first, last], |(hour, built, changes, body)| {
+    tx.each(sql, params![first, last], |(hour, built, changes, body)| {
         visit(HourRow { workspace: tenant, hour, built, changes }, body)
     })
 }
 
 /// The live calls of an hour, in the order of their beginning.
-pub fn facts(tx: &mut Tx<'_>, tenant: Tenant, hour: i64) -> Result<Vec<CallFact>, DbError> {
+pub fn facts(tx: &mut TenantTx, hour: i64) -> Result<Vec<CallFact>, DbError> {
     let bound = |hour: i64| Id::<Call>::new(start_of(hour).0, 0).to_string();
     const SQL: &str = formatcp!(
         "select {} from calls where workspace = ?1 and mode = 'live' and id >= ?2 and id < ?3 order by id",
         FactRow::COLUMNS
     );
-    let found: Vec<FactRow> = tx.all(SQL, params![tenant, bound(hour), bound(hour + 1)])?;
+    let found: Vec<FactRow> = tx.all(SQL, params![bound(hour), bound(hour + 1)])?;
     Ok(found.into_iter().filter_map(FactRow::fact).collect())
 }
 
@@ -232,10 +231,10 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
         let (tenant, at): (Tenant, _) = (Id::new(1, 1), Timestamp(7_200_000));
-        let stale = move |tx: &mut Tx<'_>| touch(tx, tenant, Id::new(1, 5), at, at);
+        let stale = move |tx: &mut Tx<'_>| touch(&mut tx.of(tenant), Id::new(1, 5), at, at);
         let read = move |tx: &mut Tx<'_>| {
             let mut found = Vec::new();
-            packed(tx, tenant, i64::MIN, i64::MAX, |row, body| {
+            packed(&mut tx.of(tenant), i64::MIN, i64::MAX, |row, body| {
                 found.push((row, body));
                 Ok(())
             })?;

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::campaigns::due::held_row;
 use crate::db::row::{row, update};
-use crate::db::{Counter, DbError, Fold, Must, Tx, Value, any_of};
+use crate::db::{Counter, DbError, Fold, Must, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -91,20 +91,20 @@ const WHOLE: &str = formatcp!(
 );
 
 /// The board of a campaign or an agent.
-pub fn of_owner(tx: &mut Tx<'_>, tenant: Tenant, owner: &str) -> Result<Option<WholeBoard>, DbError> {
+pub fn of_owner(tx: &mut TenantTx, owner: &str) -> Result<Option<WholeBoard>, DbError> {
     const SQL: &str = formatcp!("{WHOLE} where b.workspace = ?1 and b.owner = ?2 order by c.position");
-    Ok(WholeBoard::of(tx.all(SQL, params![tenant, owner])?))
+    Ok(WholeBoard::of(tx.all(SQL, params![owner])?))
 }
 
 /// A board by its id.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<Option<WholeBoard>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Board>) -> Result<Option<WholeBoard>, DbError> {
     const SQL: &str = formatcp!("{WHOLE} where b.workspace = ?1 and b.id = ?2 order by c.position");
-    Ok(WholeBoard::of(tx.all(SQL, params![tenant, id])?))
+    Ok(WholeBoard::of(tx.all(SQL, params![id])?))
 }
 
 /// Holds a board against other changes of its columns until the transaction ends. Returns whether it exists.
-pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<bool, DbError> {
-    tx.exists("select 1 from boards where workspace = ?1 and id = ?2 /*pg for update*/", params![tenant, id])
+pub fn hold(tx: &mut TenantTx, id: Id<Board>) -> Result<bool, DbError> {
+    tx.exists("select 1 from boards where workspace = ?1 and id = ?2 /*pg for update*/", params![id])
 }
 
 /// Adds a board with its columns, unless its owner has one already. Returns whether it was added.
@@ -113,44 +113,40 @@ pub fn insert(tx: &mut Tx<'_>, row: &BoardRow, columns: &[ColumnRow]) -> Result<
     if tx.exec(SQL, &row.values())? == 0 {
         return Ok(false);
     }
-    tx.insert_all(ColumnRow::INTO, columns.iter().map(|column| column.values(row.workspace)))?;
+    tx.of(row.workspace).insert_all(ColumnRow::INTO, columns.iter().map(ColumnRow::values))?;
     Ok(true)
 }
 
 /// The `workflowType` of a campaign that is not deleted.
-pub fn workflow_of_campaign(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Campaign>,
-) -> Result<Option<String>, DbError> {
+pub fn workflow_of_campaign(tx: &mut TenantTx, id: Id<Campaign>) -> Result<Option<String>, DbError> {
     tx.one(
         "select workflow_type from campaigns where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// The `workflowTemplate` of an agent that is not deleted.
-pub fn workflow_of_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
+pub fn workflow_of_agent(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<String>, DbError> {
     tx.one(
         "select workflow_template from agents where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Whether an agent shows a board: it answers chats or calls, or one of its nudges has made a board.
-pub fn agent_shows_board(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<bool, DbError> {
+pub fn agent_shows_board(tx: &mut TenantTx, id: Id<Agent>) -> Result<bool, DbError> {
     let found: Option<i64> = tx.one(
         "select 1 from agents a where a.workspace = ?1 and a.id = ?2 and a.deleted_at is null and (a.channel = 'chat' or a.direction = 'inbound' \
          or exists (select 1 from boards b where b.workspace = ?1 and b.owner = ?2))",
-        params![tenant, id],
+        params![id],
     )?;
     Ok(found.is_some())
 }
 
 /// Writes what an edit changed of a column; its counters stay.
-pub fn save_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(), DbError> {
+pub fn save_column(tx: &mut TenantTx, row: &ColumnRow) -> Result<(), DbError> {
     let (sql, values) = update!(
-        "board_columns" set {
+        "board_columns" of tenant set {
             position: row.position,
             name: &row.name,
             slug: &row.key,
@@ -158,19 +154,18 @@ pub fn save_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(
             rules: &row.rules,
             automations: &row.automations,
         }
-        where "workspace = ?1 and board = ?2 and id = ?3", tenant, row.board, row.id
+        where "board = ?2 and id = ?3", row.board, row.id
     );
     tx.later(sql, &values)
 }
 
-pub fn add_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(), DbError> {
-    tx.later(ColumnRow::INSERT, &row.values(tenant))
+pub fn add_column(tx: &mut TenantTx, row: &ColumnRow) -> Result<(), DbError> {
+    tx.later(ColumnRow::INSERT, &row.values())
 }
 
 /// Moves every card of a column into another one, which counts them from then on. The caller holds the board.
 pub fn empty_column(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     from: Id<BoardColumn>,
     to: Id<BoardColumn>,
@@ -178,7 +173,7 @@ pub fn empty_column(
 ) -> Result<(), DbError> {
     let reached: Vec<bool> = tx.all(
         "update board_cards set column_id = ?4, entered_at = ?5, version = version + 1 where workspace = ?1 and board = ?2 and column_id = ?3 returning reached",
-        params![tenant, board, from, to, now],
+        params![board, from, to, now],
     )?;
     if reached.is_empty() {
         return Ok(());
@@ -190,24 +185,19 @@ pub fn empty_column(
          cards = cards + cast(?5 as bigint) * ((case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end)), \
          reached = reached + cast(?6 as bigint) * ((case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end)) \
          where workspace = ?1 and board = ?2 and id in (?3, ?4)",
-        params![tenant, board, from, to, reached.len() as i64, answered as i64],
+        params![board, from, to, reached.len() as i64, answered as i64],
         must,
     )
 }
 
 /// Deletes a column that has no card.
-pub fn remove_column(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    board: Id<Board>,
-    id: Id<BoardColumn>,
-) -> Result<(), DbError> {
+pub fn remove_column(tx: &mut TenantTx, board: Id<Board>, id: Id<BoardColumn>) -> Result<(), DbError> {
     let sql = "delete from board_columns where workspace = ?1 and board = ?2 and id = ?3 and cards = 0";
     let otherwise = DbError::Retry("a card came into a column that is deleted".into());
-    tx.must(sql, params![tenant, board, id], Must { rows: 1, otherwise })?;
+    tx.must(sql, params![board, id], Must { rows: 1, otherwise })?;
     tx.later(
         "update board_cards set suggested = null, version = version + 1 where workspace = ?1 and board = ?2 and suggested = ?3",
-        params![tenant, board, id],
+        params![board, id],
     )
 }
 
@@ -275,19 +265,17 @@ const SHOWN: &str = formatcp!(
 
 /// One card with what its contact says.
 pub fn shown(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     id: Id<Card>,
 ) -> Result<Option<(CardRow, ShownCard)>, DbError> {
     const SQL: &str = formatcp!("{SHOWN} where k.workspace = ?1 and k.board = ?2 and k.id = ?3");
-    tx.one(SQL, params![tenant, board, id])
+    tx.one(SQL, params![board, id])
 }
 
 /// Cards of a board, of one column or of all, newest arrivals first, after the one that came at `before`.
 pub fn cards(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     column: Option<Id<BoardColumn>>,
     before: Option<(Timestamp, Id<Card>)>,
@@ -304,15 +292,14 @@ pub fn cards(
     let (at, id) =
         before.map_or_else(|| (Timestamp(i64::MAX), "~".to_owned()), |(at, id)| (at, id.to_string()));
     match column {
-        None => tx.all(ALL, params![tenant, board, at, id, limit]),
-        Some(column) => tx.all(OF_COLUMN, params![tenant, board, at, id, limit, column]),
+        None => tx.all(ALL, params![board, at, id, limit]),
+        Some(column) => tx.all(OF_COLUMN, params![board, at, id, limit, column]),
     }
 }
 
 /// One card, locked until the transaction ends.
 pub fn card_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     id: Id<Card>,
 ) -> Result<Option<CardRow>, DbError> {
@@ -320,13 +307,12 @@ pub fn card_for_update(
         "select {} from board_cards where workspace = ?1 and board = ?2 and id = ?3 /*pg for update*/",
         CardRow::COLUMNS
     );
-    tx.one(SQL, params![tenant, board, id])
+    tx.one(SQL, params![board, id])
 }
 
 /// The card of a person, locked until the transaction ends.
 pub fn card_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     contact: Id<Contact>,
 ) -> Result<Option<CardRow>, DbError> {
@@ -334,22 +320,17 @@ pub fn card_of(
         "select {} from board_cards where workspace = ?1 and board = ?2 and contact = ?3 /*pg for update*/",
         CardRow::COLUMNS
     );
-    tx.one(SQL, params![tenant, board, contact])
+    tx.one(SQL, params![board, contact])
 }
 
 /// The card of a person on the board of `owner`, locked until the transaction ends.
-pub fn card_on(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    owner: &str,
-    contact: Id<Contact>,
-) -> Result<Option<CardRow>, DbError> {
+pub fn card_on(tx: &mut TenantTx, owner: &str, contact: Id<Contact>) -> Result<Option<CardRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from boards b join board_cards k on k.board = b.id and k.workspace = b.workspace \
          where b.workspace = ?1 and b.owner = ?2 and k.contact = ?3 /*pg for update of k*/",
         CardRow::SELECT
     );
-    tx.one(SQL, params![tenant, owner, contact])
+    tx.one(SQL, params![owner, contact])
 }
 
 /// A column was deleted at this very moment: the transaction runs again and sees it.
@@ -376,8 +357,7 @@ row! {
 /// What the person of a call needs to come onto the board of `owner`; `None` when there is no board yet, or no
 /// such contact. On PostgreSQL an erasure of the contact waits until the transaction ends.
 pub fn entrance(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     owner: &str,
     contact: Id<Contact>,
     call: Id<Call>,
@@ -390,14 +370,13 @@ pub fn entrance(
          where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
         Entrance::COLUMNS
     );
-    tx.one(SQL, params![tenant, owner, contact, call])
+    tx.one(SQL, params![owner, contact, call])
 }
 
 /// What the person of a row of a calling list, or of none, needs to come onto the board of `owner`; otherwise as
 /// [`entrance`].
 pub fn entrance_of_row(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     owner: &str,
     contact: Id<Contact>,
     list_row: Option<Id<ListRow>>,
@@ -410,7 +389,7 @@ pub fn entrance_of_row(
          where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
         Entrance::COLUMNS
     );
-    tx.one(SQL, params![tenant, owner, contact, list_row])
+    tx.one(SQL, params![owner, contact, list_row])
 }
 
 row! {
@@ -425,13 +404,13 @@ row! {
 }
 
 /// The row of a campaign's list whose message a conversation answers.
-pub fn row_of_chat(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<RowOfChat>, DbError> {
+pub fn row_of_chat(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<RowOfChat>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from channel_chats c join campaign_rows r on r.workspace = c.workspace and r.id = c.list_row \
          where c.workspace = ?1 and c.chat = ?2",
         RowOfChat::COLUMNS
     );
-    tx.one(SQL, params![tenant, chat])
+    tx.one(SQL, params![chat])
 }
 
 /// Adds the card of a person who has none on this board, as this transaction has seen. If there is one after all, the
@@ -440,13 +419,12 @@ pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (board, contact) do nothing", CardRow::INSERT);
     let otherwise = DbError::Retry("a person has just come onto a board".into());
     tx.add_new(SQL, &row.values(), otherwise)?;
-    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))
+    count(&mut tx.of(row.workspace), row.board, row.column, (1, row.reached.into()))
 }
 
 /// Changes the counters of a column by so many cards, and so many whose person has answered.
 fn count(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     board: Id<Board>,
     column: Id<BoardColumn>,
     (cards, reached): (i64, i64),
@@ -456,7 +434,7 @@ fn count(
         "update board_columns set cards = cards + cast(?4 as bigint), reached = reached + cast(?5 as bigint) \
          where workspace = ?1 and board = ?2 and id = ?3",
         &[Fold::Same, Fold::Same, Fold::Same, Fold::Sum, Fold::Sum],
-        params![tenant, board, column, cards, reached],
+        params![board, column, cards, reached],
         Some(Must { rows: 1, otherwise: moved_away() }),
     )
 }
@@ -490,15 +468,14 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
     }
     if from == row.column {
         return count(
-            tx,
-            row.workspace,
+            &mut tx.of(row.workspace),
             row.board,
             from,
             (0, i64::from(row.reached) - i64::from(had_reached)),
         );
     }
-    count(tx, row.workspace, row.board, from, (-1, -i64::from(had_reached)))?;
-    count(tx, row.workspace, row.board, row.column, (1, row.reached.into()))
+    count(&mut tx.of(row.workspace), row.board, from, (-1, -i64::from(had_reached)))?;
+    count(&mut tx.of(row.workspace), row.board, row.column, (1, row.reached.into()))
 }
 
 row! {
@@ -523,38 +500,38 @@ impl RowOfCall {
 }
 
 /// The row of the calling list that a call was dialled for.
-pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RowOfCall>, DbError> {
+pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<RowOfCall>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaign_rows r left join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2",
         RowOfCall::COLUMNS
     );
-    let known = held_row(tx, tenant, call).map(|row| (row.name.clone(), row.standing.state, row.look_at));
+    let known = held_row(tx, call).map(|row| (row.name.clone(), row.standing.state, row.look_at));
     match known {
         Some((name, state, look_at)) => {
-            Ok(Some(RowOfCall { name, state, look_at, depth: depth_of_row(tx, tenant, call)? }))
+            Ok(Some(RowOfCall { name, state, look_at, depth: depth_of_row(tx, call)? }))
         }
-        None => tx.one(SQL, params![tenant, call]),
+        None => tx.one(SQL, params![call]),
     }
 }
 
 /// How many automations put the row of the calling list there that a call was dialled for; `None` when no automation did.
-pub fn depth_of_row(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<i64>, DbError> {
+pub fn depth_of_row(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<i64>, DbError> {
     let sql = "select o.depth from campaign_rows r join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2";
-    tx.one(sql, params![tenant, call])
+    tx.one(sql, params![call])
 }
 
 /// Remembers that an automation added a row to a calling list.
-pub fn add_origin(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>, depth: i64) -> Result<(), DbError> {
+pub fn add_origin(tx: &mut TenantTx, list_row: Id<ListRow>, depth: i64) -> Result<(), DbError> {
     tx.later(
-        "insert into board_origins (list_row, workspace, depth) values (?1, ?2, ?3) on conflict (list_row) do nothing",
-        params![list_row, tenant, depth],
+        "insert into board_origins (workspace, list_row, depth) values (?1, ?2, ?3) on conflict (list_row) do nothing",
+        params![list_row, depth],
     )
 }
 
 /// Whether the service made a nudge by itself: only automations of boards do.
-pub fn is_own_nudge(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<Nudge>) -> Result<bool, DbError> {
+pub fn is_own_nudge(tx: &mut TenantTx, nudge: Id<Nudge>) -> Result<bool, DbError> {
     let sql = "select id from nudges where workspace = ?1 and id = ?2 and api_key = ''";
-    Ok(tx.one::<Id<Nudge>>(sql, params![tenant, nudge])?.is_some())
+    Ok(tx.one::<Id<Nudge>>(sql, params![nudge])?.is_some())
 }
 
 /// Figures of a campaign's board, from the counters of its columns (docs/contract/boards.md#funnel).
@@ -573,18 +550,18 @@ pub struct Funnel {
 }
 
 /// The figures of a campaign's board; before its first call, zeros.
-pub fn funnel(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Funnel, DbError> {
+pub fn funnel(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Funnel, DbError> {
     let rows: Vec<(ColumnType, String, i64, i64)> = tx.all(
         "select c.kind, c.name, c.cards, c.reached from boards b join board_columns c on c.board = b.id \
          where b.workspace = ?1 and b.owner = ?2 order by c.position",
-        params![tenant, campaign],
+        params![campaign],
     )?;
     let sum = |wanted: ColumnType| rows.iter().filter(|row| row.0 == wanted).map(|row| row.2).sum();
     let named = rows.iter().find(|row| row.0 == ColumnType::Won).map(|row| row.1.clone());
     let win_label = match named {
         Some(name) => name,
         None => {
-            let workflow = workflow_of_campaign(tx, tenant, campaign)?.unwrap_or_default();
+            let workflow = workflow_of_campaign(tx, campaign)?.unwrap_or_default();
             let won = defaults(&workflow).into_iter().find(|column| column.kind == ColumnType::Won);
             won.map_or_else(String::new, |column| column.name.to_owned())
         }
@@ -611,16 +588,15 @@ row! {
 
 /// Where these people are on a campaign's board; those without a card are left out.
 pub fn columns_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     contacts: &[Id<Contact>],
 ) -> Result<Vec<PlaceOfContact>, DbError> {
     if contacts.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values: Vec<Value<'_>> = vec![tenant.into(), campaign.into()];
-    let list = any_of(&mut values, contacts.iter().map(|contact| (*contact).into()));
+    let mut values: Vec<Value<'_>> = vec![campaign.into()];
+    let list = tx.any_of(&mut values, contacts.iter().map(|contact| (*contact).into()));
     let sql = format!(
         "select {} from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
          where b.workspace = ?1 and b.owner = ?2 and k.contact in {list}",
@@ -631,16 +607,16 @@ pub fn columns_of(
 
 /// Takes the personal data out of a contact's cards, which stay where they are, and ends what they still wait
 /// for.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
+pub fn erase(tx: &mut TenantTx, contact: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update board_cards set name = null, summary = null, status = 'placed', suggested = null, attention = null, version = version + 1 \
          where workspace = ?1 and contact = ?2",
-        params![tenant, contact],
+        params![contact],
     )?;
     tx.later(
         "update board_actions set state = 'skipped', error = 'contact_erased', next_at = null, finished_at = ?3 \
          where workspace = ?1 and contact = ?2 and next_at is not null",
-        params![tenant, contact, now],
+        params![contact, now],
     )
 }
 
@@ -657,10 +633,10 @@ pub fn ownerless(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(Tenant, Id<Board>)>
 
 /// Drops up to `limit` cards of a board whose owner is gone, and with the last of them the board. Returns
 /// whether cards are left.
-pub fn dissolve(tx: &mut Tx<'_>, tenant: Tenant, board: Id<Board>, limit: i64) -> Result<bool, DbError> {
+pub fn dissolve(tx: &mut TenantTx, board: Id<Board>, limit: i64) -> Result<bool, DbError> {
     let dropped = tx.exec(
         "delete from board_cards where workspace = ?1 and id in (select id from board_cards where workspace = ?1 and board = ?2 limit ?3)",
-        params![tenant, board, limit],
+        params![board, limit],
     )?;
     if dropped as i64 == limit {
         return Ok(true);
@@ -670,7 +646,7 @@ pub fn dissolve(tx: &mut Tx<'_>, tenant: Tenant, board: Id<Board>, limit: i64) -
         "delete from board_columns where workspace = ?1 and board = ?2",
         "delete from boards where workspace = ?1 and id = ?2",
     ] {
-        tx.later(sql, params![tenant, board])?;
+        tx.later(sql, params![board])?;
     }
     Ok(false)
 }

@@ -6,7 +6,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -86,18 +86,18 @@ pub fn remove(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
 }
 
 /// The legs of a call that the caller has locked, in their order, to be changed.
-pub fn of_call_for_update(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
+pub fn of_call_for_update(tx: &mut TenantTx, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg /*pg for update*/"
     );
-    tx.all(sql, params![tenant, call])
+    tx.all(sql, params![call])
 }
 
 /// The legs of a call, in their order.
-pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
+pub fn of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
     tx.all(
         formatcp!("select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg"),
-        params![tenant, call],
+        params![call],
     )
 }
 

@@ -3,11 +3,11 @@
 use const_format::formatcp;
 use domain::call::Wish;
 use domain::ids::{Call, Id};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -33,31 +33,25 @@ pub fn wishes(tx: &mut Tx<'_>) -> Result<Vec<(Id<Call>, Wish)>, DbError> {
 }
 
 /// Asks for the end of one live call, unless its end has been asked for already. Its hold grows no more.
-pub fn want_end(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Call>,
-    wish: Wish,
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn want_end(tx: &mut TenantTx, id: Id<Call>, wish: Wish, now: Timestamp) -> Result<(), DbError> {
     debug_assert!(wish.takes_leave(), "a wish that may replace another is written by `save`");
     tx.later(
         "update calls set hang_up_at = ?3, wish = ?4, grow_at = null, version = version + 1, \
          next_step_at = case when network is null then next_step_at else cast(?3 as bigint) end where workspace = ?1 and id = ?2 and phase is null and hang_up_at is null",
-        params![tenant, id, now, wish],
+        params![id, now, wish],
     )?;
     tx.later(
         "update call_legs set grow_at = null where workspace = ?1 and call = ?2 and grow_at is not null",
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Asks for the end of all live calls of a workspace, in both modes. Simulated calls are due at once.
-pub fn want_all_ended(tx: &mut Tx<'_>, tenant: Tenant, wish: Wish, now: Timestamp) -> Result<u64, DbError> {
+pub fn want_all_ended(tx: &mut TenantTx, wish: Wish, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update calls set hang_up_at = ?2, wish = ?3, version = version + 1, \
          next_step_at = case when network is null or status = 'queued' then next_step_at else cast(?2 as bigint) end \
          where workspace = ?1 and mode in ('live', 'test') and phase is null and (hang_up_at is null or wish = 'balance_exhausted')",
-        params![tenant, now, wish],
+        params![now, wish],
     )
 }

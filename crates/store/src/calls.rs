@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::analytics;
 use crate::call_wishes::Asked;
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, Tx, Value, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -195,7 +195,7 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
         return Ok(());
     }
     let latest = row.progress.ended_at.or(row.progress.answered_at).unwrap_or(row.started_at);
-    analytics::touch(tx, row.workspace, row.id, row.started_at, latest)
+    analytics::touch(&mut tx.of(row.workspace), row.id, row.started_at, latest)
 }
 
 /// What a conversation leaves behind when it ends.
@@ -268,26 +268,21 @@ pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<
 }
 
 /// Drops a call that was never dialled.
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbError> {
+pub fn remove(tx: &mut TenantTx, id: Id<Call>) -> Result<(), DbError> {
     // No figure knows of it: a call counts from its first ring.
-    tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![tenant, id])
+    tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![id])
 }
 
 /// One call of one mode.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+pub fn get(tx: &mut TenantTx, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from calls where workspace = ?1 and mode = ?2 and id = ?3");
-    tx.one(sql, params![tenant, mode, id])
+    tx.one(sql, params![mode, id])
 }
 
 /// One call of one mode that a carrier has taken, or may have: until then it is nothing that a client could see, as
 /// one that is refused before any ring leaves nothing.
-pub fn get_taken(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    id: Id<Call>,
-) -> Result<Option<CallRow>, DbError> {
-    Ok(get(tx, tenant, mode, id)?.filter(|row| row.progress.status != Status::Queued))
+pub fn get_taken(tx: &mut TenantTx, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    Ok(get(tx, mode, id)?.filter(|row| row.progress.status != Status::Queued))
 }
 
 /// Across workspaces: the workspace of a call, for what names a call and nothing else, such as a file that a
@@ -297,22 +292,22 @@ pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
 }
 
 /// One call in either mode.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id])
+pub fn find(tx: &mut TenantTx, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// One call, locked against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// What was said in a call and found in it.
-pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
+pub fn content(tx: &mut TenantTx, id: Id<Call>) -> Result<Content, DbError> {
     const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Content::COLUMNS);
-    Ok(tx.one(SQL, params![tenant, id])?.unwrap_or_default())
+    Ok(tx.one(SQL, params![id])?.unwrap_or_default())
 }
 
 row! {
@@ -332,11 +327,11 @@ fn found_key(id: Id<Call>) -> String {
 }
 
 /// What was found in a call.
-pub fn found(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<Found>, DbError> {
+pub fn found(tx: &mut TenantTx, id: Id<Call>) -> Result<Option<Found>, DbError> {
     const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Found::COLUMNS);
     match tx.held::<Found>(&found_key(id)) {
         Some(found) => Ok(Some(found.clone())),
-        None => tx.one(SQL, params![tenant, id]),
+        None => tx.one(SQL, params![id]),
     }
 }
 
@@ -362,15 +357,14 @@ pub(crate) const LONGEST_CALL: i64 = 7 * DAY;
 /// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
 /// its keyed hash for second legs; numbers without any are left out.
 pub fn dials_to(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     numbers: &[impl AsRef<str>],
     hashes: &[impl AsRef<str>],
     now: Timestamp,
 ) -> Result<Vec<(String, (i64, i64))>, DbError> {
-    let mut params = vec![tenant.into(), now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
-    let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
-    let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
+    let mut params = vec![now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
+    let list = tx.any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
+    let hashes = tx.any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     // The indexes are by `started_at`.
     let since =
         format!("mode = 'live' and block_reason is null and started_at > cast(?3 as bigint) - {LATEST_DIAL}");
@@ -387,15 +381,14 @@ pub fn dials_to(
 /// Which of these numbers, or of their keyed hashes, are in a live call of the workspace: called, calling, or brought
 /// into a call. Calls of test keys ring nowhere.
 pub fn on_the_line(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     numbers: &[impl AsRef<str>],
     hashes: &[impl AsRef<str>],
     now: Timestamp,
 ) -> Result<Vec<String>, DbError> {
-    let mut params = vec![tenant.into(), now.plus(-LONGEST_CALL).into()];
-    let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
-    let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
+    let mut params = vec![now.plus(-LONGEST_CALL).into()];
+    let list = tx.any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
+    let hashes = tx.any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     let sql = format!(
         "select to_number from calls where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null \
          and started_at > ?2 and phase is null \
@@ -408,16 +401,12 @@ pub fn on_the_line(
 }
 
 /// How these calls, which are over, ended.
-pub fn ends(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    calls: &[Id<Call>],
-) -> Result<Vec<(Id<Call>, Progress)>, DbError> {
+pub fn ends(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<Vec<(Id<Call>, Progress)>, DbError> {
     if calls.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, calls.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, calls.iter().map(|id| (*id).into()));
     let sql = format!(
         "select {} from calls where workspace = ?1 and id in {list} and phase is not null",
         EndRow::COLUMNS
@@ -443,8 +432,7 @@ row! {
 
 /// When a number was dialled last, given with its keyed hash: live dials after a moment, newest first.
 pub fn dial_times(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     to_number: &str,
     hash: &str,
     after: Timestamp,
@@ -459,7 +447,7 @@ pub fn dial_times(
              union all select {LEG_DIALLED} from call_legs where workspace = ?1 and to_hash = ?3 and {SINCE}) dials \
              where at > ?4 order by at desc limit ?5"
         ),
-        params![tenant, to_number, hash, after, limit],
+        params![to_number, hash, after, limit],
     )
 }
 
@@ -479,31 +467,24 @@ pub fn due_ids(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Tenan
 }
 
 /// Puts off the look at a call that is due, and that nobody else has looked at meanwhile.
-pub fn set_aside(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Call>,
-    now: Timestamp,
-    until: Timestamp,
-) -> Result<(), DbError> {
+pub fn set_aside(tx: &mut TenantTx, id: Id<Call>, now: Timestamp, until: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update calls set next_step_at = ?4 where workspace = ?1 and id = ?2 and next_step_at <= ?3",
-        params![tenant, id, now, until],
+        params![id, now, until],
     )
 }
 
 /// Says that this node still holds these calls on real lines, until the next time. What was asked of each meanwhile; those that
 /// are over are left out.
 pub fn renew(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     calls: &[Id<Call>],
     until: Timestamp,
 ) -> Result<Vec<(Id<Call>, Option<Wish>)>, DbError> {
     let mut renewed = Vec::with_capacity(calls.len());
     for some in calls.chunks(ROWS) {
-        let mut values = params![tenant, until].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = params![until].to_vec();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "update calls set next_step_at = ?2 where workspace = ?1 and id in {ids} and phase is null and network is null returning id, {}",
             Asked::COLUMNS
@@ -522,10 +503,10 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 /// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one,
 /// and so does every second leg, from [`wallet::hold`](crate::wallet::hold) to
 /// [`wallet::release`](crate::wallet::release).
-pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
+pub fn lines(tx: &mut TenantTx) -> Result<(i64, i64), DbError> {
     let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
                from workspaces where lines > 0";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or_default())
+    Ok(tx.one(sql, &[])?.unwrap_or_default())
 }
 
 /// Across workspaces: makes all placements wait for each other until the transaction ends, so that the last
@@ -535,14 +516,8 @@ pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
 }
 
 /// Live dials to a number, given with its keyed hash, in the last 24 hours and 7 days.
-pub fn dials(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    to_number: &str,
-    hash: &str,
-    now: Timestamp,
-) -> Result<(i64, i64), DbError> {
-    let found = dials_to(tx, tenant, &[to_number], &[hash], now)?;
+pub fn dials(tx: &mut TenantTx, to_number: &str, hash: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
+    let found = dials_to(tx, &[to_number], &[hash], now)?;
     Ok(found.into_iter().fold((0, 0), |(day, week), (_, dials)| (day + dials.0, week + dials.1)))
 }
 
@@ -589,7 +564,7 @@ impl Filter {
     }
 }
 
-/// A statement in the making.
+/// A statement in the making, for a transaction that is bound to its workspace.
 struct Query {
     sql: String,
     params: Vec<Value<'static>>,
@@ -598,24 +573,16 @@ struct Query {
 impl Query {
     fn add(&mut self, value: impl Into<Value<'static>>) -> String {
         self.params.push(value.into());
-        format!("?{}", self.params.len())
+        format!("?{}", self.params.len() + 1)
     }
 }
 
 /// Calls of one mode that a carrier has taken, or may have ([`get_taken`]), newest first. Every filter but a person's walks an index that ends in the id, one walk
 /// a status: the cost of a page does not grow with the table.
-pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    filter: &Filter,
-    limit: i64,
-) -> Result<Vec<CallRow>, DbError> {
+pub fn list(tx: &mut TenantTx, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<CallRow>, DbError> {
     let (low, high) = filter.bounds();
-    let mut query = Query {
-        sql: String::new(),
-        params: vec![tenant.into(), mode.into(), low.into(), high.into(), limit.into()],
-    };
+    let mut query =
+        Query { sql: String::new(), params: vec![mode.into(), low.into(), high.into(), limit.into()] };
     let mut narrow = String::new();
     for (column, value) in [
         ("campaign", filter.campaign.map(|id| id.to_string())),

@@ -11,7 +11,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, any_of};
 use crate::params;
 
 row! {
@@ -94,20 +94,21 @@ fn known_numbers(tenant: Tenant) -> String {
 }
 
 /// Reads the connection of a workspace and its numbers: those who look for either know them until the transaction ends.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
-    let connection = get(tx, tenant);
-    let numbers = numbers(tx, tenant);
+pub fn read_ahead(tx: &mut TenantTx) -> Result<(), DbError> {
+    let tenant = tx.tenant();
+    let connection = get(tx);
+    let numbers = numbers(tx);
     tx.hold(known_connection(tenant), connection?);
     tx.hold(known_numbers(tenant), Arc::new(numbers?));
     Ok(())
 }
 
 /// One of the numbers that are known.
-fn among_known(tx: &Tx<'_>, tenant: Tenant, which: impl Fn(&NumberRow) -> bool) -> Option<Option<NumberRow>> {
+fn among_known(tx: &TenantTx, which: impl Fn(&NumberRow) -> bool) -> Option<Option<NumberRow>> {
     if !tx.knows_any() {
         return None;
     }
-    let numbers: Arc<Vec<NumberRow>> = tx.known(&known_numbers(tenant))?;
+    let numbers: Arc<Vec<NumberRow>> = tx.known(&known_numbers(tx.tenant()))?;
     Some(numbers.iter().find(|row| which(row)).cloned())
 }
 
@@ -117,21 +118,21 @@ pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
 }
 
 /// The connection of a workspace.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
+pub fn get(tx: &mut TenantTx) -> Result<Option<ConnectionRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&known_connection(tenant))
+        && let Some(known) = tx.known(&known_connection(tx.tenant()))
     {
         return Ok(known);
     }
     let sql = formatcp!("select {CONNECTION} from channel_connections where workspace = ?1");
-    tx.one(sql, params![tenant])
+    tx.one(sql, &[])
 }
 
 /// The same, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<ConnectionRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx) -> Result<Option<ConnectionRow>, DbError> {
     let sql =
         formatcp!("select {CONNECTION} from channel_connections where workspace = ?1 /*pg for update*/");
-    tx.one(sql, params![tenant])
+    tx.one(sql, &[])
 }
 
 /// Across workspaces: the connection whose notifications come in under this id.
@@ -181,8 +182,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
 
 /// Says whether the token is accepted, unless the credentials were changed since; `false` when nothing changed.
 pub fn set_status(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     version: i64,
     status: ConnectionStatus,
     error: Option<&str>,
@@ -191,38 +191,30 @@ pub fn set_status(
     tx.forget_all(KNOWN);
     let sql = "update channel_connections set status = ?3, last_error = ?4, updated_at = ?5
         where workspace = ?1 and version = ?2 and status <> ?3";
-    Ok(tx.exec(sql, params![tenant, version, status, error, now])? > 0)
+    Ok(tx.exec(sql, params![version, status, error, now])? > 0)
 }
 
 /// The messaging limit of an account, in the provider's word.
-pub fn set_tier(tx: &mut Tx<'_>, tenant: Tenant, tier: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn set_tier(tx: &mut TenantTx, tier: &str, now: Timestamp) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     let sql = "update channel_connections set tier = ?2, updated_at = ?3 where workspace = ?1";
-    tx.later(sql, params![tenant, tier, now])
+    tx.later(sql, params![tier, now])
 }
 
 /// What the provider says of the account; none once it may do everything again.
-pub fn set_restriction(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    restriction: Option<&str>,
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn set_restriction(tx: &mut TenantTx, restriction: Option<&str>, now: Timestamp) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     let sql = "update channel_connections set restriction = ?2, updated_at = ?3 where workspace = ?1";
-    tx.later(sql, params![tenant, restriction, now])
+    tx.later(sql, params![restriction, now])
 }
 
 /// Removes a connection with its numbers, templates and notifications.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelConnection>) -> Result<(), DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<ChannelConnection>) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
-    tx.exec(
-        "delete from channel_notifications where workspace = ?1 and connection = ?2",
-        params![tenant, id],
-    )?;
-    tx.exec("delete from channel_templates where workspace = ?1 and connection = ?2", params![tenant, id])?;
-    tx.exec("delete from channel_numbers where workspace = ?1 and connection = ?2", params![tenant, id])?;
-    tx.exec("delete from channel_connections where workspace = ?1 and id = ?2", params![tenant, id])?;
+    tx.exec("delete from channel_notifications where workspace = ?1 and connection = ?2", params![id])?;
+    tx.exec("delete from channel_templates where workspace = ?1 and connection = ?2", params![id])?;
+    tx.exec("delete from channel_numbers where workspace = ?1 and connection = ?2", params![id])?;
+    tx.exec("delete from channel_connections where workspace = ?1 and id = ?2", params![id])?;
     Ok(())
 }
 
@@ -244,9 +236,9 @@ pub fn take_checks(
 }
 
 /// Says when a connection is looked at again.
-pub fn check_at(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), DbError> {
+pub fn check_at(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
-    tx.later("update channel_connections set check_at = ?2 where workspace = ?1", params![tenant, at])
+    tx.later("update channel_connections set check_at = ?2 where workspace = ?1", params![at])
 }
 
 /// Across workspaces: when the next connection is looked at.
@@ -256,42 +248,38 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(next.flatten())
 }
 
-pub fn insert_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+pub fn insert_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
-    tx.later(NumberRow::INSERT, &row.values(tenant))
+    tx.later(NumberRow::INSERT, &row.values())
 }
 
 /// The numbers of a workspace, the first one first.
-pub fn numbers(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
+pub fn numbers(tx: &mut TenantTx) -> Result<Vec<NumberRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<Arc<Vec<NumberRow>>>(&known_numbers(tenant))
+        && let Some(known) = tx.known::<Arc<Vec<NumberRow>>>(&known_numbers(tx.tenant()))
     {
         return Ok(known.to_vec());
     }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 order by id");
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// A number by its id.
-pub fn number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
-    if let Some(known) = among_known(tx, tenant, |row| row.id == id) {
+pub fn number(tx: &mut TenantTx, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, |row| row.id == id) {
         return Ok(known);
     }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// A number by the provider's id of it.
-pub fn number_at_provider(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    phone_number_id: &str,
-) -> Result<Option<NumberRow>, DbError> {
-    if let Some(known) = among_known(tx, tenant, |row| row.phone_number_id == phone_number_id) {
+pub fn number_at_provider(tx: &mut TenantTx, phone_number_id: &str) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, |row| row.phone_number_id == phone_number_id) {
         return Ok(known);
     }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and phone_number_id = ?2");
-    tx.one(sql, params![tenant, phone_number_id])
+    tx.one(sql, params![phone_number_id])
 }
 
 /// Across workspaces: those that a number of the Cloud API is bound in. On a shared store the answer holds until the
@@ -307,44 +295,40 @@ pub fn holders(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<Tenant>, Db
 }
 
 /// The number that an agent answers on.
-pub fn number_of_agent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    agent: Id<Agent>,
-) -> Result<Option<NumberRow>, DbError> {
-    if let Some(known) = among_known(tx, tenant, |row| row.agent == Some(agent)) {
+pub fn number_of_agent(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<NumberRow>, DbError> {
+    if let Some(known) = among_known(tx, |row| row.agent == Some(agent)) {
         return Ok(known);
     }
     let sql = formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and agent = ?2");
-    tx.one(sql, params![tenant, agent])
+    tx.one(sql, params![agent])
 }
 
 /// The number that sends what names none.
-pub fn default_number(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<NumberRow>, DbError> {
+pub fn default_number(tx: &mut TenantTx) -> Result<Option<NumberRow>, DbError> {
     // They are known in the order of their ids.
-    match among_known(tx, tenant, |row| row.is_default) {
+    match among_known(tx, |row| row.is_default) {
         Some(Some(known)) => return Ok(Some(known)),
-        Some(None) => return Ok(among_known(tx, tenant, |_| true).flatten()),
+        Some(None) => return Ok(among_known(tx, |_| true).flatten()),
         None => {}
     }
     let sql = formatcp!(
         "select {NUMBER} from channel_numbers where workspace = ?1 order by is_default desc, id limit 1"
     );
-    tx.one(sql, params![tenant])
+    tx.one(sql, &[])
 }
 
 /// Makes no number of a workspace the default.
-pub fn clear_default(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+pub fn clear_default(tx: &mut TenantTx) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     let sql = "update channel_numbers set is_default = 0 where workspace = ?1 and is_default = 1";
-    tx.exec(sql, params![tenant]).map(|_| ())
+    tx.exec(sql, &[]).map(|_| ())
 }
 
 /// Writes what changes of a number.
-pub fn save_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(), DbError> {
+pub fn save_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     let (sql, values) = update!(
-        "channel_numbers" set {
+        "channel_numbers" of tenant set {
             display_name: &row.display_name,
             quality: row.quality.as_deref(),
             tier: row.tier.as_deref(),
@@ -354,26 +338,21 @@ pub fn save_number(tx: &mut Tx<'_>, tenant: Tenant, row: &NumberRow) -> Result<(
             agent: row.agent,
             updated_at: row.updated_at,
         }
-        where "workspace = ?1 and id = ?2", tenant, row.id
+        where "id = ?2", row.id
     );
     tx.later(sql, &values)
 }
 
 /// A number, held against other writers until the transaction ends.
-pub fn number_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ChannelNumber>,
-) -> Result<Option<NumberRow>, DbError> {
+pub fn number_for_update(tx: &mut TenantTx, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
     let sql =
         formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2 /*pg for update*/");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// Says until when agents do not reply on a number, and what was announced of it.
 pub fn pause_agents(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<ChannelNumber>,
     until: Timestamp,
     announced: Option<Timestamp>,
@@ -381,7 +360,7 @@ pub fn pause_agents(
     tx.forget_all(KNOWN);
     let sql = "update channel_numbers set ai_paused_until = ?3, ai_pause_announced = ?4
         where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, id, until, announced])
+    tx.later(sql, params![id, until, announced])
 }
 
 /// Across workspaces: numbers whose pause goes on beyond the end that was announced, which has passed.
@@ -403,14 +382,14 @@ pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<
 }
 
 /// Releases a number; false when there is none.
-pub fn delete_number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<bool, DbError> {
+pub fn delete_number(tx: &mut TenantTx, id: Id<ChannelNumber>) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
     let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
-    Ok(tx.exec(sql, &[Value::from(tenant), Value::from(id)])? > 0)
+    Ok(tx.exec(sql, params![id])? > 0)
 }
 
 /// How many numbers a workspace has.
-pub fn count_numbers(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count_numbers(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from channel_numbers where workspace = ?1";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }

@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::{contacts, params};
 
 row! {
@@ -96,31 +96,28 @@ fn unwritten(tenant: Tenant, contact: Id<Contact>) -> String {
 }
 
 /// Reads the blocks of these campaigns with one statement: [`get`] knows them until the transaction ends.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, campaigns: &[Id<Campaign>]) -> Result<(), DbError> {
+pub fn read_ahead(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<(), DbError> {
     if campaigns.is_empty() {
         return Ok(());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, campaigns.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, campaigns.iter().map(|id| (*id).into()));
     let sql = format!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign in {list}");
     for row in tx.all::<BlockRow>(&sql, &params)? {
-        tx.hold(block_of(tenant, row.campaign), Some(row));
+        tx.hold(block_of(tx.tenant(), row.campaign), Some(row));
     }
     Ok(())
 }
 
 /// Reads the people of campaigns to whom these messages went with one statement, and holds them against other writers:
 /// [`of_message`] knows them until the transaction ends.
-pub fn hold_each(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    messages: &[Id<ChannelMessage>],
-) -> Result<Vec<PersonRow>, DbError> {
+pub fn hold_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<Vec<PersonRow>, DbError> {
+    let tenant = tx.tenant();
     if messages.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, messages.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, messages.iter().map(|id| (*id).into()));
     let sql = format!(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and message in {list} order by list_row /*pg for update*/"
     );
@@ -139,22 +136,21 @@ pub fn hold_each(
 /// Reads with one statement which of these people had a message of a campaign since a moment. For the others
 /// [`newest_to`] asks nothing until the transaction ends.
 pub fn read_ahead_written(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contacts: &[Id<Contact>],
     since: Timestamp,
 ) -> Result<(), DbError> {
     if contacts.is_empty() {
         return Ok(());
     }
-    let mut params = params![tenant, since].to_vec();
-    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let mut params = params![since].to_vec();
+    let list = tx.any_of(&mut params, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
         "select distinct contact from channel_campaign_people where workspace = ?1 and at >= ?2 and contact in {list}"
     );
     let written: Vec<Id<Contact>> = tx.all(&sql, &params)?;
     for contact in contacts.iter().filter(|contact| !written.contains(contact)) {
-        tx.hold(unwritten(tenant, *contact), ());
+        tx.hold(unwritten(tx.tenant(), *contact), ());
     }
     Ok(())
 }
@@ -165,42 +161,38 @@ pub fn insert(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 }
 
 /// The block of a campaign.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
+pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&block_of(tenant, campaign))
+        && let Some(known) = tx.known(&block_of(tx.tenant(), campaign))
     {
         return Ok(known);
     }
     let sql = formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2");
-    tx.one(sql, params![tenant, campaign])
+    tx.one(sql, params![campaign])
 }
 
 /// The same, held against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<Option<BlockRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
     let sql = formatcp!(
         "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, campaign])
+    tx.one(sql, params![campaign])
 }
 
 /// The blocks of all campaigns of a workspace.
-pub fn all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BlockRow>, DbError> {
+pub fn all(tx: &mut TenantTx) -> Result<Vec<BlockRow>, DbError> {
     let sql = formatcp!("select {BLOCK} from channel_campaigns where workspace = ?1 order by campaign");
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// The blocks of those campaigns of a workspace that are sending.
-pub fn active(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BlockRow>, DbError> {
+pub fn active(tx: &mut TenantTx) -> Result<Vec<BlockRow>, DbError> {
     let sql = formatcp!(
         "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign in (
             select id from campaigns where workspace = ?1 and status = 'active' and deleted_at is null
         ) order by campaign"
     );
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// Writes a block that is held.
@@ -231,22 +223,17 @@ pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 }
 
 /// Says when the list of a campaign was set; nothing for a campaign that calls.
-pub fn list_set(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    at: Timestamp,
-) -> Result<(), DbError> {
+pub fn list_set(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
     tx.forget_all(KNOWN_BLOCK);
     let sql = "update channel_campaigns set list_at = ?3 where workspace = ?1 and campaign = ?2";
-    tx.later(sql, params![tenant, campaign, at])
+    tx.later(sql, params![campaign, at])
 }
 
 /// A campaign hands nothing over any more.
-pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+pub fn rest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.forget_all(KNOWN_BLOCK);
     let sql = "update channel_campaigns set next_at = null where workspace = ?1 and campaign = ?2";
-    tx.later(sql, params![tenant, campaign])
+    tx.later(sql, params![campaign])
 }
 
 /// Across workspaces: campaigns whose time has come, those that waited longest first.
@@ -270,20 +257,16 @@ pub fn note(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
 }
 
 /// The person whom a message was for, held until the transaction ends.
-pub fn of_message(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<PersonRow>, DbError> {
+pub fn of_message(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<PersonRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&person_of(tenant, message))
+        && let Some(known) = tx.known(&person_of(tx.tenant(), message))
     {
         return Ok(known);
     }
     let sql = formatcp!(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and message = ?2 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, message])
+    tx.one(sql, params![message])
 }
 
 row! {
@@ -296,26 +279,22 @@ row! {
 }
 
 /// The row of a list for which a message was sent.
-pub fn answered(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<Answered>, DbError> {
+pub fn answered(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<Answered>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from channel_campaign_people p join campaign_rows r on r.id = p.list_row \
          where p.workspace = ?1 and p.message = ?2",
         Answered::COLUMNS
     );
-    tx.one(SQL, params![tenant, message])
+    tx.one(SQL, params![message])
 }
 
 /// The newest campaign message to a contact since a moment, held until the transaction ends.
 pub fn newest_to(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contact: Id<Contact>,
     since: Timestamp,
 ) -> Result<Option<PersonRow>, DbError> {
+    let tenant = tx.tenant();
     if tx.knows_any()
         && (tx.known::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
     {
@@ -325,7 +304,7 @@ pub fn newest_to(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and contact = ?2 and at >= ?3
             and standing in ('sending', 'sent', 'delivery_unknown') order by at desc limit 1 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, contact, since])
+    tx.one(sql, params![contact, since])
 }
 
 /// Writes what changes of a person.
@@ -351,18 +330,15 @@ pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
 }
 
 /// A person waits again.
-pub fn forget_person(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>) -> Result<(), DbError> {
+pub fn forget_person(tx: &mut TenantTx, list_row: Id<ListRow>) -> Result<(), DbError> {
     tx.forget_all(KNOWN_PERSON);
-    tx.later(
-        "delete from channel_campaign_people where workspace = ?1 and list_row = ?2",
-        params![tenant, list_row],
-    )
+    tx.later("delete from channel_campaign_people where workspace = ?1 and list_row = ?2", params![list_row])
 }
 
 /// How many messages of a campaign are handed over and not sent yet.
-pub fn on_their_way(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<i64, DbError> {
+pub fn on_their_way(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<i64, DbError> {
     let sql = "select count(*) from channel_campaign_people where workspace = ?1 and campaign = ?2 and standing = 'sending'";
-    Ok(tx.one(sql, params![tenant, campaign])?.unwrap_or(0))
+    Ok(tx.one(sql, params![campaign])?.unwrap_or(0))
 }
 
 /// What became of people, how far messages came, why, and with which code; how many these are, and how many of them
@@ -370,16 +346,15 @@ pub fn on_their_way(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> 
 pub type Count = (String, i64, Option<String>, Option<i64>, i64, i64);
 
 /// How many people of a campaign are where.
-pub fn counts(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Count>, DbError> {
+pub fn counts(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Vec<Count>, DbError> {
     let sql = "select standing, step, reason, code, count(*), cast(sum(opted_out) as bigint) from channel_campaign_people
         where workspace = ?1 and campaign = ?2 group by standing, step, reason, code order by standing, step";
-    tx.all(sql, params![tenant, campaign])
+    tx.all(sql, params![campaign])
 }
 
 /// Of the last `most` messages since a moment whose outcome is known and counts: how many there are, and how many failed.
 pub fn recent_failures(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     since: Timestamp,
     most: i64,
@@ -388,20 +363,19 @@ pub fn recent_failures(
             select standing from channel_campaign_people where workspace = ?1 and campaign = ?2 and at >= ?3
             and standing in ('sent', 'failed', 'delivery_unknown') order by at desc limit ?4
         ) as recent";
-    Ok(tx.one(sql, params![tenant, campaign, since, most])?.unwrap_or((0, 0)))
+    Ok(tx.one(sql, params![campaign, since, most])?.unwrap_or((0, 0)))
 }
 
 /// The campaigns of these people of lists, of those who were handed over.
 pub fn campaigns_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     list_rows: &[Id<ListRow>],
 ) -> Result<Vec<(Id<ListRow>, Id<Campaign>)>, DbError> {
     if list_rows.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = params![tenant].to_vec();
-    let rows = any_of(&mut values, list_rows.iter().map(|id| (*id).into()));
+    let mut values = Vec::new();
+    let rows = tx.any_of(&mut values, list_rows.iter().map(|id| (*id).into()));
     let sql = format!(
         "select list_row, campaign from channel_campaign_people where workspace = ?1 and list_row in {rows}"
     );
@@ -409,16 +383,12 @@ pub fn campaigns_of(
 }
 
 /// What people said on the channel: for each hash, whether messages are barred, marketing is barred, and it is allowed.
-pub fn said(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    people: &[String],
-) -> Result<Vec<(String, bool, bool, bool, bool)>, DbError> {
+pub fn said(tx: &mut TenantTx, people: &[String]) -> Result<Vec<(String, bool, bool, bool, bool)>, DbError> {
     if people.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = vec![tenant.into()];
-    let list = any_of(&mut values, people.iter().map(|person| person.as_str().into()));
+    let mut values = Vec::new();
+    let list = tx.any_of(&mut values, people.iter().map(|person| person.as_str().into()));
     tx.all(
         &format!(
             "select person, cast(case when stopped_at is null then 0 else 1 end as bigint), cast(case when marketing_stopped_at is null then 0 else 1 end as bigint), \

@@ -7,7 +7,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -40,19 +40,20 @@ fn name(tenant: Tenant, person: &str) -> String {
     format!("consent {tenant} {person}")
 }
 
-fn forget(tx: &mut Tx<'_>, tenant: Tenant, person: &str) {
+fn forget(tx: &mut TenantTx, person: &str) {
     if tx.knows_any() {
-        tx.forget_held(&name(tenant, person));
+        tx.forget_held(&name(tx.tenant(), person));
     }
 }
 
 /// Reads what is known by these hashes with one statement: [`of`] knows it until the transaction ends.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<(), DbError> {
+pub fn read_ahead(tx: &mut TenantTx, people: &[String]) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     if people.is_empty() {
         return Ok(());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, people.iter().map(|person| person.as_str().into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, people.iter().map(|person| person.as_str().into()));
     let sql =
         format!("select person, {COLUMNS} from channel_consents where workspace = ?1 and person in {list}");
     let rows: Vec<(String, ConsentRow)> = tx.all(&sql, &params)?;
@@ -66,7 +67,8 @@ pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<
 }
 
 /// What is known by some hashes of the same person, put together: what stops outweighs what allows.
-pub fn of(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<ConsentRow, DbError> {
+pub fn of(tx: &mut TenantTx, people: &[String]) -> Result<ConsentRow, DbError> {
+    let tenant = tx.tenant();
     if people.is_empty() {
         return Ok(ConsentRow::default());
     }
@@ -77,8 +79,8 @@ pub fn of(tx: &mut Tx<'_>, tenant: Tenant, people: &[String]) -> Result<ConsentR
             return Ok(known.into_iter().flatten().fold(ConsentRow::default(), joined));
         }
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, people.iter().map(|person| person.as_str().into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, people.iter().map(|person| person.as_str().into()));
     let sql = format!("select {COLUMNS} from channel_consents where workspace = ?1 and person in {list}");
     let rows: Vec<ConsentRow> = tx.all(&sql, &params)?;
     Ok(rows.into_iter().fold(ConsentRow::default(), joined))
@@ -107,84 +109,75 @@ fn joined(one: ConsentRow, other: ConsentRow) -> ConsentRow {
     }
 }
 
-fn ensure(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
+fn ensure(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (workspace, person) do nothing", ConsentRow::INSERT);
-    forget(tx, tenant, person);
-    tx.exec(SQL, &ConsentRow::default().values(tenant, person.to_owned(), now)).map(|_| ())
+    forget(tx, person);
+    tx.exec(SQL, &ConsentRow::default().values(person.to_owned(), now)).map(|_| ())
 }
 
 /// Stops messages to a person; `false` when they were stopped.
-pub fn stop(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    person: &str,
-    source: &str,
-    now: Timestamp,
-) -> Result<bool, DbError> {
-    ensure(tx, tenant, person, now)?;
+pub fn stop(tx: &mut TenantTx, person: &str, source: &str, now: Timestamp) -> Result<bool, DbError> {
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set stopped_at = ?3, stop_source = ?4, updated_at = ?3
         where workspace = ?1 and person = ?2 and stopped_at is null";
-    Ok(tx.exec(sql, params![tenant, person, now, source])? > 0)
+    Ok(tx.exec(sql, params![person, now, source])? > 0)
 }
 
 /// Allows messages again; `false` when they were not stopped.
-pub fn start(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<bool, DbError> {
-    forget(tx, tenant, person);
+pub fn start(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<bool, DbError> {
+    forget(tx, person);
     let sql = "update channel_consents set stopped_at = null, stop_source = null, updated_at = ?3
         where workspace = ?1 and person = ?2 and stopped_at is not null";
-    Ok(tx.exec(sql, params![tenant, person, now])? > 0)
+    Ok(tx.exec(sql, params![person, now])? > 0)
 }
 
 /// Notes that a STOP is confirmed; `false` when one was before.
-pub fn confirm(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<bool, DbError> {
-    ensure(tx, tenant, person, now)?;
+pub fn confirm(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<bool, DbError> {
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set confirmed_at = ?3, updated_at = ?3
         where workspace = ?1 and person = ?2 and confirmed_at is null";
-    Ok(tx.exec(sql, params![tenant, person, now])? > 0)
+    Ok(tx.exec(sql, params![person, now])? > 0)
 }
 
 /// Stops or allows marketing as the person told the provider; what is older than what is known changes nothing.
 pub fn marketing(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     person: &str,
     stopped: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    ensure(tx, tenant, person, now)?;
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set marketing_stopped_at = ?3, updated_at = ?4 where workspace = ?1 and person = ?2";
-    tx.exec(sql, params![tenant, person, stopped, now]).map(|_| ())
+    tx.exec(sql, params![person, stopped, now]).map(|_| ())
 }
 
 /// Records that a person allows marketing, unless something newer is recorded; whether it was.
 pub fn opt_in(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     person: &str,
     source: &str,
     captured: Timestamp,
     consent: Id<Consent>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    ensure(tx, tenant, person, now)?;
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set opted_in_at = ?3, opt_in_source = ?4, opt_in_consent = ?5, updated_at = ?6
         where workspace = ?1 and person = ?2 and (opted_in_at is null or opted_in_at < ?3)";
-    Ok(tx.exec(sql, params![tenant, person, captured, source, consent, now])? > 0)
+    Ok(tx.exec(sql, params![person, captured, source, consent, now])? > 0)
 }
 
 /// What an erasure leaves: that the person is erased, and what they stopped.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
-    ensure(tx, tenant, person, now)?;
+pub fn erase(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<(), DbError> {
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set opted_in_at = null, opt_in_source = null, opt_in_consent = null, erased_at = ?3, updated_at = ?3
         where workspace = ?1 and person = ?2";
-    tx.exec(sql, params![tenant, person, now]).map(|_| ())
+    tx.exec(sql, params![person, now]).map(|_| ())
 }
 
 /// Lets what was said under other addresses of a person count for this one; what stands there already stays. What
 /// allows is carried with `allows` alone.
 pub fn carry(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     said: &ConsentRow,
     person: &str,
     allows: bool,
@@ -194,7 +187,7 @@ pub fn carry(
     if said.stopped_at.or(said.marketing_stopped_at).or(said.erased_at).or(allowed).is_none() {
         return Ok(());
     }
-    ensure(tx, tenant, person, now)?;
+    ensure(tx, person, now)?;
     let sql = "update channel_consents set
             stop_source = case when stopped_at is null then ?4 else stop_source end,
             stopped_at = coalesce(stopped_at, ?3),
@@ -206,7 +199,6 @@ pub fn carry(
     tx.exec(
         sql,
         params![
-            tenant,
             person,
             said.stopped_at,
             said.stop_source.clone(),
@@ -217,21 +209,21 @@ pub fn carry(
         ],
     )?;
     if let (Some(allowed), Some(source), Some(proof)) = (allowed, &said.opt_in_source, said.opt_in_consent) {
-        opt_in(tx, tenant, person, source, allowed, proof, now)?;
+        opt_in(tx, person, source, allowed, proof, now)?;
     }
     Ok(())
 }
 
 /// Notes that an erased person has written of their own accord.
-pub fn came_back(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn came_back(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<(), DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ConsentRow>>(&name(tenant, person))
+        && let Some(known) = tx.known::<Option<ConsentRow>>(&name(tx.tenant(), person))
         && known.is_none_or(|row| row.erased_at.is_none())
     {
         return Ok(());
     }
-    forget(tx, tenant, person);
+    forget(tx, person);
     let sql = "update channel_consents set erased_at = null, updated_at = ?3
         where workspace = ?1 and person = ?2 and erased_at is not null";
-    tx.later(sql, params![tenant, person, now])
+    tx.later(sql, params![person, now])
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::chats::ChatRow;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::{contacts, params};
 
 row! {
@@ -100,17 +100,14 @@ pub fn insert(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
 }
 
 /// The channel's part of a chat.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<ChannelChatRow>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS} from channel_chats where workspace = ?1 and chat = ?2"),
-        params![tenant, chat],
-    )
+pub fn get(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<ChannelChatRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from channel_chats where workspace = ?1 and chat = ?2"), params![chat])
 }
 
 /// Those of several chats.
-pub fn of_chats(tx: &mut Tx<'_>, tenant: Tenant, chats: &[Id<Chat>]) -> Result<Vec<ChannelChatRow>, DbError> {
-    let mut values = params![tenant].to_vec();
-    let ids = any_of(&mut values, chats.iter().map(|id| (*id).into()));
+pub fn of_chats(tx: &mut TenantTx, chats: &[Id<Chat>]) -> Result<Vec<ChannelChatRow>, DbError> {
+    let mut values = Vec::new();
+    let ids = tx.any_of(&mut values, chats.iter().map(|id| (*id).into()));
     tx.all(&format!("select {COLUMNS} from channel_chats where workspace = ?1 and chat in {ids}"), &values)
 }
 
@@ -138,11 +135,11 @@ pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
 }
 
 /// Says that a chat is over.
-pub fn close(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+pub fn close(tx: &mut TenantTx, chat: Id<Chat>) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     tx.later(
         "update channel_chats set open = 0, helpdesk = 0 where workspace = ?1 and chat = ?2",
-        params![tenant, chat],
+        params![chat],
     )
 }
 
@@ -162,16 +159,16 @@ fn opened(contact: Id<Contact>) -> String {
 /// Reads the open chats with these people on a number with one statement. Until the transaction ends [`open_chat`] knows
 /// them, and knows which people have none.
 pub fn read_ahead(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: Id<ChannelNumber>,
     contacts: &[Id<Contact>],
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     if contacts.is_empty() {
         return Ok(());
     }
-    let mut params = params![tenant, number].to_vec();
-    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let mut params = params![number].to_vec();
+    let list = tx.any_of(&mut params, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
         "select contact, chat from channel_chats where workspace = ?1 and number = ?2 and contact in {list} and open = 1"
     );
@@ -187,13 +184,12 @@ pub fn read_ahead(
 
 /// The open chat with a person on a number.
 pub fn open_chat(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: Id<ChannelNumber>,
     contact: Id<Contact>,
 ) -> Result<Option<Id<Chat>>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&open_with(tenant, number, contact))
+        && let Some(known) = tx.known(&open_with(tx.tenant(), number, contact))
     {
         return Ok(known);
     }
@@ -203,77 +199,62 @@ pub fn open_chat(
     }
     tx.one(
         "select chat from channel_chats where workspace = ?1 and number = ?2 and contact = ?3 and open = 1",
-        params![tenant, number, contact],
+        params![number, contact],
     )
 }
 
 /// Open chats with a person, on any number.
-pub fn open_chats_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contact: Id<Contact>,
-) -> Result<Vec<Id<Chat>>, DbError> {
+pub fn open_chats_of(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<Id<Chat>>, DbError> {
     tx.all(
         "select chat from channel_chats where workspace = ?1 and contact = ?2 and open = 1 order by chat",
-        params![tenant, contact],
+        params![contact],
     )
 }
 
 /// The chat that was started with a message.
-pub fn chat_of_opening(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<Id<Chat>>, DbError> {
-    tx.one("select chat from channel_chats where workspace = ?1 and opening = ?2", params![tenant, message])
+pub fn chat_of_opening(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<Id<Chat>>, DbError> {
+    tx.one("select chat from channel_chats where workspace = ?1 and opening = ?2", params![message])
 }
 
 /// Writes down where a message of the channel stands in a chat; `false` when it stands there already.
 pub fn note_message(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     message: Id<ChannelMessage>,
     chat: Id<Chat>,
     seq: i64,
 ) -> Result<bool, DbError> {
-    let sql = "insert into channel_chat_messages (message, workspace, chat, seq) values (?1, ?2, ?3, ?4) on conflict do nothing";
-    Ok(tx.exec(sql, params![message, tenant, chat, seq])? > 0)
+    let sql = "insert into channel_chat_messages (workspace, message, chat, seq) values (?1, ?2, ?3, ?4) on conflict do nothing";
+    Ok(tx.exec(sql, params![message, chat, seq])? > 0)
 }
 
 /// Where a message of the channel stands in a chat.
-pub fn place_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<(Id<Chat>, i64)>, DbError> {
+pub fn place_of(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<(Id<Chat>, i64)>, DbError> {
     let sql = "select chat, seq from channel_chat_messages where workspace = ?1 and message = ?2";
-    tx.one(sql, params![tenant, message])
+    tx.one(sql, params![message])
 }
 
 /// The messages of a chat that the channel did not deliver, by their places in it.
-pub fn failed_in(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Vec<i64>, DbError> {
+pub fn failed_in(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Vec<i64>, DbError> {
     let sql = "select c.seq from channel_chat_messages c join channel_messages m on m.workspace = c.workspace and m.id = c.message
         where c.workspace = ?1 and c.chat = ?2 and m.status = 'failed' order by c.seq";
-    tx.all(sql, params![tenant, chat])
+    tx.all(sql, params![chat])
 }
 
 /// Whether a file of a chat beside that of `message` is still being fetched.
 pub fn fetches_other(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chat: Id<Chat>,
     message: Id<ChannelMessage>,
 ) -> Result<bool, DbError> {
     let sql = "select m.id from channel_chat_messages c join channel_messages m on m.workspace = c.workspace and m.id = c.message
         where c.workspace = ?1 and c.chat = ?2 and c.message <> ?3 and m.media_at is not null limit 1";
-    Ok(tx.one::<Id<ChannelMessage>>(sql, params![tenant, chat, message])?.is_some())
+    Ok(tx.one::<Id<ChannelMessage>>(sql, params![chat, message])?.is_some())
 }
 
 /// Pictures and documents of at most so many bytes that the customer has sent after message `seq` of a chat, and that are
 /// kept: their objects with their sizes in bytes, oldest first.
 pub fn files_since(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chat: Id<Chat>,
     seq: i64,
     most: i64,
@@ -284,47 +265,38 @@ pub fn files_since(
         join channel_messages m on m.workspace = c.workspace and m.id = c.message
         where c.workspace = ?1 and c.chat = ?2 and c.seq > ?3 and m.direction = 'inbound' and m.kind in ('image', 'document')
         and m.media_object is not null and m.media_bytes <= ?4 order by c.seq limit ?5";
-    tx.all(sql, params![tenant, chat, seq, most, FILES])
+    tx.all(sql, params![chat, seq, most, FILES])
 }
 
 /// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
 /// first: a message that comes in does, too.
-pub fn hold_thread(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<(), DbError> {
+pub fn hold_thread(tx: &mut TenantTx, chat: Id<Chat>) -> Result<(), DbError> {
     const SQL: &str = "select id from channel_threads where workspace = ?1 and id = (select thread from channel_chats where workspace = ?1 and chat = ?2) /*pg for update*/";
-    tx.one::<Id<ChannelThread>>(SQL, params![tenant, chat])?;
+    tx.one::<Id<ChannelThread>>(SQL, params![chat])?;
     Ok(())
 }
 
 /// Writes down that a message was sent during a call.
 pub fn note_call(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     message: Id<ChannelMessage>,
     call: Id<Call>,
     contact: Id<Contact>,
 ) -> Result<(), DbError> {
     tx.later(
-        "insert into channel_call_messages (message, workspace, call, contact) values (?1, ?2, ?3, ?4) on conflict do nothing",
-        params![message, tenant, call, contact],
+        "insert into channel_call_messages (workspace, message, call, contact) values (?1, ?2, ?3, ?4) on conflict do nothing",
+        params![message, call, contact],
     )
 }
 
 /// The call during which a message was sent.
-pub fn call_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<Id<Call>>, DbError> {
-    tx.one(
-        "select call from channel_call_messages where workspace = ?1 and message = ?2",
-        params![tenant, message],
-    )
+pub fn call_of(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<Id<Call>>, DbError> {
+    tx.one("select call from channel_call_messages where workspace = ?1 and message = ?2", params![message])
 }
 
 /// What a person was last sent from a number since a moment: the message, who sent it, and its words.
 pub fn last_sent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contact: Id<Contact>,
     phone_number_id: &str,
     since: Timestamp,
@@ -332,19 +304,18 @@ pub fn last_sent(
     tx.one(
         "select id, source, words from channel_messages where workspace = ?1 and contact = ?2 and phone_number_id = ?3 \
          and direction = 'outbound' and status <> 'failed' and source <> 'system' and created_at >= ?4 order by id desc limit 1",
-        params![tenant, contact, phone_number_id, since],
+        params![contact, phone_number_id, since],
     )
 }
 
 /// Chats of the channel, newest first, older than `below`.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     filter: &Filter,
     below: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ChatRow>, DbError> {
-    let mut values: Vec<Value<'_>> = vec![tenant.into(), below.unwrap_or("chatsess_~").into(), limit.into()];
+    let mut values: Vec<Value<'_>> = vec![below.unwrap_or("chatsess_~").into(), limit.into()];
     let conditions: [(&str, Option<Value<'_>>); 8] = [
         ("chats.agent =", filter.agent.map(Value::from)),
         ("c.phone_number_id =", filter.phone_number_id.as_deref().map(Value::from)),
@@ -359,12 +330,12 @@ pub fn list(
     for (condition, value) in conditions {
         if let Some(value) = value {
             values.push(value);
-            wanted.push_str(&format!(" and {condition} ?{}", values.len()));
+            wanted.push_str(&format!(" and {condition} ?{}", values.len() + 1));
         }
     }
     if let Some(customer) = &filter.customer {
         values.push(customer.as_str().into());
-        let place = values.len();
+        let place = values.len() + 1;
         wanted.push_str(&format!(" and (c.phone = ?{place} or c.user_id = ?{place})"));
     }
     let columns: Vec<String> =
@@ -379,14 +350,13 @@ pub fn list(
 
 /// Where these people stand on the boards of these agents and campaigns: whose board, person, key of the column.
 pub fn board_columns(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     owners: &[String],
     contacts: &[Id<Contact>],
 ) -> Result<Vec<(String, Id<Contact>, String)>, DbError> {
-    let mut values = params![tenant].to_vec();
-    let owners = any_of(&mut values, owners.iter().map(|id| id.as_str().into()));
-    let people = any_of(&mut values, contacts.iter().map(|id| (*id).into()));
+    let mut values = Vec::new();
+    let owners = tx.any_of(&mut values, owners.iter().map(|id| id.as_str().into()));
+    let people = tx.any_of(&mut values, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
         "select b.owner, k.contact, c.slug from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
          where b.workspace = ?1 and k.workspace = ?1 and b.owner in {owners} and k.contact in {people}"
@@ -396,31 +366,28 @@ pub fn board_columns(
 
 /// Gives the chats of one contact to another: the same person has shown the number. One that is open on a number on
 /// which the other has an open one, too, stays where it is and ends by itself.
-pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+pub fn hand_over(tx: &mut TenantTx, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     tx.exec(
         "update channel_chats set contact = ?3 where workspace = ?1 and contact = ?2 and (open = 0 or not exists \
          (select 1 from channel_chats c where c.workspace = ?1 and c.number = channel_chats.number and c.contact = ?3 and c.open = 1))",
-        params![tenant, from, to],
+        params![from, to],
     )?;
     tx.exec(
         "update chats set contact = ?3, version = version + 1 where workspace = ?1 and contact = ?2 and exists \
          (select 1 from channel_chats c where c.workspace = ?1 and c.chat = chats.id and c.contact = ?3)",
-        params![tenant, from, to],
+        params![from, to],
     )?;
     Ok(())
 }
 
 /// Takes out of the channel's parts of a person's chats what says who that is; how many chats there are.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<u64, DbError> {
-    tx.exec(
-        "delete from channel_call_messages where workspace = ?1 and contact = ?2",
-        params![tenant, contact],
-    )?;
+pub fn erase(tx: &mut TenantTx, contact: Id<Contact>) -> Result<u64, DbError> {
+    tx.exec("delete from channel_call_messages where workspace = ?1 and contact = ?2", params![contact])?;
     tx.exec(
         "update channel_chats set phone = null, user_id = null, username = null, name = null, ad_referral = null, \
          background = null, variables = '{}', helpdesk_name = null where workspace = ?1 and contact = ?2",
-        params![tenant, contact],
+        params![contact],
     )
 }
 
@@ -438,36 +405,31 @@ pub fn sweep(tx: &mut Tx<'_>) -> Result<(), DbError> {
 }
 
 /// Adds a label; `false` when there is one with the name.
-pub fn insert_label(tx: &mut Tx<'_>, tenant: Tenant, row: &LabelRow) -> Result<bool, DbError> {
+pub fn insert_label(tx: &mut TenantTx, row: &LabelRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict do nothing", LabelRow::INSERT);
-    Ok(tx.exec(SQL, &row.values(tenant))? > 0)
+    Ok(tx.exec(SQL, &row.values())? > 0)
 }
 
 /// The labels of a workspace.
-pub fn labels(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<LabelRow>, DbError> {
+pub fn labels(tx: &mut TenantTx) -> Result<Vec<LabelRow>, DbError> {
     const SQL: &str =
         formatcp!("select {} from chat_labels where workspace = ?1 order by id", LabelRow::COLUMNS);
-    tx.all(SQL, params![tenant])
+    tx.all(SQL, &[])
 }
 
 /// Removes a label from the workspace and from its chats; `false` when there is none.
-pub fn delete_label(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChatLabel>) -> Result<bool, DbError> {
-    tx.later("delete from chat_label_uses where workspace = ?1 and label = ?2", params![tenant, id])?;
-    Ok(tx.exec("delete from chat_labels where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+pub fn delete_label(tx: &mut TenantTx, id: Id<ChatLabel>) -> Result<bool, DbError> {
+    tx.later("delete from chat_label_uses where workspace = ?1 and label = ?2", params![id])?;
+    Ok(tx.exec("delete from chat_labels where workspace = ?1 and id = ?2", params![id])? > 0)
 }
 
 /// Gives a chat these labels and no others.
-pub fn set_labels(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    chat: Id<Chat>,
-    labels: &[Id<ChatLabel>],
-) -> Result<(), DbError> {
-    tx.later("delete from chat_label_uses where workspace = ?1 and chat = ?2", params![tenant, chat])?;
+pub fn set_labels(tx: &mut TenantTx, chat: Id<Chat>, labels: &[Id<ChatLabel>]) -> Result<(), DbError> {
+    tx.later("delete from chat_label_uses where workspace = ?1 and chat = ?2", params![chat])?;
     for label in labels {
         tx.later(
-            "insert into chat_label_uses (chat, label, workspace) values (?1, ?2, ?3) on conflict do nothing",
-            params![chat, *label, tenant],
+            "insert into chat_label_uses (workspace, chat, label) values (?1, ?2, ?3) on conflict do nothing",
+            params![chat, *label],
         )?;
     }
     Ok(())
@@ -475,12 +437,11 @@ pub fn set_labels(
 
 /// The labels of several chats.
 pub fn labels_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chats: &[Id<Chat>],
 ) -> Result<Vec<(Id<Chat>, Id<ChatLabel>, String, String)>, DbError> {
-    let mut values = params![tenant].to_vec();
-    let ids = any_of(&mut values, chats.iter().map(|id| (*id).into()));
+    let mut values = Vec::new();
+    let ids = tx.any_of(&mut values, chats.iter().map(|id| (*id).into()));
     let sql = format!(
         "select u.chat, l.id, l.name, l.color from chat_label_uses u join chat_labels l on l.id = u.label \
          where u.workspace = ?1 and l.workspace = ?1 and u.chat in {ids} order by l.name"

@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -72,21 +72,15 @@ pub fn take_connections(
 }
 
 /// Gives a connection back before its lease is over, or makes the lease longer.
-pub fn lease(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    connection: Id<ChannelConnection>,
-    until: Timestamp,
-) -> Result<(), DbError> {
+pub fn lease(tx: &mut TenantTx, connection: Id<ChannelConnection>, until: Timestamp) -> Result<(), DbError> {
     let sql = "update channel_connections set inbox_until = ?3 where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, connection, until])
+    tx.later(sql, params![connection, until])
 }
 
 /// What is to be worked of a connection, oldest first. A lane whose first item waits for another try waits as a
 /// whole.
 pub fn due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     connection: Id<ChannelConnection>,
     now: Timestamp,
     most: i64,
@@ -99,28 +93,27 @@ pub fn due(
         )
         order by id limit ?4"
     );
-    tx.all(sql, params![tenant, connection, now, most])
+    tx.all(sql, params![connection, now, most])
 }
 
 /// Marks an item as worked; `false` when it was before.
-pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNotification>) -> Result<bool, DbError> {
+pub fn done(tx: &mut TenantTx, id: Id<ChannelNotification>) -> Result<bool, DbError> {
     let sql = "update channel_notifications set payload = null
         where workspace = ?1 and id = ?2 and payload is not null";
-    Ok(tx.exec(sql, params![tenant, id])? > 0)
+    Ok(tx.exec(sql, params![id])? > 0)
 }
 
 /// Marks items as worked with one statement; those that were not before. `coalesce` keeps PostgreSQL from the
 /// indexes of items that wait, of which it would read all; each item is looked up by its id.
 pub fn done_each(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     ids: &[Id<ChannelNotification>],
 ) -> Result<Vec<Id<ChannelNotification>>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!(
         "update channel_notifications set payload = null where workspace = ?1 and id in {list} and coalesce(payload, '') <> '' returning id"
     );
@@ -128,18 +121,12 @@ pub fn done_each(
 }
 
 /// Lets an item that failed wait for its next try, and those behind it in its lane with it.
-pub fn again(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    row: &NotificationRow,
-    attempts: i64,
-    at: Timestamp,
-) -> Result<(), DbError> {
+pub fn again(tx: &mut TenantTx, row: &NotificationRow, attempts: i64, at: Timestamp) -> Result<(), DbError> {
     let sql = "update channel_notifications set attempts = ?3 where workspace = ?1 and id = ?2";
-    tx.later(sql, params![tenant, row.id, attempts])?;
+    tx.later(sql, params![row.id, attempts])?;
     let sql = "update channel_notifications set next_at = ?3
         where workspace = ?1 and lane = ?2 and payload is not null and next_at < ?3";
-    tx.later(sql, params![tenant, &row.lane, at])
+    tx.later(sql, params![&row.lane, at])
 }
 
 /// Across workspaces: when the next item is to be worked.
@@ -150,10 +137,10 @@ pub fn next_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// How many items of a workspace wait.
-pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant, connection: Id<ChannelConnection>) -> Result<i64, DbError> {
+pub fn waiting(tx: &mut TenantTx, connection: Id<ChannelConnection>) -> Result<i64, DbError> {
     let sql = "select count(*) from channel_notifications
         where workspace = ?1 and connection = ?2 and payload is not null";
-    Ok(tx.one(sql, params![tenant, connection])?.unwrap_or(0))
+    Ok(tx.one(sql, params![connection])?.unwrap_or(0))
 }
 
 /// Across workspaces: forgets items that came before a moment; how many.
@@ -164,12 +151,12 @@ pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbEr
 }
 
 /// Takes the payload out of what waits in some lanes; how many.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, lanes: &[String]) -> Result<u64, DbError> {
+pub fn erase(tx: &mut TenantTx, lanes: &[String]) -> Result<u64, DbError> {
     let mut erased = 0;
     for lane in lanes {
         let sql = "update channel_notifications set payload = null
             where workspace = ?1 and lane = ?2 and payload is not null";
-        erased += tx.exec(sql, &[Value::from(tenant), Value::from(lane.as_str())])?;
+        erased += tx.exec(sql, params![lane])?;
     }
     Ok(erased)
 }

@@ -3,12 +3,11 @@
 use const_format::formatcp;
 use domain::channel::{Category, TemplateStatus};
 use domain::ids::{ChannelConnection, ChannelTemplate, Id};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -44,15 +43,14 @@ row! {
 
 const COLUMNS: &str = TemplateRow::COLUMNS;
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+pub fn insert(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
-    tx.later(TemplateRow::INSERT, &row.values(tenant))
+    tx.later(TemplateRow::INSERT, &row.values())
 }
 
 /// A page of the templates of a workspace, newest first.
 pub fn page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     after: Option<&str>,
     name: Option<&str>,
     status: Option<TemplateStatus>,
@@ -64,19 +62,19 @@ pub fn page(
             and (cast(?4 as text) is null or status = ?4)
         order by id desc limit ?5"
     );
-    tx.all(sql, params![tenant, after, name, status, most])
+    tx.all(sql, params![after, name, status, most])
 }
 
 /// All templates of a workspace; there is a ceiling on how many it has.
-pub fn all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<TemplateRow>, DbError> {
+pub fn all(tx: &mut TenantTx) -> Result<Vec<TemplateRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 order by id");
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// How many templates a workspace has.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from channel_templates where workspace = ?1";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// Under which names this transaction knows templates that were read for many.
@@ -85,52 +83,45 @@ const KNOWN: &str = "template ";
 /// Reads a template by its id, or by its name and language: everybody who asks for it in the same way knows it until the
 /// transaction ends.
 pub fn read_ahead(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Option<Id<ChannelTemplate>>,
     named: Option<(&str, &str)>,
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     if let Some(id) = id {
-        let row = get(tx, tenant, id)?;
+        let row = get(tx, id)?;
         tx.hold(format!("{KNOWN}{tenant} {id}"), row);
     }
     if let Some((name, language)) = named {
-        let row = by_name(tx, tenant, name, language)?;
+        let row = by_name(tx, name, language)?;
         tx.hold(format!("{KNOWN}{tenant} {language} {name}"), row);
     }
     Ok(())
 }
 
 /// A template by its id.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
+    let tenant = tx.tenant();
     if tx.knows_any()
         && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {id}"))
     {
         return Ok(known);
     }
     let sql = formatcp!("select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The same, held against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ChannelTemplate>,
-) -> Result<Option<TemplateRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// A template by its name and language.
-pub fn by_name(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    name: &str,
-    language: &str,
-) -> Result<Option<TemplateRow>, DbError> {
+pub fn by_name(tx: &mut TenantTx, name: &str, language: &str) -> Result<Option<TemplateRow>, DbError> {
+    let tenant = tx.tenant();
     if tx.knows_any()
         && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {language} {name}"))
     {
@@ -139,26 +130,22 @@ pub fn by_name(
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and name = ?2 and language = ?3"
     );
-    tx.one(sql, params![tenant, name, language])
+    tx.one(sql, params![name, language])
 }
 
 /// A template by the provider's id of it, held against other writers until the transaction ends.
-pub fn at_provider_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    provider_id: &str,
-) -> Result<Option<TemplateRow>, DbError> {
+pub fn at_provider_for_update(tx: &mut TenantTx, provider_id: &str) -> Result<Option<TemplateRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and provider_id = ?2 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, provider_id])
+    tx.one(sql, params![provider_id])
 }
 
 /// Writes what changes of a template.
-pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), DbError> {
+pub fn save(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
     let (sql, values) = update!(
-        "channel_templates" set {
+        "channel_templates" of tenant set {
             provider_id: &row.provider_id,
             category: row.category,
             pending_category: row.pending_category,
@@ -170,13 +157,13 @@ pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &TemplateRow) -> Result<(), Db
             rejected_reason: row.rejected_reason.as_deref(),
             updated_at: row.updated_at,
         }
-        where "workspace = ?1 and id = ?2", tenant, row.id
+        where "id = ?2", row.id
     );
     tx.later(sql, &values)
 }
 
 /// Removes a template; `false` when there is none.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<bool, DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
-    Ok(tx.exec("delete from channel_templates where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+    Ok(tx.exec("delete from channel_templates where workspace = ?1 and id = ?2", params![id])? > 0)
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::claims::Claimed;
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -149,15 +149,15 @@ pub fn insert(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     tx.later("insert into chat_states (chat, workspace) values (?1, ?2)", params![row.id, row.workspace])
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2"), params![tenant, id])
+pub fn get(tx: &mut TenantTx, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// One chat, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2 /*pg for update*/"),
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -218,79 +218,57 @@ pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
 }
 
 /// What the conversation of a chat keeps.
-pub fn state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<StateRow, DbError> {
+pub fn state(tx: &mut TenantTx, id: Id<Chat>) -> Result<StateRow, DbError> {
     const SQL: &str =
         formatcp!("select {} from chat_states where workspace = ?1 and chat = ?2", StateRow::COLUMNS);
-    Ok(tx.one(SQL, params![tenant, id])?.unwrap_or_default())
+    Ok(tx.one(SQL, params![id])?.unwrap_or_default())
 }
 
 /// Stores what the conversation keeps; how far a reply had got is forgotten.
-pub fn save_state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, conversation: &str) -> Result<(), DbError> {
+pub fn save_state(tx: &mut TenantTx, id: Id<Chat>, conversation: &str) -> Result<(), DbError> {
     tx.later(
         "update chat_states set conversation = ?3, progress = null where workspace = ?1 and chat = ?2",
-        params![tenant, id, conversation],
+        params![id, conversation],
     )
 }
 
 /// Stores how far the reply has got that is being written; none forgets it.
-pub fn save_progress(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Chat>,
-    progress: Option<&str>,
-) -> Result<(), DbError> {
-    tx.later(
-        "update chat_states set progress = ?3 where workspace = ?1 and chat = ?2",
-        params![tenant, id, progress],
-    )
+pub fn save_progress(tx: &mut TenantTx, id: Id<Chat>, progress: Option<&str>) -> Result<(), DbError> {
+    tx.later("update chat_states set progress = ?3 where workspace = ?1 and chat = ?2", params![id, progress])
 }
 
 /// Forgets the conversation of a chat that is over.
-pub fn drop_state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(), DbError> {
-    tx.later("delete from chat_states where workspace = ?1 and chat = ?2", params![tenant, id])
+pub fn drop_state(tx: &mut TenantTx, id: Id<Chat>) -> Result<(), DbError> {
+    tx.later("delete from chat_states where workspace = ?1 and chat = ?2", params![id])
 }
 
-pub fn add_message(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Chat>,
-    message: &MessageRow,
-) -> Result<(), DbError> {
-    tx.later(MessageRow::INSERT, &message.values(tenant, id))
+pub fn add_message(tx: &mut TenantTx, id: Id<Chat>, message: &MessageRow) -> Result<(), DbError> {
+    tx.later(MessageRow::INSERT, &message.values(id))
 }
 
 /// Puts another text in the place of that of a message.
-pub fn set_text(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, seq: i64, text: &str) -> Result<(), DbError> {
+pub fn set_text(tx: &mut TenantTx, id: Id<Chat>, seq: i64, text: &str) -> Result<(), DbError> {
     let sql = "update chat_messages set words = ?4 where workspace = ?1 and chat = ?2 and seq = ?3";
-    tx.later(sql, params![tenant, id, seq, text])
+    tx.later(sql, params![id, seq, text])
 }
 
 /// Takes a message back.
-pub fn remove_message(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, seq: i64) -> Result<(), DbError> {
-    tx.later(
-        "delete from chat_messages where workspace = ?1 and chat = ?2 and seq = ?3",
-        params![tenant, id, seq],
-    )
+pub fn remove_message(tx: &mut TenantTx, id: Id<Chat>, seq: i64) -> Result<(), DbError> {
+    tx.later("delete from chat_messages where workspace = ?1 and chat = ?2 and seq = ?3", params![id, seq])
 }
 
 /// The messages of a chat after `after`, oldest first.
-pub fn messages(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Chat>,
-    after: i64,
-) -> Result<Vec<MessageRow>, DbError> {
+pub fn messages(tx: &mut TenantTx, id: Id<Chat>, after: i64) -> Result<Vec<MessageRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from chat_messages where workspace = ?1 and chat = ?2 and seq > ?3 order by seq",
         MessageRow::COLUMNS
     );
-    tx.all(SQL, params![tenant, id, after])
+    tx.all(SQL, params![id, after])
 }
 
 /// Chats of a workspace, newest first, older than `before`, of one state or of all.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     state: Option<State>,
     before: Option<&str>,
     limit: i64,
@@ -302,36 +280,26 @@ pub fn list(
     );
     let before = before.unwrap_or("chatsess_~");
     match state {
-        None => tx.all(ALL, params![tenant, before, limit]),
-        Some(state) => tx.all(OF_STATE, params![tenant, before, limit, state]),
+        None => tx.all(ALL, params![before, limit]),
+        Some(state) => tx.all(OF_STATE, params![before, limit, state]),
     }
 }
 
 /// Of the newest `most` chats that a workspace has opened over the API since a moment: in how many the customer has written
 /// nothing, and in how many something.
-pub fn silent_and_spoken(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    since: Timestamp,
-    most: i64,
-) -> Result<(i64, i64), DbError> {
+pub fn silent_and_spoken(tx: &mut TenantTx, since: Timestamp, most: i64) -> Result<(i64, i64), DbError> {
     const SQL: &str = "select cast(coalesce(sum(silent), 0) as bigint), cast(coalesce(sum(1 - silent), 0) as bigint) from \
         (select cast(case when customer_messages = 0 then 1 else 0 end as bigint) as silent from chats \
          where workspace = ?1 and id > ?2 and channel = 'api' order by id desc limit ?3) as newest";
     let since = Id::<Chat>::new(since.0, 0).to_string();
-    Ok(tx.one(SQL, params![tenant, since, most])?.unwrap_or_default())
+    Ok(tx.one(SQL, params![since, most])?.unwrap_or_default())
 }
 
 /// Has every chat of a workspace that is not over end with this cause; how many those are.
-pub fn want_all_ended(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    cause: EndCause,
-    now: Timestamp,
-) -> Result<u64, DbError> {
+pub fn want_all_ended(tx: &mut TenantTx, cause: EndCause, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update chats set wish = ?2, next_at = ?3, claimed_until = null, version = version + 1 where workspace = ?1 and state <> 'ended' and wish is null",
-        params![tenant, cause, now],
+        params![cause, now],
     )
 }
 
@@ -350,8 +318,8 @@ pub fn due(
 }
 
 /// Has other nodes leave a chat alone until `until` that has to be looked at.
-pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, until: Timestamp) -> Result<(), DbError> {
-    CLAIMED.claim(tx, tenant, params![id], until)
+pub fn claim(tx: &mut TenantTx, id: Id<Chat>, until: Timestamp) -> Result<(), DbError> {
+    CLAIMED.claim(tx, params![id], until)
 }
 
 /// Across workspaces: when the next chat has to be looked at by somebody who has not claimed it.
@@ -396,15 +364,11 @@ pub fn next_analysis(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Chats of these contacts, held against other writers until the transaction ends.
-pub fn of_contacts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contacts: &[Id<Contact>],
-) -> Result<Vec<ChatRow>, DbError> {
+pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<ChatRow>, DbError> {
     let mut found = Vec::new();
     for some in contacts.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = Vec::new();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "select {COLUMNS} from chats where workspace = ?1 and contact in {ids} order by id /*pg for update*/"
         );
@@ -414,9 +378,9 @@ pub fn of_contacts(
 }
 
 /// Deletes the messages of a chat and what its conversation keeps; how many messages there were.
-pub fn erase_words(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<u64, DbError> {
-    drop_state(tx, tenant, id)?;
-    tx.exec("delete from chat_messages where workspace = ?1 and chat = ?2", params![tenant, id])
+pub fn erase_words(tx: &mut TenantTx, id: Id<Chat>) -> Result<u64, DbError> {
+    drop_state(tx, id)?;
+    tx.exec("delete from chat_messages where workspace = ?1 and chat = ?2", params![id])
 }
 
 /// Across workspaces: deletes chats that ended before, with everything said in them; how many.
@@ -433,14 +397,14 @@ pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbEr
 }
 
 /// Drops the flow of a chat that has ended, unless its agent or another chat still runs it.
-pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbError> {
+pub fn drop_flow(tx: &mut TenantTx, flow: &str) -> Result<(), DbError> {
     tx.later(
         formatcp!(
             "delete from flows where workspace = ?1 and id = ?2 and {FLOW_IS_FREE} and not exists (select 1 from agents \
              where agents.workspace = ?1 and agents.id = flows.agent and agents.deleted_at is null \
              and (agents.draft_flow = flows.id or agents.published_flow = flows.id))"
         ),
-        params![tenant, flow],
+        params![flow],
     )
 }
 
@@ -449,22 +413,22 @@ pub(crate) const FLOW_IS_FREE: &str =
     "not exists (select 1 from chats where chats.flow = flows.id and chats.ended_at is null)";
 
 /// When an agent takes new chats; `None`: always.
-pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<Option<HoursRow>, DbError> {
+pub fn hours(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<HoursRow>, DbError> {
     const SQL: &str =
         formatcp!("select {} from agent_hours where workspace = ?1 and agent = ?2", HoursRow::COLUMNS);
-    tx.one(SQL, params![tenant, agent])
+    tx.one(SQL, params![agent])
 }
 
 /// Sets when an agent takes new chats.
-pub fn set_hours(tx: &mut Tx<'_>, tenant: Tenant, row: &HoursRow) -> Result<(), DbError> {
+pub fn set_hours(tx: &mut TenantTx, row: &HoursRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!(
         "{} on conflict (agent) do update set timezone = excluded.timezone, hours = excluded.hours",
         HoursRow::INSERT
     );
-    tx.later(SQL, &row.values(tenant))
+    tx.later(SQL, &row.values())
 }
 
 /// Has an agent take new chats at any time.
-pub fn remove_hours(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<(), DbError> {
-    tx.later("delete from agent_hours where workspace = ?1 and agent = ?2", params![tenant, agent])
+pub fn remove_hours(tx: &mut TenantTx, agent: Id<Agent>) -> Result<(), DbError> {
+    tx.later("delete from agent_hours where workspace = ?1 and agent = ?2", params![agent])
 }

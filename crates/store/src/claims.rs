@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 
 use crate::Value;
 use crate::db::row::FromRow;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, TenantTx, Tx, any_of};
 use crate::params;
 
 /// A table whose due rows are claimed; it has the columns `workspace` and `claimed_until`.
@@ -44,25 +44,18 @@ impl Claimed {
     }
 
     /// Claims a row until `until`; `key` is what follows the workspace. Other nodes do not share an embedded store: there it is not written down.
-    pub fn claim(
-        &self,
-        tx: &mut Tx<'_>,
-        tenant: Tenant,
-        key: &[Value<'_>],
-        until: Timestamp,
-    ) -> Result<(), DbError> {
+    pub fn claim(&self, tx: &mut TenantTx, key: &[Value<'_>], until: Timestamp) -> Result<(), DbError> {
         if !tx.shared() {
             return Ok(());
         }
-        let places: Vec<String> = (2..3 + key.len()).map(|place| format!("?{place}")).collect();
+        let places: Vec<String> = (3..3 + key.len()).map(|place| format!("?{place}")).collect();
         let sql = format!(
-            "update {} set claimed_until = ?1 where ({}) = ({})",
+            "update {} set claimed_until = ?2 where ({}) = (?1, {})",
             self.table,
             self.key,
             places.join(", ")
         );
-        let values: Vec<Value<'_>> =
-            [until.into(), tenant.into()].into_iter().chain(key.iter().cloned()).collect();
+        let values: Vec<Value<'_>> = [until.into()].into_iter().chain(key.iter().cloned()).collect();
         tx.later(&sql, &values)
     }
 

@@ -2,12 +2,11 @@
 
 use const_format::formatcp;
 use domain::ids::{CompliancePack, Id};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -24,21 +23,15 @@ row! {
 
 const COLUMNS: &str = PackRow::COLUMNS;
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &PackRow) -> Result<(), DbError> {
-    tx.exec(PackRow::INSERT, &row.values(tenant)).map(|_| ())
+pub fn insert(tx: &mut TenantTx, row: &PackRow) -> Result<(), DbError> {
+    tx.exec(PackRow::INSERT, &row.values()).map(|_| ())
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CompliancePack>) -> Result<Option<PackRow>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS} from compliance_packs where workspace = ?1 and id = ?2"),
-        params![tenant, id],
-    )
+pub fn get(tx: &mut TenantTx, id: Id<CompliancePack>) -> Result<Option<PackRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from compliance_packs where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// The packs of a workspace, the first one first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<PackRow>, DbError> {
-    tx.all(
-        formatcp!("select {COLUMNS} from compliance_packs where workspace = ?1 order by id"),
-        params![tenant],
-    )
+pub fn list(tx: &mut TenantTx) -> Result<Vec<PackRow>, DbError> {
+    tx.all(formatcp!("select {COLUMNS} from compliance_packs where workspace = ?1 order by id"), &[])
 }

@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -64,7 +64,8 @@ fn by_user(tenant: Tenant, mode: Mode, user: &str) -> String {
     format!("{KNOWN}{tenant} {} @{user}", mode.as_str())
 }
 
-fn know(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) {
+fn know(tx: &mut TenantTx, row: &ContactRow) {
+    let tenant = tx.tenant();
     tx.hold(by_id(tenant, row.id), Some(row.clone()));
     if let Some(phone) = &row.phone {
         tx.hold(by_phone(tenant, row.mode, phone), Some(row.clone()));
@@ -75,34 +76,34 @@ fn know(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) {
 }
 
 /// Reads the contacts with these ids with one statement: [`get`] knows them until the transaction ends.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<Contact>]) -> Result<Vec<ContactRow>, DbError> {
+pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<Contact>]) -> Result<Vec<ContactRow>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!("select {COLUMNS} from contacts where workspace = ?1 and id in {list}");
     let found: Vec<ContactRow> = tx.all(&sql, &params)?;
-    found.iter().for_each(|row| know(tx, tenant, row));
+    found.iter().for_each(|row| know(tx, row));
     Ok(found)
 }
 
 /// Reads the contacts with these numbers (E.164) and these ids on the messaging channel with a statement each:
 /// [`find_by_phone`] and [`find_by_channel_user`] know until the transaction ends who has them, and that nobody has.
 pub fn read_ahead_by_address(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     phones: &[String],
     users: &[String],
 ) -> Result<Vec<ContactRow>, DbError> {
+    let tenant = tx.tenant();
     let mut found = Vec::new();
     if !phones.is_empty() {
-        found = find_by_phones(tx, tenant, mode, phones)?;
+        found = find_by_phones(tx, mode, phones)?;
     }
     if !users.is_empty() {
-        let mut params = vec![tenant.into(), mode.into()];
-        let list = any_of(&mut params, users.iter().map(Value::from));
+        let mut params = vec![mode.into()];
+        let list = tx.any_of(&mut params, users.iter().map(Value::from));
         let sql = format!(
             "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id in {list}"
         );
@@ -114,7 +115,7 @@ pub fn read_ahead_by_address(
     for user in users {
         tx.hold(by_user(tenant, mode, user), None::<ContactRow>);
     }
-    found.iter().for_each(|row| know(tx, tenant, row));
+    found.iter().for_each(|row| know(tx, row));
     Ok(found)
 }
 
@@ -125,32 +126,26 @@ pub fn is_fresh(tx: &Tx<'_>, id: Id<Contact>) -> bool {
 }
 
 /// One contact, erased or not.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_id(tenant, id))
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_id(tx.tenant(), id))
     {
         return Ok(known);
     }
-    tx.one(formatcp!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id])
+    tx.one(formatcp!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// A contact, erased or not, locked until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Contact>,
-) -> Result<Option<ContactRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2 /*pg for update*/"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// When a person was erased; `None` without that, and for a contact that there is not.
-pub fn erased_at(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx
-        .one("select erased_at from contacts where workspace = ?1 and id = ?2", params![tenant, id])?
-        .flatten())
+pub fn erased_at(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select erased_at from contacts where workspace = ?1 and id = ?2", params![id])?.flatten())
 }
 
 /// Which contacts a reader sees.
@@ -164,8 +159,7 @@ pub enum Visible {
 
 /// Contacts that are not erased, newest first, older than `before`.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     visible: Visible,
     before: Option<&str>,
     limit: i64,
@@ -184,31 +178,25 @@ pub fn list(
         Visible::Live => LIVE,
         Visible::All => BOTH,
     };
-    tx.all(sql, params![tenant, before.unwrap_or("~"), limit])
+    tx.all(sql, params![before.unwrap_or("~"), limit])
 }
 
 /// The contact with this reference.
 pub fn find_by_reference(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     reference: &str,
 ) -> Result<Option<ContactRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and external_ref = ?3"),
-        params![tenant, mode, reference],
+        params![mode, reference],
     )
 }
 
 /// The contact with this number (E.164).
-pub fn find_by_phone(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    phone: &str,
-) -> Result<Option<ContactRow>, DbError> {
+pub fn find_by_phone(tx: &mut TenantTx, mode: Mode, phone: &str) -> Result<Option<ContactRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_phone(tenant, mode, phone))
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_phone(tx.tenant(), mode, phone))
     {
         return Ok(known);
     }
@@ -216,19 +204,18 @@ pub fn find_by_phone(
     // made while the table was small would read all of it otherwise.
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3 limit 1"),
-        params![tenant, mode, phone],
+        params![mode, phone],
     )
 }
 
 /// The contact with this id on the messaging channel.
 pub fn find_by_channel_user(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     user: &str,
 ) -> Result<Option<ContactRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_user(tenant, mode, user))
+        && let Some(known) = tx.known::<Option<ContactRow>>(&by_user(tx.tenant(), mode, user))
     {
         return Ok(known);
     }
@@ -236,14 +223,13 @@ pub fn find_by_channel_user(
         formatcp!(
             "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id = ?3"
         ),
-        params![tenant, mode, user],
+        params![mode, user],
     )
 }
 
 /// Writes what the messaging channel tells of a person: number, name there, id.
 pub fn set_channel(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Contact>,
     phone: Option<&str>,
     user: Option<&str>,
@@ -253,18 +239,13 @@ pub fn set_channel(
     let sql = "update contacts set phone = ?3, chatapp_user_id = ?4, chatapp_username = ?5, updated_at = ?6
         where workspace = ?1 and id = ?2 and erased_at is null";
     tx.forget_all(KNOWN);
-    tx.exec(sql, params![tenant, id, phone, user, username, now]).map(|_| ())
+    tx.exec(sql, params![id, phone, user, username, now]).map(|_| ())
 }
 
 /// The contacts with these numbers (E.164).
-pub fn find_by_phones(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    phones: &[String],
-) -> Result<Vec<ContactRow>, DbError> {
-    let mut params = vec![tenant.into(), mode.into()];
-    let list = any_of(&mut params, phones.iter().map(Value::from));
+pub fn find_by_phones(tx: &mut TenantTx, mode: Mode, phones: &[String]) -> Result<Vec<ContactRow>, DbError> {
+    let mut params = vec![mode.into()];
+    let list = tx.any_of(&mut params, phones.iter().map(Value::from));
     tx.all(
         &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"),
         &params,
@@ -273,19 +254,19 @@ pub fn find_by_phones(
 
 /// The references of some contacts.
 pub fn references(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     ids: &[Id<Contact>],
 ) -> Result<Vec<(Id<Contact>, Option<String>)>, DbError> {
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     tx.all(&format!("select id, external_ref from contacts where workspace = ?1 and id in {list}"), &params)
 }
 
 /// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too). Where this
 /// transaction has seen with many others that the number or the id on the channel is free, the row travels with theirs;
 /// if it is taken by then, the transaction runs again.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
+pub fn insert(tx: &mut TenantTx, row: &ContactRow) -> Result<bool, DbError> {
+    let tenant = tx.tenant();
     const SQL: &str = formatcp!("{} on conflict do nothing", ContactRow::INSERT);
     if tx.shared() && row.external_ref.is_none() && tx.knows_any() {
         let mut names = [
@@ -298,31 +279,30 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool,
         let free = |name: String| matches!(tx.known::<Option<ContactRow>>(&name), Some(None));
         if names.peek().is_some() && names.all(free) {
             let otherwise = DbError::Retry("a contact was made a moment ago".into());
-            tx.add_new(SQL, &row.values(tenant, row.created_at), otherwise)?;
-            know(tx, tenant, row);
+            tx.add_new(SQL, &row.values(row.created_at), otherwise)?;
+            know(tx, row);
             tx.hold(format!("fresh {}", row.id), ());
             return Ok(true);
         }
     }
     tx.forget_all(KNOWN);
-    Ok(tx.exec(SQL, &row.values(tenant, row.created_at))? > 0)
+    Ok(tx.exec(SQL, &row.values(row.created_at))? > 0)
 }
 
-/// Adds contacts whose reference and number are free. When another transaction has taken one of them, the
+/// Across workspaces: adds contacts whose reference and number are free. When another transaction has taken one of them, the
 /// transaction is to be done again.
 pub fn insert_all<'r>(
     tx: &mut Tx<'_>,
     rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>,
 ) -> Result<(), DbError> {
     tx.forget_all(KNOWN);
-    let rows = rows.into_iter().map(|(tenant, row)| row.values(tenant, row.created_at));
+    let rows = rows.into_iter().map(|(tenant, row)| row.values_of(tenant, row.created_at));
     tx.insert_new(ContactRow::INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
 
 /// Gives a contact without a reference this one, unless another contact has it. Returns whether it was given.
 pub fn adopt_reference(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     id: Id<Contact>,
     reference: &str,
@@ -332,29 +312,29 @@ pub fn adopt_reference(
     let adopted = tx.exec(
         "update contacts set external_ref = ?4, updated_at = ?5 where workspace = ?1 and id = ?3 and mode = ?2 and external_ref is null \
          and not exists (select 1 from contacts c where c.workspace = ?1 and c.mode = ?2 and c.external_ref = ?4)",
-        params![tenant, mode, id, reference, now],
+        params![mode, id, reference, now],
     )?;
     Ok(adopted > 0)
 }
 
 /// Remembers that the person was called or written to.
-pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
+pub fn touch(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
     if is_fresh(tx, id) {
         return Ok(());
     }
     let otherwise = DbError::Retry("a contact went a moment ago".into());
     tx.change(
         "update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2",
-        params![tenant, id, now],
+        params![id, now],
         otherwise,
     )
 }
 
 /// Writes what a client may change of a contact; `false` when it is gone or erased.
-pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow, now: Timestamp) -> Result<bool, DbError> {
+pub fn update(tx: &mut TenantTx, row: &ContactRow, now: Timestamp) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
     let (sql, values) = update!(
-        "contacts" set {
+        "contacts" of tenant set {
             phone: row.phone.as_deref(),
             name: row.name.as_deref(),
             email: row.email.as_deref(),
@@ -365,51 +345,43 @@ pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow, now: Timestamp)
             consent: row.consent.as_ref(),
             updated_at: now,
         }
-        where "workspace = ?1 and id = ?2 and erased_at is null", tenant, row.id
+        where "id = ?2 and erased_at is null", row.id
     );
     Ok(tx.exec(sql, &values)? > 0)
 }
 
 /// Marks a contact opted out; `false` when it was already.
-pub fn opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
+pub fn opt_out(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
     let sql = "update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 0 and erased_at is null";
-    Ok(tx.exec(sql, params![tenant, id, now])? > 0)
+    Ok(tx.exec(sql, params![id, now])? > 0)
 }
 
 /// Lifts a contact's opt-out; `false` when there was none.
-pub fn lift_opt_out(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Contact>,
-    now: Timestamp,
-) -> Result<bool, DbError> {
+pub fn lift_opt_out(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
     let sql = "update contacts set opt_out = 0, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 1 and erased_at is null";
-    Ok(tx.exec(sql, params![tenant, id, now])? > 0)
+    Ok(tx.exec(sql, params![id, now])? > 0)
 }
 
 /// Whether any call, placed or refused, was for a contact.
-pub fn has_calls(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
+pub fn has_calls(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
     let sql =
         "select 1 from calls where workspace = ?1 and mode in ('live', 'test') and contact = ?2 limit 1";
-    tx.exists(sql, params![tenant, id])
+    tx.exists(sql, params![id])
 }
 
 /// Deletes a contact; `false` when it is not there.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
     tx.forget_all(KNOWN);
-    Ok(tx.exec(
-        "delete from contacts where workspace = ?1 and id = ?2 and erased_at is null",
-        params![tenant, id],
-    )? > 0)
+    Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![id])?
+        > 0)
 }
 
 /// Empties everything personal of a contact; `false` when it is erased already. `phone_hash` and `result`
 /// (counts, JSON) remain.
 pub fn erase(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Contact>,
     phone_hash: Option<&str>,
     result: &Json,
@@ -420,14 +392,12 @@ pub fn erase(
         "update contacts set external_ref = null, phone = null, name = null, email = null, company = null, attributes = '{}', variables = '{}', \
          preferred_language = '', timezone = '', consent = null, chatapp_user_id = null, chatapp_username = null, last_contact_at = null, \
          opt_out = 1, erased_at = ?3, updated_at = ?3, phone_hash = ?4, erasure = ?5 where workspace = ?1 and id = ?2 and erased_at is null",
-        params![tenant, id, now, phone_hash, result],
+        params![id, now, phone_hash, result],
     )?;
     Ok(changed > 0)
 }
 
 /// What an earlier erasure erased.
-pub fn erasure(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Json>, DbError> {
-    Ok(tx
-        .one("select erasure from contacts where workspace = ?1 and id = ?2", params![tenant, id])?
-        .flatten())
+pub fn erasure(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<Json>, DbError> {
+    Ok(tx.one("select erasure from contacts where workspace = ?1 and id = ?2", params![id])?.flatten())
 }

@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -27,22 +27,22 @@ const HEAD: &str =
     formatcp!("select {} from decision_log_heads where workspace = ?1 and chain = ?2", HeadRow::COLUMNS);
 
 /// The head of a chain; `None` before its first row.
-pub fn head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Option<HeadRow>, DbError> {
-    tx.one(HEAD, params![tenant, strand])
+pub fn head(tx: &mut TenantTx, strand: Strand) -> Result<Option<HeadRow>, DbError> {
+    tx.one(HEAD, params![strand])
 }
 
 /// The head of a chain, locked until the transaction ends, so that one writer at a time appends.
-pub fn head_for_update(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Option<HeadRow>, DbError> {
+pub fn head_for_update(tx: &mut TenantTx, strand: Strand) -> Result<Option<HeadRow>, DbError> {
     let held = formatcp!("{HEAD} /*pg for update*/");
-    if let Some(head) = tx.one::<HeadRow>(held, params![tenant, strand])? {
+    if let Some(head) = tx.one::<HeadRow>(held, params![strand])? {
         return Ok(Some(head).filter(|head| head.head.seq > 0));
     }
     // The first writer of a chain makes the row; one that comes at the same moment waits for it here.
     tx.exec(
         "insert into decision_log_heads (workspace, chain, seq, hash, at, seal) values (?1, ?2, 0, ?3, 0, '') on conflict do nothing",
-        params![tenant, strand, &Head::default().hash],
+        params![strand, &Head::default().hash],
     )?;
-    Ok(tx.one::<HeadRow>(held, params![tenant, strand])?.filter(|head| head.head.seq > 0))
+    Ok(tx.one::<HeadRow>(held, params![strand])?.filter(|head| head.head.seq > 0))
 }
 
 /// Across workspaces: heads of all chains in the order of workspace and chain, after a place in it, at most
@@ -61,26 +61,22 @@ pub fn heads(
 }
 
 /// Writes the seal of a head anew.
-pub fn seal_head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, seal: &str) -> Result<(), DbError> {
+pub fn seal_head(tx: &mut TenantTx, strand: Strand, seal: &str) -> Result<(), DbError> {
     let sql = "update decision_log_heads set seal = ?3 where workspace = ?1 and chain = ?2";
-    tx.later(sql, params![tenant, strand, seal])
+    tx.later(sql, params![strand, seal])
 }
 
 /// The hash that the record with this number bears; `None` without such a record.
-pub fn hash_at(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, seq: u64) -> Result<Option<String>, DbError> {
+pub fn hash_at(tx: &mut TenantTx, strand: Strand, seq: u64) -> Result<Option<String>, DbError> {
     let sql = "select integrity_hash from decision_log where workspace = ?1 and chain = ?2 and seq = ?3";
-    tx.one(sql, params![tenant, strand, seq])
+    tx.one(sql, params![strand, seq])
 }
 
 /// The newest older state that the operator has accepted, with its seal.
-pub fn accepted(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    strand: Strand,
-) -> Result<Option<(Acceptance, String)>, DbError> {
+pub fn accepted(tx: &mut TenantTx, strand: Strand) -> Result<Option<(Acceptance, String)>, DbError> {
     let sql =
         "select generation, seq, hash, seal from decision_log_accepted where workspace = ?1 and chain = ?2";
-    let found: Option<(i64, i64, String, String)> = tx.one(sql, params![tenant, strand])?;
+    let found: Option<(i64, i64, String, String)> = tx.one(sql, params![strand])?;
     Ok(found.map(|(generation, seq, hash, seal)| {
         let head = Head { seq: seq.unsigned_abs(), hash };
         (Acceptance { generation: generation.unsigned_abs(), head }, seal)
@@ -89,8 +85,7 @@ pub fn accepted(
 
 /// Writes down that an older state is accepted.
 pub fn accept(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     strand: Strand,
     accepted: &Acceptance,
     seal: &str,
@@ -100,14 +95,14 @@ pub fn accept(
         "insert into decision_log_accepted (workspace, chain, generation, seq, hash, at, seal) values (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
          on conflict (workspace, chain) do update set generation = excluded.generation, seq = excluded.seq, hash = excluded.hash, at = excluded.at, \
          seal = excluded.seal",
-        params![tenant, strand, accepted.generation, accepted.head.seq, &accepted.head.hash, now, seal],
+        params![strand, accepted.generation, accepted.head.seq, &accepted.head.hash, now, seal],
     )
 }
 
 /// Writes the seal of an acceptance anew.
-pub fn accept_seal(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, seal: &str) -> Result<(), DbError> {
+pub fn accept_seal(tx: &mut TenantTx, strand: Strand, seal: &str) -> Result<(), DbError> {
     let sql = "update decision_log_accepted set seal = ?3 where workspace = ?1 and chain = ?2";
-    tx.later(sql, params![tenant, strand, seal])
+    tx.later(sql, params![strand, seal])
 }
 
 row! {
@@ -158,18 +153,17 @@ pub fn append(tx: &mut Tx<'_>, rows: &[NewRow]) -> Result<(), DbError> {
 }
 
 /// Moves the head of a chain to the newest row that was added.
-pub fn move_head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, head: &HeadRow) -> Result<(), DbError> {
+pub fn move_head(tx: &mut TenantTx, strand: Strand, head: &HeadRow) -> Result<(), DbError> {
     tx.change(
         "update decision_log_heads set seq = ?3, hash = ?4, at = ?5, seal = ?6 where workspace = ?1 and chain = ?2",
-        params![tenant, strand, head.head.seq, &head.head.hash, head.at, &head.seal],
+        params![strand, head.head.seq, &head.head.hash, head.at, &head.seal],
         DbError::Internal("the head of a chain of the decision log is gone".into()),
     )
 }
 
 /// Rows of a chain with a number above `after`, up to and with `last`, in order, at most `limit`.
 pub fn page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     strand: Strand,
     after: u64,
     last: u64,
@@ -179,15 +173,15 @@ pub fn page(
         "select {} from decision_log where workspace = ?1 and chain = ?2 and seq > ?3 and seq <= ?4 order by seq limit ?5",
         NewRow::COLUMNS
     );
-    let rows: Vec<NewRow> = tx.all(SQL, params![tenant, strand, after, last, limit])?;
+    let rows: Vec<NewRow> = tx.all(SQL, params![strand, after, last, limit])?;
     Ok(rows.into_iter().map(|row| row.row).collect())
 }
 
 /// The highest number in a chain; 0 in an empty one.
-pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<u64, DbError> {
+pub fn last_seq(tx: &mut TenantTx, strand: Strand) -> Result<u64, DbError> {
     let last = tx.one::<Option<i64>>(
         "select max(seq) from decision_log where workspace = ?1 and chain = ?2",
-        params![tenant, strand],
+        params![strand],
     )?;
     Ok(last.flatten().unwrap_or(0).max(0) as u64)
 }
@@ -195,18 +189,12 @@ pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<u64, 
 /// The number of the first row of a chain that was decided at or after `at`; one more than the last when
 /// there is none. Moments never go back along a chain, so it is found by halving, and rows need no index by
 /// time.
-fn first_from(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    strand: Strand,
-    last: u64,
-    at: Timestamp,
-) -> Result<u64, DbError> {
+fn first_from(tx: &mut TenantTx, strand: Strand, last: u64, at: Timestamp) -> Result<u64, DbError> {
     let (mut low, mut high) = (1, last.saturating_add(1));
     while low < high {
         let middle = low + (high - low) / 2;
         let sql = "select at from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 order by seq limit 1";
-        let decided = tx.one::<Timestamp>(sql, params![tenant, strand, middle])?;
+        let decided = tx.one::<Timestamp>(sql, params![strand, middle])?;
         if decided.is_none_or(|decided| decided >= at) {
             high = middle;
         } else {
@@ -219,15 +207,14 @@ fn first_from(
 /// The numbers of the first row decided at or after `from` and of the last one decided before `to`; `None`
 /// when there is none between.
 pub fn range(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     strand: Strand,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
 ) -> Result<Option<(u64, u64)>, DbError> {
-    let last = last_seq(tx, tenant, strand)?;
-    let first = from.map_or(Ok(1), |from| first_from(tx, tenant, strand, last, from))?;
-    let last = to.map_or(Ok(last), |to| first_from(tx, tenant, strand, last, to).map(|after| after - 1))?;
+    let last = last_seq(tx, strand)?;
+    let first = from.map_or(Ok(1), |from| first_from(tx, strand, last, from))?;
+    let last = to.map_or(Ok(last), |to| first_from(tx, strand, last, to).map(|after| after - 1))?;
     Ok((first <= last).then_some((first, last)))
 }
 
@@ -249,8 +236,7 @@ row! {
 
 /// Refused dials of one mode from `from` until before `to`, by day, rule and agent.
 pub fn blocked(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     is_test: bool,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
@@ -264,28 +250,26 @@ pub fn blocked(
          left join agents on agents.workspace = ?1 and agents.id = counted.agent_id order by 1, 2, 3",
         Blocked::COLUMNS
     );
-    tx.all(SQL, params![tenant, is_test, from, to])
+    tx.all(SQL, params![is_test, from, to])
 }
 
 /// What the gates said about a call or chat that began at about `near`, as its record holds it.
 pub fn gate_results(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chain: Chain,
     interaction: &str,
     near: Timestamp,
 ) -> Result<Option<String>, DbError> {
     for world in [Mode::Live, Mode::Test] {
         let strand = Strand { chain, world };
-        let Some((first, last)) =
-            range(tx, tenant, strand, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))?
+        let Some((first, last)) = range(tx, strand, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))?
         else {
             continue;
         };
         let results = tx.one(
             "select gate_results from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 and seq <= ?4 and interaction_id = ?5 \
              order by seq limit 1",
-            params![tenant, strand, first, last, interaction])?;
+            params![strand, first, last, interaction])?;
         if results.is_some() {
             return Ok(results);
         }

@@ -9,7 +9,7 @@ use domain::time::Timestamp;
 use domain::trace::TraceContext;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, places};
+use crate::db::{DbError, TenantTx, Tx, Value, places};
 use crate::events::TranscriptRef;
 use crate::params;
 
@@ -35,14 +35,13 @@ pub struct NewDelivery<'a> {
     pub lease: Option<Timestamp>,
 }
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(), DbError> {
+pub fn insert(tx: &mut TenantTx, row: NewDelivery<'_>) -> Result<(), DbError> {
     tx.add(
-        "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at, mode) \
+        "insert into deliveries (workspace, endpoint, id, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at, mode) \
          values (?1, ?2, ?3, ?4, ?5, 'pending', '', 0, ?6, 0, ?6, ?7, ?8, ?6, ?9)",
         params![
             row.endpoint,
             id_of(row.event, row.endpoint),
-            tenant,
             row.event,
             row.kind,
             row.created_at,
@@ -309,14 +308,13 @@ pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
 /// Gives up all pending deliveries among the `limit` of an endpoint below `before`, newest first. Where to go
 /// on, or `None` at the end.
 pub fn stop_page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     endpoint: Id<WebhookEndpoint>,
     before: &str,
     note: &str,
     limit: i64,
 ) -> Result<Option<String>, DbError> {
-    let oldest = tx.one(
+    let oldest = tx.unbound().one(
         "select id from deliveries where endpoint = ?1 and id < ?2 order by id desc limit 1 offset ?3",
         params![endpoint, before, limit - 1],
     )?;
@@ -324,7 +322,7 @@ pub fn stop_page(
         "update deliveries set status = 'failed', next_at = null, due_at = null, leased = 0, \
          attempts = case when attempts = '' then '' else attempts || ',' end || ?5 \
          where workspace = ?1 and endpoint = ?2 and id >= ?3 and id < ?4 and status = 'pending'",
-        params![tenant, endpoint, oldest.as_deref().unwrap_or(""), before, note],
+        params![endpoint, oldest.as_deref().unwrap_or(""), before, note],
     )?;
     Ok(oldest)
 }
@@ -373,8 +371,7 @@ pub struct Filter {
 /// the next one begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
 /// the other mode leave out: a page may be short although more follows.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     endpoint: Id<WebhookEndpoint>,
     (mode, filter): (Mode, &Filter),
     (since, before): (&str, &str),
@@ -391,11 +388,11 @@ pub fn list(
         "from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id >= ?3 and i.id < ?4{source} order by i.id desc"
     );
     let mut conditions = format!(" and d.mode = '{}'", mode.as_str());
-    let mut values = params![tenant, endpoint, since, before, limit + 1, examined].to_vec();
+    let mut values = params![endpoint, since, before, limit + 1, examined].to_vec();
     for (column, value) in [("status", filter.status.as_deref()), ("type", filter.kind.as_deref())] {
         if let Some(value) = value {
             values.push(value.into());
-            conditions += &format!(" and d.{column} = ?{}", values.len());
+            conditions += &format!(" and d.{column} = ?{}", values.len() + 1);
         }
     }
     // PostgreSQL looks by the key for each: without statistics it would join every row with every other one.
@@ -412,7 +409,7 @@ pub fn list(
         return Ok((rows, next));
     }
     let sql = format!("select i.id {walk} limit 1 offset ?5");
-    let last = tx.one(&sql, params![tenant, endpoint, since, before, examined - 1])?;
+    let last = tx.one(&sql, params![endpoint, since, before, examined - 1])?;
     Ok((rows, last))
 }
 
@@ -472,9 +469,9 @@ pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many. `table` is the whole of it or a part
 /// ([`crate::weeks`]).
 pub fn sweep(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     table: &str,
-    (tenant, endpoint): (Tenant, Id<WebhookEndpoint>),
+    endpoint: Id<WebhookEndpoint>,
     before: &str,
     limit: i64,
 ) -> Result<u64, DbError> {
@@ -483,17 +480,17 @@ pub fn sweep(
             "delete from {table} where workspace = ?1 and endpoint = ?2 and id in \
              (select id from {table} where endpoint = ?2 and id < ?3 order by id limit ?4)"
         ),
-        params![tenant, endpoint, before, limit],
+        params![endpoint, before, limit],
     )
 }
 
 /// Whether an endpoint's log has an entry below `before`. `table` is the whole of it or a part ([`crate::weeks`]).
 pub fn sweepable(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     table: &str,
-    (tenant, endpoint): (Tenant, Id<WebhookEndpoint>),
+    endpoint: Id<WebhookEndpoint>,
     before: &str,
 ) -> Result<bool, DbError> {
     let sql = format!("select 1 from {table} where workspace = ?1 and endpoint = ?2 and id < ?3 limit 1");
-    tx.exists(&sql, params![tenant, endpoint, before])
+    tx.exists(&sql, params![endpoint, before])
 }

@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -29,23 +29,22 @@ const INSERT: &str = "insert into do_not_call (workspace, phone_hash, phone, rea
 
 /// Adds a number; `false` when it is already listed.
 pub fn add(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     hash: &str,
     phone: &str,
     reason: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    tx.forget_held(&name(tenant, hash));
-    if contains(tx, tenant, hash)? {
+    tx.forget_held(&name(tx.tenant(), hash));
+    if contains(tx, hash)? {
         return Ok(false);
     }
-    let seq = hold(tx, tenant)? + 1;
-    let added = tx.exec(INSERT, params![tenant, hash, phone, reason, seq, now])?;
+    let seq = hold(tx)? + 1;
+    let added = tx.exec(INSERT, params![hash, phone, reason, seq, now])?;
     if added > 0 {
         tx.later(
             "update do_not_call_heads set last_seq = ?2, total = total + 1 where workspace = ?1",
-            params![tenant, seq],
+            params![seq],
         )?;
     }
     Ok(added > 0)
@@ -62,23 +61,23 @@ pub struct NewEntry {
     pub reason: String,
 }
 
-/// Holds the lists of several workspaces and reads at once what [`add_all`] asks for with the same numbers and the same
+/// Across workspaces: holds the lists of several and reads at once what [`add_all`] asks for with the same numbers and the same
 /// `also`. On SQLite, where a read is a call, nothing is read.
 pub fn foresee_all<'a, R>(
     tx: &mut Tx<'_>,
     lists: impl Iterator<Item = (Tenant, &'a [NewEntry])> + Clone,
-    also: impl Fn(&mut Tx<'_>, Tenant, &'a [NewEntry]) -> Result<R, DbError>,
+    also: impl Fn(&mut TenantTx, &'a [NewEntry]) -> Result<R, DbError>,
 ) -> Result<(), DbError> {
     for (tenant, _) in lists.clone() {
-        open(tx, tenant)?;
+        open(&mut tx.of(tenant))?;
     }
     tx.foresee(|tx| {
         for (tenant, _) in lists.clone() {
-            let _ = last_seq(tx, tenant);
+            let _ = last_seq(&mut tx.of(tenant));
         }
         for (tenant, entries) in lists {
-            let _ = among(tx, tenant, &hashes(entries));
-            let _ = also(tx, tenant, entries);
+            let _ = among(&mut tx.of(tenant), &hashes(entries));
+            let _ = also(&mut tx.of(tenant), entries);
         }
     })
 }
@@ -90,34 +89,33 @@ fn hashes(entries: &[NewEntry]) -> Vec<&str> {
 /// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
 /// the list is held. It is held already, and read, if this was foreseen ([`foresee_all`]).
 pub fn add_all<R>(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     entries: &[NewEntry],
     now: Timestamp,
     foreseen: bool,
-    also: impl Fn(&mut Tx<'_>) -> Result<R, DbError>,
+    also: impl Fn(&mut TenantTx) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let mut last = if foreseen { last_seq(tx, tenant)?.unwrap_or(0) } else { hold(tx, tenant)? };
+    let mut last = if foreseen { last_seq(tx)?.unwrap_or(0) } else { hold(tx)? };
     if !foreseen {
         tx.ahead(|tx| {
-            let _ = among(tx, tenant, &hashes(entries));
+            let _ = among(tx, &hashes(entries));
             let _ = also(tx);
         });
     }
     let hashes = hashes(entries);
-    let listed: BTreeSet<String> = among(tx, tenant, &hashes)?.into_iter().collect();
+    let listed: BTreeSet<String> = among(tx, &hashes)?.into_iter().collect();
     let more = also(tx)?;
     let new: Vec<bool> = entries.iter().map(|entry| !listed.contains(&entry.hash)).collect();
     let before = last;
     for entry in entries.iter().zip(&new).filter_map(|(entry, new)| new.then_some(entry)) {
         last += 1;
-        tx.forget_held(&name(tenant, &entry.hash));
-        tx.add(INSERT, params![tenant, &*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
+        tx.forget_held(&name(tx.tenant(), &entry.hash));
+        tx.add(INSERT, params![&*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
     }
     if last > before {
         tx.change(
             "update do_not_call_heads set last_seq = ?2, total = total + ?3 where workspace = ?1",
-            params![tenant, last, last - before],
+            params![last, last - before],
             DbError::Internal("the list of a workspace is gone".into()),
         )?;
     }
@@ -125,23 +123,23 @@ pub fn add_all<R>(
 }
 
 /// Holds the list: what [`contains`] says from here on stays true. Gives the place of its last entry.
-fn hold(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
-    open(tx, tenant)?;
-    Ok(last_seq(tx, tenant)?.unwrap_or(0))
+fn hold(tx: &mut TenantTx) -> Result<i64, DbError> {
+    open(tx)?;
+    Ok(last_seq(tx)?.unwrap_or(0))
 }
 
 /// Makes the list if there is none.
-fn open(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+fn open(tx: &mut TenantTx) -> Result<(), DbError> {
     tx.add(
         "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
-        params![tenant],
+        &[],
     )
 }
 
 /// The place of its last entry, which stands still from here on.
-fn last_seq(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<i64>, DbError> {
+fn last_seq(tx: &mut TenantTx) -> Result<Option<i64>, DbError> {
     let sql = "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/";
-    tx.one(sql, params![tenant])
+    tx.one(sql, &[])
 }
 
 /// Under which name this transaction knows whether a number is listed, if it was read for many.
@@ -150,31 +148,31 @@ fn name(tenant: Tenant, hash: &str) -> String {
 }
 
 /// Reads with one statement which of these numbers are listed: [`contains`] knows it until the transaction ends.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<(), DbError> {
+pub fn read_ahead(tx: &mut TenantTx, hashes: &[String]) -> Result<(), DbError> {
     if hashes.is_empty() {
         return Ok(());
     }
-    let listed = among(tx, tenant, hashes)?;
+    let listed = among(tx, hashes)?;
     for hash in hashes {
-        tx.hold(name(tenant, hash), listed.contains(hash));
+        tx.hold(name(tx.tenant(), hash), listed.contains(hash));
     }
     Ok(())
 }
 
 /// Whether a number is listed.
-pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+pub fn contains(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&name(tenant, hash))
+        && let Some(known) = tx.known(&name(tx.tenant(), hash))
     {
         return Ok(known);
     }
-    Ok(!among(tx, tenant, &[hash])?.is_empty())
+    Ok(!among(tx, &[hash])?.is_empty())
 }
 
 /// The hashes that are on the list.
-pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
+pub fn among(tx: &mut TenantTx, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     tx.all(
         &format!("select phone_hash from do_not_call where workspace = ?1 and phone_hash in {list}"),
         &params,
@@ -182,57 +180,50 @@ pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Res
 }
 
 /// The entry of a number.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<Option<EntryRow>, DbError> {
+pub fn get(tx: &mut TenantTx, hash: &str) -> Result<Option<EntryRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from do_not_call where workspace = ?1 and phone_hash = ?2"),
-        params![tenant, hash],
+        params![hash],
     )
 }
 
 /// Takes a number off; `false` when it was not listed.
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
-    tx.forget_held(&name(tenant, hash));
+pub fn remove(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
+    tx.forget_held(&name(tx.tenant(), hash));
     let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
-    tx.exists(head, params![tenant])?;
+    tx.exists(head, &[])?;
     let gone = tx.one::<i64>(
         "delete from do_not_call where workspace = ?1 and phone_hash = ?2 returning seq",
-        params![tenant, hash],
+        params![hash],
     )?;
     let Some(seq) = gone else { return Ok(false) };
-    tx.later("insert into do_not_call_gaps (workspace, seq) values (?1, ?2)", params![tenant, seq])?;
-    tx.later("update do_not_call_heads set total = total - 1 where workspace = ?1", params![tenant])?;
+    tx.later("insert into do_not_call_gaps (workspace, seq) values (?1, ?2)", params![seq])?;
+    tx.later("update do_not_call_heads set total = total - 1 where workspace = ?1", &[])?;
     Ok(true)
 }
 
 /// Forgets the number of an entry and its reason; the hash stays, so that the person is not called
 /// again. True if there was an entry.
-pub fn forget_phone(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+pub fn forget_phone(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2",
-        params![tenant, hash],
+        params![hash],
     )? > 0)
 }
 
 /// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took
 /// off, so a page is a range of them however deep it lies.
-pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    limit: i64,
-    offset: i64,
-) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let head = tx.one::<(i64, i64)>(
-        "select last_seq, total from do_not_call_heads where workspace = ?1",
-        params![tenant],
-    )?;
+pub fn list(tx: &mut TenantTx, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let head =
+        tx.one::<(i64, i64)>("select last_seq, total from do_not_call_heads where workspace = ?1", &[])?;
     let Some((last, total)) = head else { return Ok((Vec::new(), 0)) };
     let gaps: Vec<i64> =
-        tx.all("select seq from do_not_call_gaps where workspace = ?1 order by seq desc", params![tenant])?;
+        tx.all("select seq from do_not_call_gaps where workspace = ?1 order by seq desc", &[])?;
     let rows = tx.all(
         formatcp!(
             "select {COLUMNS} from do_not_call where workspace = ?1 and seq <= ?2 order by seq desc limit ?3"
         ),
-        params![tenant, position(last, offset, &gaps), limit],
+        params![position(last, offset, &gaps), limit],
     )?;
     Ok((rows, total))
 }

@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -72,16 +72,16 @@ row! {
 
 const COLUMNS: &str = DocumentRow::COLUMNS;
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<(), DbError> {
-    tx.exec(DocumentRow::INSERT, &row.values(tenant)).map(|_| ())
+pub fn insert(tx: &mut TenantTx, row: &DocumentRow) -> Result<(), DbError> {
+    tx.exec(DocumentRow::INSERT, &row.values()).map(|_| ())
 }
 
 /// Writes what changes of a document; `false` when somebody else has changed it since it was read.
-pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &mut DocumentRow) -> Result<bool, DbError> {
+pub fn save(tx: &mut TenantTx, row: &mut DocumentRow) -> Result<bool, DbError> {
     let read = row.version;
     row.version += 1;
     let (sql, values) = update!(
-        "documents" set {
+        "documents" of tenant set {
             status: row.status,
             fields: &row.fields,
             reasons: &row.reasons,
@@ -90,48 +90,39 @@ pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &mut DocumentRow) -> Result<bo
             updated_at: row.updated_at,
             version: row.version,
         }
-        where "workspace = ?1 and id = ?2 and version = ?3", tenant, row.id, read
+        where "id = ?2 and version = ?3", row.id, read
     );
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<Option<DocumentRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from documents where workspace = ?1 and id = ?2"), params![tenant, id])
+pub fn get(tx: &mut TenantTx, id: Id<Document>) -> Result<Option<DocumentRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from documents where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// One document, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Document>,
-) -> Result<Option<DocumentRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Document>) -> Result<Option<DocumentRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from documents where workspace = ?1 and id = ?2 /*pg for update*/");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The document that a chat is handing in.
-pub fn open_of_chat(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<DocumentRow>, DbError> {
+pub fn open_of_chat(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<DocumentRow>, DbError> {
     let sql =
         formatcp!("select {COLUMNS} from documents where workspace = ?1 and chat = ?2 and status = 'open'");
-    tx.one(sql, params![tenant, chat])
+    tx.one(sql, params![chat])
 }
 
 /// The newest document of a chat: that of its last upload, since another one begins only when it is not open any more.
-pub fn latest_of_chat(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    chat: Id<Chat>,
-) -> Result<Option<DocumentRow>, DbError> {
+pub fn latest_of_chat(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<DocumentRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from documents where workspace = ?1 and chat = ?2 order by id desc limit 1"
     );
-    tx.one(sql, params![tenant, chat])
+    tx.one(sql, params![chat])
 }
 
 /// Documents of a workspace, or of one of its chats, newest first: those before the id `before`, or all.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chat: Option<Id<Chat>>,
     before: Option<&str>,
     limit: i64,
@@ -145,21 +136,17 @@ pub fn list(
     // After every id.
     let before = before.unwrap_or("~");
     match chat {
-        Some(chat) => tx.all(OF_CHAT, params![tenant, chat, before, limit]),
-        None => tx.all(ALL, params![tenant, before, limit]),
+        Some(chat) => tx.all(OF_CHAT, params![chat, before, limit]),
+        None => tx.all(ALL, params![before, limit]),
     }
 }
 
 /// Documents that these people handed in, locked against other writers until the transaction ends.
-pub fn of_contacts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contacts: &[Id<Contact>],
-) -> Result<Vec<DocumentRow>, DbError> {
+pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<DocumentRow>, DbError> {
     let mut found = Vec::new();
     for some in contacts.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = Vec::new();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "select {COLUMNS} from documents where workspace = ?1 and contact in {ids} order by id /*pg for update*/"
         );
@@ -180,53 +167,53 @@ pub fn made_before(
 }
 
 /// Deletes a document with its details and its list of files.
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<(), DbError> {
-    tx.later("delete from document_parts where workspace = ?1 and document = ?2", params![tenant, id])?;
-    tx.later("delete from documents where workspace = ?1 and id = ?2", params![tenant, id])
+pub fn remove(tx: &mut TenantTx, id: Id<Document>) -> Result<(), DbError> {
+    tx.later("delete from document_parts where workspace = ?1 and document = ?2", params![id])?;
+    tx.later("delete from documents where workspace = ?1 and id = ?2", params![id])
 }
 
 /// Adds a file of a document.
-pub fn insert_part(tx: &mut Tx<'_>, tenant: Tenant, row: &PartRow) -> Result<(), DbError> {
-    tx.later(PartRow::INSERT, &row.values(tenant))
+pub fn insert_part(tx: &mut TenantTx, row: &PartRow) -> Result<(), DbError> {
+    tx.later(PartRow::INSERT, &row.values())
 }
 
 /// The files of a document, in order.
-pub fn parts(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<Vec<PartRow>, DbError> {
+pub fn parts(tx: &mut TenantTx, id: Id<Document>) -> Result<Vec<PartRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from document_parts where workspace = ?1 and document = ?2 order by seq",
         PartRow::COLUMNS
     );
-    tx.all(SQL, params![tenant, id])
+    tx.all(SQL, params![id])
 }
 
 /// Notes that an object is to be dropped at `at`, unless it is kept before; an earlier moment wins.
-pub fn owe_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) -> Result<(), DbError> {
+pub fn owe_drop(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "insert into document_drops (object, workspace, attempts, next_at) values (?2, ?1, 0, ?3)
          on conflict (object) do update set next_at = excluded.next_at where document_drops.next_at > excluded.next_at",
-        params![tenant, object, at],
+        params![object, at],
     )
 }
 
 /// Has an object that is to be dropped go at this moment at the latest. One that is not to be dropped stays.
-pub fn drop_sooner(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) -> Result<(), DbError> {
+pub fn drop_sooner(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update document_drops set next_at = ?3 where workspace = ?1 and object = ?2 and next_at > ?3",
-        params![tenant, object, at],
+        params![object, at],
     )
 }
 
 /// Forgets that an object is to be dropped: it is dropped, or it is kept. Whether that was noted.
-pub fn settle_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str) -> Result<bool, DbError> {
+pub fn settle_drop(tx: &mut TenantTx, object: &str) -> Result<bool, DbError> {
     let sql = "delete from document_drops where workspace = ?1 and object = ?2";
-    Ok(tx.exec(sql, params![tenant, object])? > 0)
+    Ok(tx.exec(sql, params![object])? > 0)
 }
 
 /// Moves the time at which an object is dropped.
-pub fn delay_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) -> Result<(), DbError> {
+pub fn delay_drop(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update document_drops set next_at = ?3 where workspace = ?1 and object = ?2",
-        params![tenant, object, at],
+        params![object, at],
     )
 }
 

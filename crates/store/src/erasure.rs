@@ -3,11 +3,11 @@
 
 use const_format::formatcp;
 use domain::ids::{Call, Chat, Contact, Event, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx};
 use crate::params;
 
 /// What stands where a number was.
@@ -32,19 +32,15 @@ row! {
 const COLUMNS: &str = CallOf::COLUMNS;
 
 /// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`].
-pub fn calls_of_contact(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contact: Id<Contact>,
-) -> Result<Vec<CallOf>, DbError> {
+pub fn calls_of_contact(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<CallOf>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
     );
-    tx.all(sql, params![tenant, contact])
+    tx.all(sql, params![contact])
 }
 
 /// Calls to a number and from it in both modes, for any contact.
-pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<CallOf>, DbError> {
+pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<CallOf>, DbError> {
     let mut calls = Vec::new();
     // One index each.
     for wanted in [
@@ -54,7 +50,7 @@ pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<
     ] {
         calls.extend(tx.all::<CallOf>(
             &format!("select {COLUMNS} from calls where workspace = ?1 and {wanted}"),
-            params![tenant, number],
+            params![number],
         )?);
     }
     Ok(calls)
@@ -62,15 +58,10 @@ pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<
 
 /// Empties everything personal in these calls; what proves that they took place (times, money, causes) stays.
 /// Those that are live are looked at again now.
-pub fn empty_calls(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    calls: &[Id<Call>],
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn empty_calls(tx: &mut TenantTx, calls: &[Id<Call>], now: Timestamp) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
-        let mut values = params![tenant, now].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = params![now].to_vec();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "update calls set to_number = case when direction = 'outbound' then '{ERASED}' else to_number end, \
              from_number = case when direction = 'inbound' then '{ERASED}' else from_number end, external_ref = null, variables = '{{}}', metadata = '{{}}', \
@@ -86,56 +77,45 @@ pub fn empty_calls(
 
 /// Events about a person that still have a payload, after `after`, at most `limit`.
 pub fn events_of_subject(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     subject: &str,
     after: &str,
     limit: i64,
 ) -> Result<Vec<Id<Event>>, DbError> {
     tx.all(
         "select id from events where workspace = ?1 and contact = ?2 and id > ?3 and envelope is not null order by id limit ?4",
-        params![tenant, subject, after, limit])
+        params![subject, after, limit])
 }
 
 /// Events about another person that contain a number.
-pub fn events_naming(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    subject: &str,
-    number: &str,
-) -> Result<Vec<Id<Event>>, DbError> {
+pub fn events_naming(tx: &mut TenantTx, subject: &str, number: &str) -> Result<Vec<Id<Event>>, DbError> {
     let sql = "select id from events where workspace = ?1 and contact = ?2 and envelope is not null \
          and (envelope like '%' || ?3 || '%' or exists (select 1 from chat_messages m where m.workspace = ?1 \
          and m.chat = substr(events.transcript, 1, ?4) and m.words like '%' || ?3 || '%'))";
     let chat = Id::<Chat>::from_bits(0).stored().len() as i64;
-    tx.all(sql, params![tenant, subject, number, chat])
+    tx.all(sql, params![subject, number, chat])
 }
 
 /// Events that tell of a call which was handed to a number.
-pub fn transfers_to(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<Id<Event>>, DbError> {
+pub fn transfers_to(tx: &mut TenantTx, number: &str) -> Result<Vec<Id<Event>>, DbError> {
     let sql = "select id from events where workspace = ?1 and type = 'call.transferred' and envelope like '%' || ?2 || '%'";
-    tx.all(sql, params![tenant, number])
+    tx.all(sql, params![number])
 }
 
 /// Empties the payload of an event.
-pub fn empty_event(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Event>) -> Result<(), DbError> {
-    tx.later("update events set envelope = null where workspace = ?1 and id = ?2", params![tenant, id])
+pub fn empty_event(tx: &mut TenantTx, id: Id<Event>) -> Result<(), DbError> {
+    tx.later("update events set envelope = null where workspace = ?1 and id = ?2", params![id])
 }
 
 /// A contact is deleted whose number lives on: its events and kept answers are found by the number's keyed
 /// hash from now on.
-pub fn hand_over(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contact: Id<Contact>,
-    phone_hash: &str,
-) -> Result<(), DbError> {
+pub fn hand_over(tx: &mut TenantTx, contact: Id<Contact>, phone_hash: &str) -> Result<(), DbError> {
     tx.later(
         "update events set contact = ?3 where workspace = ?1 and contact = ?2",
-        params![tenant, contact, phone_hash],
+        params![contact, phone_hash],
     )?;
     tx.later(
         "update idempotency_keys set contact = ?3 where workspace = ?1 and contact = ?2",
-        params![tenant, contact, phone_hash],
+        params![contact, phone_hash],
     )
 }

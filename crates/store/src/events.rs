@@ -9,7 +9,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Column, DbError, Field, Tx, Value};
+use crate::db::{Column, DbError, Field, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -90,14 +90,10 @@ impl Column for TranscriptRef {
 
 /// The words of a transcript, oldest first: who wrote them, and whether they were delivered. None are left once the person
 /// is erased or the chat deleted.
-pub fn transcript(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    of: &TranscriptRef,
-) -> Result<Vec<(Role, String, bool)>, DbError> {
+pub fn transcript(tx: &mut TenantTx, of: &TranscriptRef) -> Result<Vec<(Role, String, bool)>, DbError> {
     let messages: Vec<(i64, Role, String)> = tx.all(
         "select seq, role, words from chat_messages where workspace = ?1 and chat = ?2 and seq <= ?3 order by seq",
-        params![tenant, of.chat, of.last],
+        params![of.chat, of.last],
     )?;
     let line = |(seq, role, text): (i64, Role, String)| (role, text, of.failed.binary_search(&seq).is_err());
     Ok(messages.into_iter().map(line).collect())
@@ -122,13 +118,12 @@ pub struct NewEventRow<'a> {
 }
 
 /// Adds an event, in the trace of this transaction.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(), DbError> {
+pub fn insert(tx: &mut TenantTx, row: NewEventRow<'_>) -> Result<(), DbError> {
     let trace = tx.trace();
     tx.add(
         "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at, trace, transcript) \
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
-            tenant,
             row.id,
             row.kind,
             row.mode,
@@ -143,33 +138,27 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(
 }
 
 /// Events of a workspace after `after`, oldest first.
-pub fn list_after(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    after: &str,
-    limit: i64,
-) -> Result<Vec<EventRow>, DbError> {
+pub fn list_after(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<EventRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from events where workspace = ?1 and id > ?2 order by id limit ?3");
-    tx.all(sql, params![tenant, after, limit])
+    tx.all(sql, params![after, limit])
 }
 
 /// Events of one mode after `after` and before `before`, oldest first, and where the next page begins when
 /// this one ended for another reason than that there are no more. At most `examined` events are looked at:
 /// live events are found past those of test mode.
 pub fn page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     (after, before): (&str, &str),
     limit: i64,
     examined: i64,
 ) -> Result<(Vec<EventRow>, Option<String>), DbError> {
-    let values = params![tenant, after, before, limit, examined].to_vec();
+    let values = params![after, before, limit, examined].to_vec();
     if mode == Mode::Test {
         let sql = formatcp!(
             "select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4"
         );
-        let rows: Vec<EventRow> = tx.all(sql, &values[..4])?;
+        let rows: Vec<EventRow> = tx.all(sql, &values[..3])?;
         let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
         return Ok((rows, next));
     }
@@ -184,19 +173,19 @@ pub fn page(
     }
     let sql =
         "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
-    let next = tx.one(sql, params![tenant, after, before, examined - 1])?;
+    let next = tx.one(sql, params![after, before, examined - 1])?;
     Ok((rows, next))
 }
 
 /// Drops up to `limit` events of a workspace whose ids are below `before`; how many. `table` is the whole outbox or a
 /// part of it ([`crate::weeks`]).
-pub fn sweep(tx: &mut Tx<'_>, table: &str, tenant: Tenant, before: &str, limit: i64) -> Result<u64, DbError> {
+pub fn sweep(tx: &mut TenantTx, table: &str, before: &str, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         &format!(
             "delete from {table} where workspace = ?1 and id in \
              (select id from {table} where workspace = ?1 and id < ?2 order by id limit ?3)"
         ),
-        params![tenant, before, limit],
+        params![before, limit],
     )
 }
 
@@ -215,14 +204,9 @@ pub fn next_workspace(
 
 /// The event of a workspace, below `before`, after which new events of a mode will come: the newest of test
 /// mode, or the newest of all for live keys.
-pub fn newest(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    before: &str,
-) -> Result<Option<Id<Event>>, DbError> {
+pub fn newest(tx: &mut TenantTx, mode: Mode, before: &str) -> Result<Option<Id<Event>>, DbError> {
     let world = if mode == Mode::Test { " and mode = 'test'" } else { "" };
     let sql =
         format!("select id from events where workspace = ?1 and id < ?2{world} order by id desc limit 1");
-    tx.one(&sql, params![tenant, before])
+    tx.one(&sql, params![before])
 }

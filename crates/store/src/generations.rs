@@ -2,9 +2,7 @@
 //! number of its subject. Code that uses what the node remembers reads the number again, or has the store compare it in
 //! the transaction ([`Tx::unchanged`]). An embedded store has one node, which is told by its own commits.
 
-use domain::tenant::Tenant;
-
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, TenantTx, Tx, Value};
 
 /// The subject of all keys and of the settings of workspaces.
 const ACCESS: &str = "access";
@@ -31,18 +29,21 @@ pub fn access_changes(tx: &mut Tx<'_>) -> Result<(), DbError> {
 }
 
 /// The number of a workspace's endpoints.
-pub fn endpoints(tx: &mut Tx<'_>, tenant: Tenant) -> Result<u64, DbError> {
+pub fn endpoints(tx: &mut TenantTx) -> Result<u64, DbError> {
+    let tenant = tx.tenant();
     read(tx, tenant.into())
 }
 
 /// A workspace's endpoints change.
-pub fn endpoints_change(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), DbError> {
+pub fn endpoints_change(tx: &mut TenantTx) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     raise(tx, tenant.into())
 }
 
 /// The transaction runs again if the number of a workspace's endpoints is another one.
-pub fn endpoints_unchanged(tx: &mut Tx<'_>, tenant: Tenant, number: u64) -> Result<(), DbError> {
-    tx.unchanged(&tenant.to_string(), number)
+pub fn endpoints_unchanged(tx: &mut TenantTx, number: u64) -> Result<(), DbError> {
+    let subject = tx.tenant().to_string();
+    tx.unchanged(&subject, number)
 }
 
 /// What [`Tx::unchanged`] compares, by the engine: lists of subjects and of numbers. It divides by zero if one of

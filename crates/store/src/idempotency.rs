@@ -1,9 +1,9 @@
 //! Idempotency keys: who runs a request, and what was answered (docs/contract/README.md#idempotency).
 
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::{HOUR, Timestamp};
 
-use crate::db::{DbError, Tx, Value, column_of};
+use crate::db::{DbError, TenantTx, Tx, Value, column_of};
 use crate::params;
 
 /// How long an answer is kept.
@@ -237,15 +237,9 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError
 }
 
 /// Replaces kept answers about a person: a repeat of their requests gets this answer, and does not run again.
-pub fn redact_contact(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    contact: &str,
-    status: u16,
-    body: &str,
-) -> Result<u64, DbError> {
+pub fn redact_contact(tx: &mut TenantTx, contact: &str, status: u16, body: &str) -> Result<u64, DbError> {
     tx.exec(
         "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and body is not null",
-        params![tenant, contact, i64::from(status), body],
+        params![contact, i64::from(status), body],
     )
 }

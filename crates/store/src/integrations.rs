@@ -3,11 +3,10 @@
 use const_format::formatcp;
 use domain::ids::{Id, Integration};
 use domain::integration::{Provider, PushedCalls, Status};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -39,53 +38,45 @@ row! {
 
 const COLUMNS: &str = IntegrationRow::COLUMNS;
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(), DbError> {
-    tx.later(IntegrationRow::INSERT, &row.values(tenant))
+pub fn insert(tx: &mut TenantTx, row: &IntegrationRow) -> Result<(), DbError> {
+    tx.later(IntegrationRow::INSERT, &row.values())
 }
 
 /// The integrations of a workspace, newest first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<IntegrationRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<IntegrationRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 order by id desc");
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// How many integrations a workspace has.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from integrations where workspace = ?1";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Integration>) -> Result<Option<IntegrationRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Integration>) -> Result<Option<IntegrationRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// One integration, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Integration>,
-) -> Result<Option<IntegrationRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Integration>) -> Result<Option<IntegrationRow>, DbError> {
     let sql =
         formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2 /*pg for update*/");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The system of an integration, which then cannot be deleted until the transaction ends: what names it has
 /// to be stored in the same transaction.
-pub fn provider_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Integration>,
-) -> Result<Option<Provider>, DbError> {
+pub fn provider_of(tx: &mut TenantTx, id: Id<Integration>) -> Result<Option<Provider>, DbError> {
     let sql = "select provider from integrations where workspace = ?1 and id = ?2 /*pg for share*/";
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// Writes what changes of an integration that is held by the caller.
-pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(), DbError> {
+pub fn save(tx: &mut TenantTx, row: &IntegrationRow) -> Result<(), DbError> {
     let (sql, values) = update!(
-        "integrations" set {
+        "integrations" of tenant set {
             credentials: &row.credentials,
             token: &row.token,
             token_until: row.token_until,
@@ -96,12 +87,12 @@ pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(),
             updated_at: row.updated_at,
             version: row.version,
         }
-        where "workspace = ?1 and id = ?2", tenant, row.id
+        where "id = ?2", row.id
     );
     tx.later(sql, &values)
 }
 
 /// Deletes an integration; `false` when there is none.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Integration>) -> Result<bool, DbError> {
-    Ok(tx.exec("delete from integrations where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+pub fn delete(tx: &mut TenantTx, id: Id<Integration>) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from integrations where workspace = ?1 and id = ?2", params![id])? > 0)
 }

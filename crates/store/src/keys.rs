@@ -2,11 +2,11 @@
 
 use const_format::formatcp;
 use domain::ids::{ApiKey, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 use crate::workspaces::WorkspaceRow;
 
@@ -34,8 +34,8 @@ row! {
 
 const COLUMNS: &str = KeyRow::COLUMNS;
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &KeyRow, hash: &str) -> Result<(), DbError> {
-    tx.exec(KeyRow::INSERT, &row.values(tenant, hash)).map(|_| ())
+pub fn insert(tx: &mut TenantTx, row: &KeyRow, hash: &str) -> Result<(), DbError> {
+    tx.exec(KeyRow::INSERT, &row.values(hash)).map(|_| ())
 }
 
 /// Across workspaces: the key with this hash and its workspace, whatever their state. The secret that was
@@ -69,8 +69,7 @@ pub struct NewValue {
 
 /// Gives a key that works another value, and returns it. The value before the present one works no longer.
 pub fn rotate(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<ApiKey>,
     value: &NewValue,
     now: Timestamp,
@@ -80,29 +79,24 @@ pub fn rotate(
          hash = ?4, prefix = ?5 where workspace = ?1 and id = ?2 and revoked_at is null and (expires_at is null or expires_at > ?3) \
          returning {COLUMNS}"
     );
-    tx.one(sql, params![tenant, id, now, &value.hash, &value.prefix, value.old_until])
+    tx.one(sql, params![id, now, &value.hash, &value.prefix, value.old_until])
 }
 
 /// The keys of a workspace, newest first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<KeyRow>, DbError> {
-    tx.all(formatcp!("select {COLUMNS} from api_keys where workspace = ?1 order by id desc"), params![tenant])
+pub fn list(tx: &mut TenantTx) -> Result<Vec<KeyRow>, DbError> {
+    tx.all(formatcp!("select {COLUMNS} from api_keys where workspace = ?1 order by id desc"), &[])
 }
 
 /// Marks a key revoked (a repeat keeps the first time) and returns it.
-pub fn revoke(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ApiKey>,
-    now: Timestamp,
-) -> Result<Option<KeyRow>, DbError> {
+pub fn revoke(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<Option<KeyRow>, DbError> {
     let sql = formatcp!(
         "update api_keys set revoked_at = coalesce(revoked_at, ?3), old_hash = null, old_until = null where workspace = ?1 and id = ?2 returning {COLUMNS}"
     );
-    tx.one(sql, params![tenant, id, now])
+    tx.one(sql, params![id, now])
 }
 
 /// Whether the key still works; asked just before something irreversible happens in its name.
-pub fn is_valid(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ApiKey>, now: Timestamp) -> Result<bool, DbError> {
+pub fn is_valid(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<bool, DbError> {
     let sql = "select 1 from api_keys where workspace = ?1 and id = ?2 and revoked_at is null and (expires_at is null or expires_at > ?3)";
-    tx.exists(sql, params![tenant, id, now])
+    tx.exists(sql, params![id, now])
 }

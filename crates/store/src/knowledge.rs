@@ -7,7 +7,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -39,86 +39,78 @@ pub fn insert(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
     tx.later(BaseRow::INSERT, &row.values())
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from knowledge_bases where workspace = ?1 and id = ?2 and deleted_at is null"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// One base, held against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<KnowledgeBase>,
-) -> Result<Option<BaseRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from knowledge_bases where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Whether there is this base; it is kept from being deleted until the transaction ends.
-pub fn keep(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<bool, DbError> {
+pub fn keep(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<bool, DbError> {
     tx.exists(
         "select cast(1 as bigint) from knowledge_bases where workspace = ?1 and id = ?2 and deleted_at is null /*pg for key share*/",
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// The bases of a workspace, newest first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<BaseRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<BaseRow>, DbError> {
     tx.all(
         formatcp!(
             "select {COLUMNS} from knowledge_bases where workspace = ?1 and deleted_at is null order by id desc"
         ),
-        params![tenant],
+        &[],
     )
 }
 
 /// How many bases a workspace has.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from knowledge_bases where workspace = ?1 and deleted_at is null";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// How many passages the other bases of a workspace have.
-pub fn passages_of_others(tx: &mut Tx<'_>, tenant: Tenant, base: Id<KnowledgeBase>) -> Result<i64, DbError> {
+pub fn passages_of_others(tx: &mut TenantTx, base: Id<KnowledgeBase>) -> Result<i64, DbError> {
     let sql = "select cast(coalesce(sum(passages), 0) as bigint) from knowledge_bases \
          where workspace = ?1 and id <> ?2 and deleted_at is null";
-    Ok(tx.one(sql, params![tenant, base])?.unwrap_or(0))
+    Ok(tx.one(sql, params![base])?.unwrap_or(0))
 }
 
 /// How many agents use each base of a workspace; a base that none uses is not listed.
-pub fn agents_by_base(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<KnowledgeBase>, i64)>, DbError> {
+pub fn agents_by_base(tx: &mut TenantTx) -> Result<Vec<(Id<KnowledgeBase>, i64)>, DbError> {
     tx.all(
         "select knowledge_base, count(*) from agents \
          where workspace = ?1 and knowledge_base is not null and deleted_at is null group by knowledge_base",
-        params![tenant],
+        &[],
     )
 }
 
 /// How many agents use a base.
-pub fn agents_of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>) -> Result<i64, DbError> {
+pub fn agents_of(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<i64, DbError> {
     let sql =
         "select count(*) from agents where workspace = ?1 and knowledge_base = ?2 and deleted_at is null";
-    Ok(tx.one(sql, params![tenant, id])?.unwrap_or(0))
+    Ok(tx.one(sql, params![id])?.unwrap_or(0))
 }
 
 /// The base that an agent answers from.
-pub fn base_of_agent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    agent: Id<Agent>,
-) -> Result<Option<Id<KnowledgeBase>>, DbError> {
+pub fn base_of_agent(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<Id<KnowledgeBase>>, DbError> {
     tx.one(
         "select knowledge_base from agents \
          where workspace = ?1 and id = ?2 and knowledge_base is not null and deleted_at is null",
-        params![tenant, agent],
+        params![agent],
     )
 }
 
@@ -139,15 +131,15 @@ pub fn save(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
 }
 
 /// Deletes a base that the caller holds: no agent uses it any more. Its documents are removed later.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<KnowledgeBase>, now: Timestamp) -> Result<(), DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<KnowledgeBase>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update agents set knowledge_base = null, updated_at = ?3 \
          where workspace = ?1 and knowledge_base = ?2 and deleted_at is null",
-        params![tenant, id, now],
+        params![id, now],
     )?;
     tx.later(
         "update knowledge_bases set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, now],
+        params![id, now],
     )
 }
 
@@ -179,23 +171,18 @@ row! {
 const DOCUMENT: &str = DocumentRow::COLUMNS;
 
 /// The documents of a base, in the order in which they were added.
-pub fn documents(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-) -> Result<Vec<DocumentRow>, DbError> {
+pub fn documents(tx: &mut TenantTx, base: Id<KnowledgeBase>) -> Result<Vec<DocumentRow>, DbError> {
     tx.all(
         formatcp!(
             "select {DOCUMENT} from knowledge_documents where workspace = ?1 and base = ?2 order by id"
         ),
-        params![tenant, base],
+        params![base],
     )
 }
 
 /// The document of a base by where it came from.
 pub fn document(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     kind: SourceKind,
     source: &str,
@@ -204,7 +191,7 @@ pub fn document(
         formatcp!(
             "select {DOCUMENT} from knowledge_documents where workspace = ?1 and base = ?2 and kind = ?3 and source = ?4"
         ),
-        params![tenant, base, kind, source],
+        params![base, kind, source],
     )
 }
 
@@ -254,57 +241,41 @@ pub fn remove_passages(tx: &mut Tx<'_>, row: &DocumentRow) -> Result<(), DbError
 }
 
 /// Takes versions up to this one, and removals up to it, from their lists.
-pub fn forget_versions(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    version: i64,
-) -> Result<(), DbError> {
+pub fn forget_versions(tx: &mut TenantTx, base: Id<KnowledgeBase>, version: i64) -> Result<(), DbError> {
     for sql in [
         "delete from knowledge_versions where workspace = ?1 and base = ?2 and version <= ?3",
         "delete from knowledge_removals where workspace = ?1 and base = ?2 and version <= ?3",
     ] {
-        tx.later(sql, params![tenant, base, version])?;
+        tx.later(sql, params![base, version])?;
     }
     Ok(())
 }
 
 /// Notes a version that a base has, which the caller holds; one that is noted stays.
-pub fn insert_version(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    version: i64,
-) -> Result<(), DbError> {
+pub fn insert_version(tx: &mut TenantTx, base: Id<KnowledgeBase>, version: i64) -> Result<(), DbError> {
     tx.later(
-        "insert into knowledge_versions (base, version, workspace) values (?1, ?2, ?3) on conflict (base, version) do nothing",
-        params![base, version, tenant],
+        "insert into knowledge_versions (workspace, base, version) values (?1, ?2, ?3) on conflict (base, version) do nothing",
+        params![base, version],
     )
 }
 
 /// Whether a base had this version, as far as its versions are listed.
-pub fn had_version(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    version: i64,
-) -> Result<bool, DbError> {
+pub fn had_version(tx: &mut TenantTx, base: Id<KnowledgeBase>, version: i64) -> Result<bool, DbError> {
     tx.exists(
         "select cast(1 as bigint) from knowledge_versions where workspace = ?1 and base = ?2 and version = ?3",
-        params![tenant, base, version],
+        params![base, version],
     )
 }
 
 /// The version that a base had so many changes ago, as far as its versions are listed.
 pub fn version_before(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     changes: i64,
 ) -> Result<Option<i64>, DbError> {
     tx.one(
         "select version from knowledge_versions where workspace = ?1 and base = ?2 order by version desc limit 1 offset ?3",
-        params![tenant, base, changes],
+        params![base, changes],
     )
 }
 
@@ -325,50 +296,44 @@ row! {
 }
 
 /// Adds passages of a document.
-pub fn insert_passages(tx: &mut Tx<'_>, tenant: Tenant, rows: &[PassageRow]) -> Result<(), DbError> {
+pub fn insert_passages(tx: &mut TenantTx, rows: &[PassageRow]) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     debug_assert!(rows.iter().all(|row| row.workspace == tenant), "passages of another workspace");
-    tx.insert_all(PassageRow::INTO, rows.iter().map(PassageRow::values))
+    tx.unbound().insert_all(PassageRow::INTO, rows.iter().map(PassageRow::values))
 }
 
 /// Documents of a base that are newer than a version, oldest version first: the number of each, and how many
 /// passages it has.
 pub fn changed_documents(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     after: i64,
 ) -> Result<Vec<(i64, i64)>, DbError> {
     tx.all(
         "select number, passages from knowledge_documents where workspace = ?1 and base = ?2 and version > ?3 order by version",
-        params![tenant, base, after],
+        params![base, after],
     )
 }
 
 /// Numbers of the documents that were removed from a base after a version.
-pub fn removals(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    after: i64,
-) -> Result<Vec<i64>, DbError> {
+pub fn removals(tx: &mut TenantTx, base: Id<KnowledgeBase>, after: i64) -> Result<Vec<i64>, DbError> {
     tx.all(
         "select number from knowledge_removals where workspace = ?1 and base = ?2 and version > ?3",
-        params![tenant, base, after],
+        params![base, after],
     )
 }
 
 /// The passages of some documents, by their numbers.
 pub fn passages_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     documents: &[i64],
 ) -> Result<Vec<PassageRow>, DbError> {
     if documents.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = vec![Value::from(tenant), Value::from(base)];
-    let list = any_of(&mut values, documents.iter().map(|number| (*number).into()));
+    let mut values = vec![Value::from(base)];
+    let list = tx.any_of(&mut values, documents.iter().map(|number| (*number).into()));
     let sql = format!(
         "select {} from knowledge_passages where workspace = ?1 and base = ?2 and document in {list}",
         PassageRow::COLUMNS
@@ -395,17 +360,12 @@ row! {
 }
 
 /// Some passages of a base, by their numbers.
-pub fn found(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    numbers: &[i64],
-) -> Result<Vec<FoundRow>, DbError> {
+pub fn found(tx: &mut TenantTx, base: Id<KnowledgeBase>, numbers: &[i64]) -> Result<Vec<FoundRow>, DbError> {
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = vec![Value::from(tenant), Value::from(base)];
-    let list = any_of(&mut values, numbers.iter().map(|number| (*number).into()));
+    let mut values = vec![Value::from(base)];
+    let list = tx.any_of(&mut values, numbers.iter().map(|number| (*number).into()));
     // The base of a passage that is found may have been deleted since.
     let sql = format!(
         "select {} from knowledge_passages p join knowledge_bases b on b.id = p.base and b.deleted_at is null \

@@ -1,9 +1,10 @@
 //! The only SQL of dastak. `db` is the engine: one text of every statement for SQLite and PostgreSQL,
 //! synchronous transaction closures over one [`Tx`]. Beside it stands one file for each noun.
 //!
-//! A function about the data of a workspace takes the tenant, by itself or in a row, and has it in its query.
-//! Work that finds out whose turn it is, and look-ups by a secret, cannot: their docstrings begin with
-//! `Across workspaces:`, and a test holds every public function to one or the other.
+//! A function about the data of a workspace takes a [`TenantTx`], which gives every statement the workspace as
+//! `?1`, or a row that names its workspace. Work that finds out whose turn it is, and look-ups by a secret, cannot:
+//! they take a [`Tx`], their docstrings begin with `Across workspaces:`, and a test holds every public function to
+//! one or the other.
 
 pub mod db;
 
@@ -68,6 +69,6 @@ pub mod weeks;
 pub mod workspaces;
 
 pub use db::{
-    Column, Counter, DbError, Figure, Fold, FromRow, Must, ROWS, Settings, Store, StoreMetrics, Tx, Value,
-    WakeSet,
+    Column, Counter, DbError, Figure, Fold, FromRow, Must, OfTenant, ROWS, Settings, Store, StoreMetrics,
+    TenantTx, Tx, Value, WakeSet,
 };

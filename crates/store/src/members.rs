@@ -2,11 +2,10 @@
 
 use const_format::formatcp;
 use domain::ids::{Id, User};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -25,26 +24,21 @@ row! {
 }
 
 /// Adds a person; `false` when the address is already a member.
-pub fn insert(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    row: &MemberRow,
-    password_hash: Option<&str>,
-) -> Result<bool, DbError> {
+pub fn insert(tx: &mut TenantTx, row: &MemberRow, password_hash: Option<&str>) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict (workspace, email) do nothing", MemberRow::INSERT);
-    Ok(tx.exec(SQL, &row.values(tenant, password_hash))? > 0)
+    Ok(tx.exec(SQL, &row.values(password_hash))? > 0)
 }
 
 /// The people of a workspace.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<MemberRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<MemberRow>, DbError> {
     const SQL: &str =
         formatcp!("select {} from members where workspace = ?1 order by id", MemberRow::COLUMNS);
-    tx.all(SQL, params![tenant])
+    tx.all(SQL, &[])
 }
 
 /// One person of a workspace.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<User>) -> Result<Option<MemberRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<User>) -> Result<Option<MemberRow>, DbError> {
     const SQL: &str =
         formatcp!("select {} from members where workspace = ?1 and id = ?2", MemberRow::COLUMNS);
-    tx.one(SQL, params![tenant, id])
+    tx.one(SQL, params![id])
 }

@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -28,26 +28,25 @@ const COLUMNS: &str = NumberRow::COLUMNS;
 
 /// Gives a number to a workspace; `false` when another one (or this one) already owns it.
 pub fn insert(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Number>,
     number: &str,
     carrier: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
     let added = tx.exec(
-        "insert into numbers (id, workspace, number, status, created_at, carrier) values (?1, ?2, ?3, 'active', ?4, ?5) \
+        "insert into numbers (workspace, id, number, status, created_at, carrier) values (?1, ?2, ?3, 'active', ?4, ?5) \
          on conflict (number) where status = 'active' do nothing",
-        params![id, tenant, number, now, carrier],
+        params![id, number, now, carrier],
     )?;
     Ok(added > 0)
 }
 
 /// The active numbers of a workspace, the first one first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<NumberRow>, DbError> {
     tx.all(
         formatcp!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"),
-        params![tenant],
+        &[],
     )
 }
 
@@ -57,20 +56,20 @@ pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)
     tx.one(sql, params![number])
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Holds active numbers against their release until the transaction ends; those that are there.
-pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[String]) -> Result<Vec<String>, DbError> {
+pub fn hold(tx: &mut TenantTx, numbers: &[String]) -> Result<Vec<String>, DbError> {
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = vec![tenant.into()];
-    let list = any_of(&mut values, numbers.iter().map(Value::from));
+    let mut values = Vec::new();
+    let list = tx.any_of(&mut values, numbers.iter().map(Value::from));
     tx.all(
         &format!(
             "select number from numbers where workspace = ?1 and status = 'active' and number in {list} order by number /*pg for update*/"
@@ -80,45 +79,43 @@ pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[String]) -> Result<Vec<S
 }
 
 /// One active number, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active' /*pg for update*/"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// Sets or clears the agent that answers a number.
 pub fn set_inbound_agent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Number>,
     agent: Option<Id<Agent>>,
 ) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
-        params![tenant, id, agent])
+        params![id, agent])
 }
 
 /// Sets the carrier that calls from a number go out on; `None` for the first one. `None` when the workspace does not have
 /// the number.
 pub fn set_carrier(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Number>,
     carrier: Option<&str>,
 ) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!("update numbers set carrier = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
-        params![tenant, id, carrier])
+        params![id, carrier])
 }
 
 /// The carrier that calls from an active number of the workspace go out on; `None` for the first one.
-pub fn carrier_of(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Option<String>, DbError> {
+pub fn carrier_of(tx: &mut TenantTx, number: &str) -> Result<Option<String>, DbError> {
     let found = tx.one::<Option<String>>(
         "select carrier from numbers where workspace = ?1 and number = ?2 and status = 'active'",
-        params![tenant, number],
+        params![number],
     )?;
     Ok(found.flatten())
 }
@@ -133,24 +130,19 @@ pub fn carriers(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, DbError> {
 }
 
 /// Numbers that an agent answers.
-pub fn answered_by(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<Vec<NumberRow>, DbError> {
+pub fn answered_by(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Vec<NumberRow>, DbError> {
     tx.all(
         formatcp!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' and inbound_agent = ?2 order by id"),
-        params![tenant, agent])
+        params![agent])
 }
 
 /// Takes a number away from a workspace; `None` when the workspace does not have it.
-pub fn release(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Number>,
-    now: Timestamp,
-) -> Result<Option<NumberRow>, DbError> {
+pub fn release(tx: &mut TenantTx, id: Id<Number>, now: Timestamp) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!(
             "update numbers set status = 'released', inbound_agent = null, released_at = ?3 \
              where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"
         ),
-        params![tenant, id, now],
+        params![id, now],
     )
 }

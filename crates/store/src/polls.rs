@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx, any_of};
 use crate::params;
 
 row! {
@@ -47,16 +47,16 @@ const COLUMNS: &str = PollRow::COLUMNS;
 /// differs from what it was begins anew at the present end of the new source; otherwise nothing changes. The
 /// caller holds the stream, and wakes the job that checks.
 pub fn point(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     (integration, source): (Id<Integration>, &str),
     existing: bool,
     now: Timestamp,
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     let known: Option<(Id<Integration>, String)> = tx.one(
         "select integration, source from stream_polls where workspace = ?1 and stream = ?2 /*pg for update*/",
-        params![tenant, stream],
+        params![stream],
     )?;
     let Some(known) = known else {
         let row = PollRow {
@@ -73,14 +73,14 @@ pub fn point(
             next_at: Some(now),
             claim: 0,
         };
-        return tx.later(PollRow::INSERT, &row.values());
+        return tx.unbound().later(PollRow::INSERT, &row.values());
     };
     if known == (integration, source.to_owned()) {
         return Ok(());
     }
-    tx.later("delete from stream_rows where workspace = ?1 and stream = ?2", params![tenant, stream])?;
+    tx.later("delete from stream_rows where workspace = ?1 and stream = ?2", params![stream])?;
     let (sql, values) = update!(
-        "stream_polls" set {
+        "stream_polls" of tenant set {
             integration: integration,
             source: source,
             start_at: now,
@@ -91,53 +91,47 @@ pub fn point(
             digest: None::<&str>,
             next_at: now,
         } and "claim = claim + 1"
-        where "workspace = ?1 and stream = ?2", tenant, stream
+        where "stream = ?2", stream
     );
     tx.later(sql, &values)
 }
 
 /// Has a stream checked at once, its failures forgotten: it was paused, or had stopped with an error. The
 /// caller wakes the job that checks.
-pub fn look_again(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn look_again(tx: &mut TenantTx, stream: Id<DataStream>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update stream_polls set failures = 0, next_at = ?3 where workspace = ?1 and stream = ?2",
-        params![tenant, stream, now],
+        params![stream, now],
     )
 }
 
 /// Has the streams of an integration checked at once: it has other credentials.
 pub fn look_again_with(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     integration: Id<Integration>,
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.later(
         "update stream_polls set next_at = ?3 where workspace = ?1 and integration = ?2 and next_at is not null",
-        params![tenant, integration, now],
+        params![integration, now],
     )
 }
 
 /// Forgets a stream that is deleted.
-pub fn forget(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<(), DbError> {
+pub fn forget(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<(), DbError> {
     for sql in [
         "delete from stream_rows where workspace = ?1 and stream = ?2",
         "delete from stream_polls where workspace = ?1 and stream = ?2",
     ] {
-        tx.later(sql, params![tenant, stream])?;
+        tx.later(sql, params![stream])?;
     }
     Ok(())
 }
 
 /// Whether a stream is read with this integration.
-pub fn uses(tx: &mut Tx<'_>, tenant: Tenant, integration: Id<Integration>) -> Result<bool, DbError> {
+pub fn uses(tx: &mut TenantTx, integration: Id<Integration>) -> Result<bool, DbError> {
     let sql = "select 1 from stream_polls where workspace = ?1 and integration = ?2 limit 1";
-    tx.exists(sql, params![tenant, integration])
+    tx.exists(sql, params![integration])
 }
 
 /// Across workspaces: streams whose check is due, those that wait longest first, but none of these workspaces.
@@ -166,15 +160,14 @@ pub fn next_due(tx: &mut Tx<'_>, after: Timestamp) -> Result<Option<Timestamp>, 
     Ok(tx.one::<Option<Timestamp>>(sql, params![after])?.flatten())
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Option<PollRow>, DbError> {
+pub fn get(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Option<PollRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from stream_polls where workspace = ?1 and stream = ?2");
-    tx.one(sql, params![tenant, stream])
+    tx.one(sql, params![stream])
 }
 
 /// Takes a stream that is due, until the end of the lease; `None` when somebody else has taken it.
 pub fn claim(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     now: Timestamp,
     lease: Timestamp,
@@ -182,25 +175,20 @@ pub fn claim(
     let sql = formatcp!(
         "select {COLUMNS} from stream_polls where workspace = ?1 and stream = ?2 and next_at is not null and next_at <= ?3 /*pg for update skip locked*/"
     );
-    let Some(mut row) = tx.one::<PollRow>(sql, params![tenant, stream, now])? else { return Ok(None) };
+    let Some(mut row) = tx.one::<PollRow>(sql, params![stream, now])? else { return Ok(None) };
     row.claim += 1;
     row.next_at = Some(lease);
     tx.later(
         "update stream_polls set claim = ?3, next_at = ?4 where workspace = ?1 and stream = ?2",
-        params![tenant, stream, row.claim, lease],
+        params![stream, row.claim, lease],
     )?;
     Ok(Some(row))
 }
 
 /// Puts a check off that could not begin.
-pub fn put_off(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    until: Timestamp,
-) -> Result<(), DbError> {
+pub fn put_off(tx: &mut TenantTx, stream: Id<DataStream>, until: Timestamp) -> Result<(), DbError> {
     let sql = "update stream_polls set next_at = ?3 where workspace = ?1 and stream = ?2 and next_at < ?3";
-    tx.later(sql, params![tenant, stream, until])
+    tx.later(sql, params![stream, until])
 }
 
 /// Keeps a claim until the end of another lease; `false` when it is lost.
@@ -230,35 +218,22 @@ pub fn finish(tx: &mut Tx<'_>, row: &PollRow) -> Result<bool, DbError> {
 }
 
 /// The rows of a spreadsheet that are known.
-pub fn rows(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Vec<String>, DbError> {
+pub fn rows(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Vec<String>, DbError> {
     let sql = "select row_hash from stream_rows where workspace = ?1 and stream = ?2";
-    tx.all(sql, params![tenant, stream])
+    tx.all(sql, params![stream])
 }
 
 /// Notes rows of a spreadsheet that were not known.
-pub fn add_rows(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    hashes: &[String],
-) -> Result<(), DbError> {
-    let row = |hash| [stream.into(), hash, tenant.into()];
-    tx.insert_all(
-        "insert into stream_rows (stream, row_hash, workspace)",
-        hashes.iter().map(|hash| row(hash.into())),
-    )
+pub fn add_rows(tx: &mut TenantTx, stream: Id<DataStream>, hashes: &[String]) -> Result<(), DbError> {
+    let row = |hash: &String| [stream.into(), hash.to_owned().into()];
+    tx.insert_all("insert into stream_rows (workspace, stream, row_hash)", hashes.iter().map(row))
 }
 
 /// Forgets rows of a spreadsheet.
-pub fn remove_rows(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    hashes: &[String],
-) -> Result<(), DbError> {
+pub fn remove_rows(tx: &mut TenantTx, stream: Id<DataStream>, hashes: &[String]) -> Result<(), DbError> {
     for some in hashes.chunks(ROWS) {
-        let mut values = params![tenant, stream].to_vec();
-        let list = any_of(&mut values, some.iter().map(Into::into));
+        let mut values = params![stream].to_vec();
+        let list = tx.any_of(&mut values, some.iter().map(Into::into));
         tx.later(
             &format!("delete from stream_rows where workspace = ?1 and stream = ?2 and row_hash in {list}"),
             &values,

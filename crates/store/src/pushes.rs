@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 /// A person who came from a connected system.
@@ -63,20 +63,19 @@ pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
 
 /// The integrations of a workspace that calls are written back to and that know the person of this number.
 pub fn wanted(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_hash: &str,
 ) -> Result<Vec<(Id<Integration>, PushedCalls, String, String)>, DbError> {
     let sql = "select i.id, i.push, p.object, p.record from integration_people p join integrations i on i.id = p.integration and i.workspace = p.workspace \
          where p.workspace = ?1 and p.phone_hash = ?2 and i.push is not null order by i.id";
-    tx.all(sql, params![tenant, phone_hash])
+    tx.all(sql, params![phone_hash])
 }
 
 /// Forgets which records a person is.
-pub fn forget_people(tx: &mut Tx<'_>, tenant: Tenant, phone_hashes: &[String]) -> Result<(), DbError> {
+pub fn forget_people(tx: &mut TenantTx, phone_hashes: &[String]) -> Result<(), DbError> {
     for some in phone_hashes.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let list = any_of(&mut values, some.iter().map(Into::into));
+        let mut values = Vec::new();
+        let list = tx.any_of(&mut values, some.iter().map(Into::into));
         let sql = format!("delete from integration_people where workspace = ?1 and phone_hash in {list}");
         tx.later(&sql, &values)?;
     }
@@ -84,16 +83,12 @@ pub fn forget_people(tx: &mut Tx<'_>, tenant: Tenant, phone_hashes: &[String]) -
 }
 
 /// Forgets what an integration knows, and what it is owed.
-pub fn forget_integration(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    integration: Id<Integration>,
-) -> Result<(), DbError> {
+pub fn forget_integration(tx: &mut TenantTx, integration: Id<Integration>) -> Result<(), DbError> {
     for sql in [
         "delete from integration_people where workspace = ?1 and integration = ?2",
         "delete from integration_pushes where workspace = ?1 and integration = ?2",
     ] {
-        tx.later(sql, params![tenant, integration])?;
+        tx.later(sql, params![integration])?;
     }
     Ok(())
 }
@@ -152,10 +147,10 @@ pub fn settle(tx: &mut Tx<'_>, row: &PushRow, held: i64) -> Result<bool, DbError
 }
 
 /// Drops what is owed about these calls, whose person is erased.
-pub fn drop_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<(), DbError> {
+pub fn drop_calls(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let list = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = Vec::new();
+        let list = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!("delete from integration_pushes where workspace = ?1 and call in {list}");
         tx.later(&sql, &values)?;
     }

@@ -1,16 +1,13 @@
 //! Fixed 60-second windows of requests, shared by all nodes (docs/contract/README.md#limits). A node reserves
 //! places for the requests that wait for one, and some more while many come.
 
-use domain::tenant::Tenant;
-
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 /// Reserves up to `wanted` places of a window that allows `limit`. Returns how many places are taken now, and how
 /// many of them are new. One statement.
 pub fn reserve(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     class: &str,
     window_start: i64,
     wanted: i64,
@@ -21,14 +18,14 @@ pub fn reserve(
          on conflict (workspace, class, window_start) do update set \
          used = rate_windows.used + least(?4::bigint, greatest(?5::bigint - rate_windows.used, 0)), \
          granted = least(?4::bigint, greatest(?5::bigint - rate_windows.used, 0)) returning used, granted";
-    let taken = tx.one(sql, params![tenant, class, window_start, wanted, limit])?;
+    let taken = tx.one(sql, params![class, window_start, wanted, limit])?;
     taken.ok_or_else(|| DbError::Internal("a window of requests is missing".into()))
 }
 
 /// Drops the windows before this one.
-pub fn drop_older(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
+pub fn drop_older(tx: &mut TenantTx, class: &str, window_start: i64) -> Result<(), DbError> {
     tx.later(
         "delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3",
-        params![tenant, class, window_start],
+        params![class, window_start],
     )
 }

@@ -9,7 +9,7 @@ use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::row;
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -49,12 +49,12 @@ pub fn insert(tx: &mut Tx<'_>, row: &UploadRow) -> Result<(), DbError> {
 }
 
 /// The upload of a call, locked against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<UploadRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<UploadRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from recording_uploads where workspace = ?1 and call = ?2 /*pg for update*/"
         ),
-        params![tenant, call],
+        params![call],
     )
 }
 
@@ -111,8 +111,7 @@ pub fn next_due(tx: &mut Tx<'_>, node: &str, patience: i64) -> Result<Option<Tim
 /// The node that has the file says that it goes on holding an upload until then, and how many pieces may be in
 /// the bucket. The caller has locked the row and found that the node holds it.
 pub fn hold(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     call: Id<Call>,
     now: Timestamp,
     until: Timestamp,
@@ -120,29 +119,22 @@ pub fn hold(
 ) -> Result<(), DbError> {
     tx.later(
         "update recording_uploads set seen_at = ?3, held_until = ?4, pieces = ?5 where workspace = ?1 and call = ?2",
-        params![tenant, call, now, until, pieces],
+        params![call, now, until, pieces],
     )
 }
 
 /// Leaves an upload to the node that has the file, whose hold is over at `now` unless it is heard of.
-pub fn give_back(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    call: Id<Call>,
-    holder: &str,
-    now: Timestamp,
-) -> Result<(), DbError> {
+pub fn give_back(tx: &mut TenantTx, call: Id<Call>, holder: &str, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update recording_uploads set holder = node, held_until = ?4 where workspace = ?1 and call = ?2 and holder = ?3",
-        params![tenant, call, holder, now],
+        params![call, holder, now],
     )
 }
 
 /// Writes down how far the upload in parts has come, if the node still holds it and it is still wanted.
 /// Returns whether that is so.
 pub fn note_parts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     call: Id<Call>,
     holder: &str,
     upload: Option<&str>,
@@ -151,16 +143,16 @@ pub fn note_parts(
     let noted = tx.exec(
         "update recording_uploads set upload = ?4, tags = ?5 \
          where workspace = ?1 and call = ?2 and holder = ?3 and discarded = 0",
-        params![tenant, call, holder, upload, tags],
+        params![call, holder, upload, tags],
     )?;
     Ok(noted > 0)
 }
 
 /// Marks the uploads of these calls: nothing of them may stay.
-pub fn discard(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<(), DbError> {
+pub fn discard(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = Vec::new();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql =
             format!("update recording_uploads set discarded = 1 where workspace = ?1 and call in {ids}");
         tx.later(&sql, &values)?;
@@ -169,9 +161,9 @@ pub fn discard(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<()
 }
 
 /// Removes an upload of which nothing lies in the bucket any more, if the node still holds it.
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, holder: &str) -> Result<(), DbError> {
+pub fn remove(tx: &mut TenantTx, call: Id<Call>, holder: &str) -> Result<(), DbError> {
     tx.later(
         "delete from recording_uploads where workspace = ?1 and call = ?2 and holder = ?3",
-        params![tenant, call, holder],
+        params![call, holder],
     )
 }

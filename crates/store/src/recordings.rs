@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -36,11 +36,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &RecordingRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values())? > 0)
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"),
-        params![tenant, id],
-    )
+pub fn get(tx: &mut TenantTx, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// Across workspaces: the recording that a signed link names. The link carries no key, so its signature is the
@@ -50,52 +47,38 @@ pub fn find(tx: &mut Tx<'_>, id: Id<Recording>) -> Result<Option<RecordingRow>, 
 }
 
 /// The recording of a call.
-pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"),
-        params![tenant, call],
-    )
+pub fn of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"), params![call])
 }
 
 /// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when
 /// the recording is gone.
-pub fn keep(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Recording>,
-    bytes: i64,
-    now: Timestamp,
-) -> Result<bool, DbError> {
+pub fn keep(tx: &mut TenantTx, id: Id<Recording>, bytes: i64, now: Timestamp) -> Result<bool, DbError> {
     let kept = tx.exec(
         "update recordings set bytes = ?3, kept_at = ?4 where workspace = ?1 and id = ?2 and kept_at is null",
-        params![tenant, id, bytes, now],
+        params![id, bytes, now],
     )?;
     Ok(kept > 0)
 }
 
 /// Corrects the length of a recording that is not kept yet, milliseconds.
-pub fn set_duration(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Recording>,
-    duration_ms: i64,
-) -> Result<(), DbError> {
+pub fn set_duration(tx: &mut TenantTx, id: Id<Recording>, duration_ms: i64) -> Result<(), DbError> {
     tx.later(
         "update recordings set duration_ms = ?3 where workspace = ?1 and id = ?2 and kept_at is null",
-        params![tenant, id, duration_ms],
+        params![id, duration_ms],
     )
 }
 
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), DbError> {
-    tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
+pub fn remove(tx: &mut TenantTx, id: Id<Recording>) -> Result<(), DbError> {
+    tx.later("delete from recordings where workspace = ?1 and id = ?2", params![id])
 }
 
 /// Recordings of these calls, locked against other writers until the transaction ends.
-pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<Vec<RecordingRow>, DbError> {
+pub fn of_calls(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<Vec<RecordingRow>, DbError> {
     let mut found = Vec::new();
     for some in calls.chunks(ROWS) {
-        let mut values = params![tenant].to_vec();
-        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let mut values = Vec::new();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "select {COLUMNS} from recordings where workspace = ?1 and call in {ids} order by id /*pg for update*/"
         );

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::claims::Claimed;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 /// The id of a scheduled call.
@@ -90,35 +90,25 @@ pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
 }
 
 /// One scheduled call of one mode.
-pub fn get(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    id: ScheduledCallId,
-) -> Result<Option<ScheduledCallRow>, DbError> {
+pub fn get(tx: &mut TenantTx, mode: Mode, id: ScheduledCallId) -> Result<Option<ScheduledCallRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from scheduled_calls where workspace = ?1 and mode = ?2 and id = ?3"),
-        params![tenant, mode, id],
+        params![mode, id],
     )
 }
 
 /// One scheduled call, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: ScheduledCallId,
-) -> Result<Option<ScheduledCallRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: ScheduledCallId) -> Result<Option<ScheduledCallRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 /*pg for update*/"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// One scheduled call that is due, locked until the transaction ends; `None` when it is not due any more or
 /// another node has locked it.
 pub fn take_due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: ScheduledCallId,
     now: Timestamp,
 ) -> Result<Option<ScheduledCallRow>, DbError> {
@@ -126,13 +116,12 @@ pub fn take_due(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 and next_attempt_at is not null and next_attempt_at <= ?3 \
          /*pg for update skip locked*/"
     );
-    tx.one(sql, params![tenant, id, now])
+    tx.one(sql, params![id, now])
 }
 
 /// A page of one mode, newest first. The rows before the page are skipped in the index alone.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     status: Option<Status>,
     limit: i64,
@@ -144,9 +133,9 @@ pub fn list(
     const END: &str = "order by id desc limit ?3 offset ?4) as page) order by id desc";
     match status {
         Some(status) => {
-            tx.all(formatcp!("{OPENING} and status = ?5 {END}"), params![tenant, mode, limit, offset, status])
+            tx.all(formatcp!("{OPENING} and status = ?5 {END}"), params![mode, limit, offset, status])
         }
-        None => tx.all(formatcp!("{OPENING} {END}"), params![tenant, mode, limit, offset]),
+        None => tx.all(formatcp!("{OPENING} {END}"), params![mode, limit, offset]),
     }
 }
 
@@ -165,8 +154,8 @@ pub fn due(
 }
 
 /// Has other nodes leave a due scheduled call alone until `until`.
-pub fn claim(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, until: Timestamp) -> Result<(), DbError> {
-    CLAIMED.claim(tx, tenant, params![id], until)
+pub fn claim(tx: &mut TenantTx, id: ScheduledCallId, until: Timestamp) -> Result<(), DbError> {
+    CLAIMED.claim(tx, params![id], until)
 }
 
 /// Across workspaces: when the next one is due for somebody who has not claimed it.
@@ -175,39 +164,28 @@ pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, Db
 }
 
 /// Has up to `limit` live calls that wait for money tried now; how many.
-pub fn wake_without_money(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    now: Timestamp,
-    limit: i64,
-) -> Result<u64, DbError> {
+pub fn wake_without_money(tx: &mut TenantTx, now: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "update scheduled_calls set next_attempt_at = ?2, version = version + 1 where workspace = ?1 and id in \
          (select id from scheduled_calls where workspace = ?1 and mode = 'live' and status = 'scheduled' and call is null \
          and reason = 'insufficient_balance' and next_attempt_at > ?2 order by id limit ?3)",
-        params![tenant, now, limit],
+        params![now, limit],
     )
 }
 
 /// Up to `limit` calls of a key that wait, oldest first, locked until the transaction ends; those being dialled
 /// are left out.
-pub fn of_key(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    key: Id<ApiKey>,
-    limit: i64,
-) -> Result<Vec<ScheduledCallRow>, DbError> {
+pub fn of_key(tx: &mut TenantTx, key: Id<ApiKey>, limit: i64) -> Result<Vec<ScheduledCallRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and api_key = ?2 and status = 'scheduled' and call is null order by id limit ?3 /*pg for update*/"
     );
-    tx.all(sql, params![tenant, key, limit])
+    tx.all(sql, params![key, limit])
 }
 
 /// Everything scheduled for a person in the workspace, by number or by reference, in both modes, locked until the
 /// transaction ends.
 pub fn of_person(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     to_number: Option<&str>,
     external_ref: Option<&str>,
 ) -> Result<Vec<ScheduledCallRow>, DbError> {
@@ -215,15 +193,15 @@ pub fn of_person(
         "select {COLUMNS} from scheduled_calls where id in (select id from scheduled_calls where workspace = ?1 and to_number = ?2 \
          union select id from scheduled_calls where workspace = ?1 and external_ref = ?3) order by id /*pg for update*/"
     );
-    tx.all(sql, params![tenant, to_number, external_ref])
+    tx.all(sql, params![to_number, external_ref])
 }
 
 /// Takes the personal data out of a scheduled call; its state stays.
-pub fn redact(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<(), DbError> {
+pub fn redact(tx: &mut TenantTx, id: ScheduledCallId) -> Result<(), DbError> {
     tx.later(
         "update scheduled_calls set to_number = '[erased]', external_ref = null, variables = '{}', metadata = '{}', version = version + 1 \
          where workspace = ?1 and id = ?2",
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -238,25 +216,19 @@ row! {
 }
 
 /// Adds a decision to the timeline; the caller holds the scheduled call.
-pub fn record(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: ScheduledCallId,
-    at: Timestamp,
-    body: &Json,
-) -> Result<(), DbError> {
+pub fn record(tx: &mut TenantTx, id: ScheduledCallId, at: Timestamp, body: &Json) -> Result<(), DbError> {
     tx.later(
         "insert into scheduled_call_decisions (scheduled_call, seq, workspace, at, body) \
-         select ?1, coalesce(max(seq), 0) + 1, ?2, cast(?3 as bigint), ?4 from scheduled_call_decisions where scheduled_call = ?1",
-        params![id, tenant, at, body],
+         select ?2, coalesce(max(seq), 0) + 1, ?1, cast(?3 as bigint), ?4 from scheduled_call_decisions where scheduled_call = ?2",
+        params![id, at, body],
     )
 }
 
 /// The timeline, first decision first.
-pub fn decisions(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<Vec<DecisionRow>, DbError> {
+pub fn decisions(tx: &mut TenantTx, id: ScheduledCallId) -> Result<Vec<DecisionRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from scheduled_call_decisions where workspace = ?1 and scheduled_call = ?2 order by seq",
         DecisionRow::COLUMNS
     );
-    tx.all(SQL, params![tenant, id])
+    tx.all(SQL, params![id])
 }

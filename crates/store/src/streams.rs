@@ -13,7 +13,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, any_of};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -49,41 +49,33 @@ pub fn insert(tx: &mut Tx<'_>, row: &StreamRow, token_hash: Option<&str>) -> Res
     tx.later(StreamRow::INSERT, &row.values(token_hash))
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// One stream, locked against other writers until the transaction ends. Campaigns are locked after it.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<DataStream>,
-) -> Result<Option<StreamRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// One stream, kept from changing and from being attached until the transaction ends. Several transactions may
 /// take records at once.
-pub fn get_for_records(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<DataStream>,
-) -> Result<Option<StreamRow>, DbError> {
+pub fn get_for_records(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null /*pg for share*/"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -110,19 +102,19 @@ pub fn entrance(tx: &mut Tx<'_>, id: Id<DataStream>) -> Result<Option<EntranceRo
 }
 
 /// The streams of a workspace, newest first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<StreamRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<StreamRow>, DbError> {
     tx.all(
         formatcp!(
             "select {COLUMNS} from data_streams where workspace = ?1 and deleted_at is null order by id desc"
         ),
-        params![tenant],
+        &[],
     )
 }
 
 /// How many streams a workspace has.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from data_streams where workspace = ?1 and deleted_at is null";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// Writes what changes of a stream that is held by the caller.
@@ -144,8 +136,7 @@ pub fn save(tx: &mut Tx<'_>, row: &StreamRow) -> Result<(), DbError> {
 
 /// Replaces the token; `false` when the stream has none or is gone.
 pub fn set_token(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<DataStream>,
     token_hash: &str,
     now: Timestamp,
@@ -153,16 +144,16 @@ pub fn set_token(
     let changed = tx.exec(
         "update data_streams set token_hash = ?3, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and token_hash is not null and deleted_at is null",
-        params![tenant, id, token_hash, now],
+        params![id, token_hash, now],
     )?;
     Ok(changed > 0)
 }
 
 /// Deletes a stream; its records are removed later.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>, now: Timestamp) -> Result<(), DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<DataStream>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update data_streams set deleted_at = ?3, token_hash = null where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, now],
+        params![id, now],
     )
 }
 
@@ -205,14 +196,9 @@ pub fn attach(tx: &mut Tx<'_>, row: &AttachmentRow) -> Result<bool, DbError> {
 }
 
 /// Detaches a stream; `false` when it was not attached.
-pub fn detach(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    campaign: Id<Campaign>,
-) -> Result<bool, DbError> {
+pub fn detach(tx: &mut TenantTx, stream: Id<DataStream>, campaign: Id<Campaign>) -> Result<bool, DbError> {
     let sql = "delete from stream_campaigns where workspace = ?1 and stream = ?2 and campaign = ?3";
-    Ok(tx.exec(sql, params![tenant, stream, campaign])? > 0)
+    Ok(tx.exec(sql, params![stream, campaign])? > 0)
 }
 
 /// A campaign that a stream feeds, with what its people need.
@@ -226,7 +212,7 @@ pub struct Feed {
 }
 
 /// The campaigns that a stream feeds, in the order in which they are to be locked.
-pub fn feeds(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Vec<Feed>, DbError> {
+pub fn feeds(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Vec<Feed>, DbError> {
     const SQL: &str = formatcp!(
         "select {}, c.name, c.status, a.language from stream_campaigns s \
          join campaigns c on c.workspace = s.workspace and c.id = s.campaign and c.deleted_at is null \
@@ -234,8 +220,7 @@ pub fn feeds(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<
          where s.workspace = ?1 and s.stream = ?2 order by s.campaign",
         AttachmentRow::SELECT
     );
-    let rows: Vec<(AttachmentRow, String, CampaignStatus, Option<String>)> =
-        tx.all(SQL, params![tenant, stream])?;
+    let rows: Vec<(AttachmentRow, String, CampaignStatus, Option<String>)> = tx.all(SQL, params![stream])?;
     let feed = |(attachment, name, status, language)| Feed { attachment, name, status, language };
     Ok(rows.into_iter().map(feed).collect())
 }
@@ -252,15 +237,14 @@ pub struct Source {
 }
 
 /// The streams that feed a campaign, newest first.
-pub fn sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Source>, DbError> {
+pub fn sources(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Vec<Source>, DbError> {
     const SQL: &str = formatcp!(
         "select {}, d.name, d.kind, d.status from stream_campaigns s \
          join data_streams d on d.workspace = s.workspace and d.id = s.stream and d.deleted_at is null \
          where s.workspace = ?1 and s.campaign = ?2 order by s.stream desc",
         AttachmentRow::SELECT
     );
-    let rows: Vec<(AttachmentRow, String, StreamKind, StreamStatus)> =
-        tx.all(SQL, params![tenant, campaign])?;
+    let rows: Vec<(AttachmentRow, String, StreamKind, StreamStatus)> = tx.all(SQL, params![campaign])?;
     let source = |(attachment, name, kind, status)| Source { attachment, name, kind, status };
     Ok(rows.into_iter().map(source).collect())
 }
@@ -294,12 +278,13 @@ const LOOKED_UP: usize = 512;
 
 /// Adds records; no two have one identity. A record that the stream has already stays as it is, unless it could
 /// not be called and now can: then the new one takes its place.
-pub fn put(tx: &mut Tx<'_>, tenant: Tenant, rows: &[RecordRow]) -> Result<(), DbError> {
+pub fn put(tx: &mut TenantTx, rows: &[RecordRow]) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     debug_assert!(rows.iter().all(|row| row.workspace == tenant), "records of another workspace");
     // In one order, so that senders of the same records wait for each other and not in a circle.
     let mut rows: Vec<&RecordRow> = rows.iter().collect();
     rows.sort_unstable_by(|one, other| one.identity.cmp(&other.identity));
-    tx.insert_or(
+    tx.unbound().insert_or(
         RecordRow::INTO,
         rows.into_iter().map(RecordRow::values),
         " on conflict (stream, identity) do update set id = excluded.id, status = excluded.status, reason = excluded.reason, \
@@ -311,15 +296,14 @@ pub fn put(tx: &mut Tx<'_>, tenant: Tenant, rows: &[RecordRow]) -> Result<(), Db
 
 /// The records of a stream that have these identities, each with its identity.
 pub fn of_identities(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     identities: &[&str],
 ) -> Result<Vec<(String, Id<StreamRecord>)>, DbError> {
     let mut found = Vec::with_capacity(identities.len());
     for some in identities.chunks(LOOKED_UP) {
-        let mut values = params![tenant, stream].to_vec();
-        let any = any_of(&mut values, some.iter().map(|identity| (*identity).into()));
+        let mut values = params![stream].to_vec();
+        let any = tx.any_of(&mut values, some.iter().map(|identity| (*identity).into()));
         found.extend(tx.all::<(String, Id<StreamRecord>)>(
             &format!(
                 "select identity, id from stream_records where workspace = ?1 and stream = ?2 and identity in {any}"
@@ -332,8 +316,7 @@ pub fn of_identities(
 
 /// Records of a stream that are older than `before`, newest first.
 pub fn records(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     before: Option<Id<StreamRecord>>,
     limit: i64,
@@ -343,14 +326,13 @@ pub fn records(
         formatcp!(
             "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id < ?3 order by id desc limit ?4"
         ),
-        params![tenant, stream, before, limit],
+        params![stream, before, limit],
     )
 }
 
 /// The first and last of the newest `most` records that can be called, none of them made before `since`.
 pub fn newest_callable(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     since: Timestamp,
     most: i64,
@@ -358,24 +340,19 @@ pub fn newest_callable(
     tx.one(
         "select min(id), max(id) from (select id from stream_records where workspace = ?1 and stream = ?2 and id > ?3 \
          and status = 'accepted' and payload is not null order by id desc limit ?4) as newest having count(*) > 0",
-        params![tenant, stream, Id::<StreamRecord>::new(since.0, 0), most],
+        params![stream, Id::<StreamRecord>::new(since.0, 0), most],
     )
 }
 
 /// The newest record of a stream, whatever came of it.
-pub fn newest(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-) -> Result<Option<Id<StreamRecord>>, DbError> {
+pub fn newest(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Option<Id<StreamRecord>>, DbError> {
     let sql = "select id from stream_records where workspace = ?1 and stream = ?2 order by id desc limit 1";
-    tx.one(sql, params![tenant, stream])
+    tx.one(sql, params![stream])
 }
 
 /// Records of a stream that can be called, from the first id to the last, oldest first.
 pub fn callable(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     (from, until): (Id<StreamRecord>, Id<StreamRecord>),
     limit: i64,
@@ -385,22 +362,21 @@ pub fn callable(
             "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and id <= ?4 and status = 'accepted' \
              and payload is not null order by id limit ?5"
         ),
-        params![tenant, stream, from, until, limit],
+        params![stream, from, until, limit],
     )
 }
 
 /// Which records of a stream can still be called, from the first id to the last. They are kept from being erased until
 /// the transaction ends.
 pub fn still_callable(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     stream: Id<DataStream>,
     (from, until): (Id<StreamRecord>, Id<StreamRecord>),
 ) -> Result<HashSet<Id<StreamRecord>>, DbError> {
     let found: Vec<Id<StreamRecord>> = tx.all(
         "select id from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and id <= ?4 and status = 'accepted' \
          and payload is not null /*pg for share*/",
-        params![tenant, stream, from, until],
+        params![stream, from, until],
     )?;
     Ok(found.into_iter().collect())
 }
@@ -497,17 +473,12 @@ row! {
 }
 
 /// Where people stand on the lists of the campaigns that a stream feeds or put them on.
-pub fn listed(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    hashes: &[&str],
-) -> Result<Vec<ListedRow>, DbError> {
+pub fn listed(tx: &mut TenantTx, stream: Id<DataStream>, hashes: &[&str]) -> Result<Vec<ListedRow>, DbError> {
     if hashes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = params![tenant, stream].to_vec();
-    let any = any_of(&mut values, hashes.iter().map(|hash| (*hash).into()));
+    let mut values = params![stream].to_vec();
+    let any = tx.any_of(&mut values, hashes.iter().map(|hash| (*hash).into()));
     tx.all(
         &format!(
             "select {} from campaign_rows r join campaigns c on c.workspace = r.workspace and c.id = r.campaign and c.list = r.list \
@@ -521,35 +492,24 @@ pub fn listed(
 }
 
 /// Counts bytes of records that a stream has stored on a day.
-pub fn add_bytes(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    day: i64,
-    bytes: i64,
-) -> Result<(), DbError> {
+pub fn add_bytes(tx: &mut TenantTx, stream: Id<DataStream>, day: i64, bytes: i64) -> Result<(), DbError> {
     tx.later(
         "insert into stream_bytes (workspace, stream, day, bytes) values (?1, ?2, ?3, ?4) \
          on conflict (workspace, stream, day) do update set bytes = stream_bytes.bytes + excluded.bytes",
-        params![tenant, stream, day, bytes],
+        params![stream, day, bytes],
     )
 }
 
 /// Bytes of records that a stream has stored on a day.
-pub fn bytes_of_day(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-    day: i64,
-) -> Result<i64, DbError> {
+pub fn bytes_of_day(tx: &mut TenantTx, stream: Id<DataStream>, day: i64) -> Result<i64, DbError> {
     let sql = "select bytes from stream_bytes where workspace = ?1 and stream = ?2 and day = ?3";
-    Ok(tx.one(sql, params![tenant, stream, day])?.unwrap_or(0))
+    Ok(tx.one(sql, params![stream, day])?.unwrap_or(0))
 }
 
 /// Bytes of records that the streams of a workspace keep.
-pub fn bytes_of_workspace(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn bytes_of_workspace(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select cast(coalesce(sum(bytes), 0) as bigint) from stream_bytes where workspace = ?1";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// Across workspaces: forgets the bytes of up to `limit` days of streams before `day`: their records are emptied.
@@ -565,10 +525,10 @@ pub fn forget_bytes(tx: &mut Tx<'_>, day: i64, limit: i64) -> Result<u64, DbErro
 const EMPTY: &str = "external_id = null, phone = null, phone_hash = null, name = null, payload = null";
 
 /// Empties the records of a person; how many.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<u64, DbError> {
+pub fn erase(tx: &mut TenantTx, phone_hash: &str) -> Result<u64, DbError> {
     tx.exec(
         formatcp!("update stream_records set {EMPTY} where workspace = ?1 and phone_hash = ?2 and phone_hash is not null"),
-        params![tenant, phone_hash],
+        params![phone_hash],
     )
 }
 

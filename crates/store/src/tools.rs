@@ -2,11 +2,10 @@
 
 use const_format::formatcp;
 use domain::ids::{Id, Tool};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 row! {
@@ -27,24 +26,21 @@ row! {
 const COLUMNS: &str = ToolRow::COLUMNS;
 
 /// Adds a tool; `sealed` is its encrypted configuration.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ToolRow, sealed: &str) -> Result<(), DbError> {
-    tx.exec(ToolRow::INSERT, &row.values(tenant, sealed)).map(|_| ())
+pub fn insert(tx: &mut TenantTx, row: &ToolRow, sealed: &str) -> Result<(), DbError> {
+    tx.exec(ToolRow::INSERT, &row.values(sealed)).map(|_| ())
 }
 
 /// The tools of a workspace, the first one first.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ToolRow>, DbError> {
-    tx.all(formatcp!("select {COLUMNS} from tools where workspace = ?1 order by id"), params![tenant])
+pub fn list(tx: &mut TenantTx) -> Result<Vec<ToolRow>, DbError> {
+    tx.all(formatcp!("select {COLUMNS} from tools where workspace = ?1 order by id"), &[])
 }
 
 /// A tool and its encrypted configuration.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Tool>) -> Result<Option<(ToolRow, String)>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS}, config from tools where workspace = ?1 and id = ?2"),
-        params![tenant, id],
-    )
+pub fn get(tx: &mut TenantTx, id: Id<Tool>) -> Result<Option<(ToolRow, String)>, DbError> {
+    tx.one(formatcp!("select {COLUMNS}, config from tools where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// Deletes a tool and its configuration; `false` without one.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Tool>) -> Result<bool, DbError> {
-    Ok(tx.exec("delete from tools where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+pub fn delete(tx: &mut TenantTx, id: Id<Tool>) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from tools where workspace = ?1 and id = ?2", params![id])? > 0)
 }

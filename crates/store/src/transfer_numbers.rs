@@ -1,53 +1,43 @@
 //! Phones of staff that the operator has released from the platform registry, for transfers of one workspace.
 
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx};
 use crate::params;
 
 /// Releases a number and returns when it was first released; `None` when the workspace has `most` numbers
 /// without it. The caller holds the workspace.
-pub fn add(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    number: &str,
-    most: i64,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, DbError> {
+pub fn add(tx: &mut TenantTx, number: &str, most: i64, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     if let Some(known) = tx.one::<Timestamp>(
         "select created_at from transfer_numbers where workspace = ?1 and number = ?2",
-        params![tenant, number],
+        params![number],
     )? {
         return Ok(Some(known));
     }
-    let count =
-        tx.one::<i64>("select count(*) from transfer_numbers where workspace = ?1", params![tenant])?;
+    let count = tx.one::<i64>("select count(*) from transfer_numbers where workspace = ?1", &[])?;
     if count.unwrap_or(0) >= most {
         return Ok(None);
     }
     tx.exec(
         "insert into transfer_numbers (workspace, number, created_at) values (?1, ?2, ?3)",
-        params![tenant, number, now],
+        params![number, now],
     )?;
     Ok(Some(now))
 }
 
 /// Takes a release back; `false` when there was none.
-pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbError> {
-    Ok(tx
-        .exec("delete from transfer_numbers where workspace = ?1 and number = ?2", params![tenant, number])?
-        > 0)
+pub fn remove(tx: &mut TenantTx, number: &str) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from transfer_numbers where workspace = ?1 and number = ?2", params![number])? > 0)
 }
 
 /// Whether a number is released.
-pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbError> {
+pub fn contains(tx: &mut TenantTx, number: &str) -> Result<bool, DbError> {
     let sql = "select 1 from transfer_numbers where workspace = ?1 and number = ?2";
-    tx.exists(sql, params![tenant, number])
+    tx.exists(sql, params![number])
 }
 
 /// Every released number with its moment, in the order of their digits.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(String, Timestamp)>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<(String, Timestamp)>, DbError> {
     let sql = "select number, created_at from transfer_numbers where workspace = ?1 order by number";
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }

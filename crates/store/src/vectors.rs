@@ -5,7 +5,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -36,22 +36,20 @@ pub fn wanting(tx: &mut Tx<'_>, model: &str, limit: i64) -> Result<Vec<WantingRo
 
 /// Takes a base to work at until a moment; `false` when somebody else has it.
 pub fn claim(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     now: Timestamp,
     until: Timestamp,
 ) -> Result<bool, DbError> {
     let sql = "insert into base_vectors (base, workspace, model, version, failures, next_at) values (?2, ?1, '', 0, 0, ?4) \
                on conflict (base) do update set next_at = excluded.next_at where base_vectors.next_at <= ?3";
-    Ok(tx.exec(sql, params![tenant, base, now, until])? > 0)
+    Ok(tx.exec(sql, params![base, now, until])? > 0)
 }
 
 /// Passages of a base without a vector of this model, after a number, oldest first: the number of each, the headings
 /// that it stands under, and its words.
 pub fn missing(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     model: &str,
     after: i64,
@@ -61,14 +59,13 @@ pub fn missing(
         "select p.number, p.heading, p.content from knowledge_passages p \
          left join passage_vectors v on v.base = p.base and v.number = p.number and v.model = ?3 \
          where p.workspace = ?1 and p.base = ?2 and p.number > ?4 and v.number is null order by p.number limit ?5",
-        params![tenant, base, model, after, limit],
+        params![base, model, after, limit],
     )
 }
 
 /// Stores the vector of a passage, unless the passage is gone.
 pub fn save(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     number: i64,
     model: &str,
@@ -78,13 +75,12 @@ pub fn save(
                select p.base, p.number, p.workspace, ?4/*pg ::text*/, ?5/*pg ::bytea*/ from knowledge_passages p \
                where p.workspace = ?1 and p.base = ?2 and p.number = ?3 \
                on conflict (base, number) do update set model = excluded.model, vector = excluded.vector";
-    tx.exec(sql, params![tenant, base, number, model, vector]).map(|_| ())
+    tx.exec(sql, params![base, number, model, vector]).map(|_| ())
 }
 
 /// Lets go of a base: its passages have vectors of this model up to a version.
 pub fn complete(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     model: &str,
     version: i64,
@@ -92,14 +88,13 @@ pub fn complete(
 ) -> Result<(), DbError> {
     tx.later(
         "update base_vectors set model = ?3, version = ?4, failures = 0, next_at = ?5 where workspace = ?1 and base = ?2",
-        params![tenant, base, model, version, now],
+        params![base, model, version, now],
     )
 }
 
 /// Lets go of a base until a moment; `failed` counts a try that failed.
 pub fn put_off(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     until: Timestamp,
     failed: bool,
@@ -107,28 +102,22 @@ pub fn put_off(
     tx.later(
         "update base_vectors set next_at = ?3, failures = case when cast(?4 as bigint) = 1 then failures + 1 else 0 end \
          where workspace = ?1 and base = ?2",
-        params![tenant, base, until, i64::from(failed)],
+        params![base, until, i64::from(failed)],
     )
 }
 
 /// Up to which version of a base every passage has a vector of this model.
-pub fn complete_to(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-    model: &str,
-) -> Result<Option<i64>, DbError> {
+pub fn complete_to(tx: &mut TenantTx, base: Id<KnowledgeBase>, model: &str) -> Result<Option<i64>, DbError> {
     tx.one(
         "select v.version from base_vectors v join knowledge_bases b on b.id = v.base and b.deleted_at is null \
          where v.workspace = ?1 and v.base = ?2 and v.model = ?3",
-        params![tenant, base, model],
+        params![base, model],
     )
 }
 
 /// The vectors of the passages that a base has, after a number, in order.
 pub fn of_base(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
     model: &str,
     after: i64,
@@ -137,6 +126,6 @@ pub fn of_base(
     tx.all(
         "select v.number, v.vector from passage_vectors v join knowledge_passages p on p.base = v.base and p.number = v.number \
          where v.workspace = ?1 and v.base = ?2 and v.model = ?3 and v.number > ?4 order by v.number limit ?5",
-        params![tenant, base, model, after, limit],
+        params![base, model, after, limit],
     )
 }

@@ -3,11 +3,10 @@
 
 use const_format::formatcp;
 use domain::ids::{Id, WalletTransaction};
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Fold, Tx, Value};
+use crate::db::{Counter, DbError, Fold, TenantTx, Value};
 use crate::params;
 
 row! {
@@ -51,8 +50,8 @@ row! {
 const STATE: &str = WalletState::COLUMNS;
 
 /// The wallet as it is.
-pub fn state(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WalletState>, DbError> {
-    tx.one(formatcp!("select {STATE} from workspaces where id = ?1"), params![tenant])
+pub fn state(tx: &mut TenantTx) -> Result<Option<WalletState>, DbError> {
+    tx.one(formatcp!("select {STATE} from workspaces where id = ?1"), &[])
 }
 
 /// How far a movement may take the balance down.
@@ -66,8 +65,7 @@ pub enum Floor {
 
 /// Adds a line to the ledger and moves the balance. `None`: the floor refuses it, and nothing is written.
 pub fn post(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<WalletTransaction>,
     kind: &str,
     amount: i64,
@@ -79,8 +77,7 @@ pub fn post(
         "update workspaces set balance = balance + cast(?2 as bigint), ledger_seq = ledger_seq + 1 \
          where id = ?1 and (cast(?2 as bigint) >= 0 or cast(?3 as bigint) = 1 or balance - reserved + cast(?2 as bigint) >= 0) returning {STATE}"
     );
-    let Some(state) = tx.one::<WalletState>(sql, params![tenant, amount, i64::from(floor == Floor::None)])?
-    else {
+    let Some(state) = tx.one::<WalletState>(sql, params![amount, i64::from(floor == Floor::None)])? else {
         return Ok(None);
     };
     let entry = EntryRow {
@@ -91,7 +88,7 @@ pub fn post(
         reference: reference.into(),
         created_at: now,
     };
-    tx.later(EntryRow::INSERT, &entry.values(tenant, state.ledger_seq))?;
+    tx.later(EntryRow::INSERT, &entry.values(state.ledger_seq))?;
     Ok(Some((entry, state)))
 }
 
@@ -108,15 +105,14 @@ pub struct Settlement {
 /// Gives back the lines and holds of calls that leave them, and adds what they are charged to the ledger, all with one change
 /// of the wallet. Returns the wallet afterwards. What is charged is to be held: the balance is not asked.
 pub fn settle(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     kind: &str,
     settlement: &Settlement,
     now: Timestamp,
 ) -> Result<Option<WalletState>, DbError> {
     let Settlement { held, lines, charges } = settlement;
     if charges.is_empty() {
-        release(tx, tenant, *held, *lines)?;
+        release(tx, *held, *lines)?;
         return Ok(None);
     }
     let sum = charges.iter().fold(0i64, |sum, (_, amount, _)| sum.saturating_add(*amount));
@@ -125,7 +121,7 @@ pub fn settle(
         "update workspaces set balance = balance - cast(?2 as bigint), ledger_seq = ledger_seq + cast(?3 as bigint), \
          reserved = reserved - cast(?4 as bigint), lines = lines - cast(?5 as bigint) where id = ?1 returning {STATE}"
     );
-    let Some(state) = tx.one::<WalletState>(sql, params![tenant, sum, count, *held, *lines])? else {
+    let Some(state) = tx.one::<WalletState>(sql, params![sum, count, *held, *lines])? else {
         return Err(DbError::Internal("a charge without a workspace".into()));
     };
     let (mut balance, mut seq) = (state.balance + sum, state.ledger_seq - count);
@@ -144,7 +140,7 @@ pub fn settle(
             (entry, seq)
         })
         .collect();
-    tx.insert_all(EntryRow::INTO, entries.iter().map(|(entry, seq)| entry.values(tenant, *seq)))?;
+    tx.insert_all(EntryRow::INTO, entries.iter().map(|(entry, seq)| entry.values(*seq)))?;
     Ok(Some(state))
 }
 
@@ -152,18 +148,18 @@ pub fn settle(
 /// wallet as it was `seen` without a lock: when its price or threshold is another one by then, or less than `floor` would be
 /// left, the transaction runs again.
 pub fn settle_at_commit(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     kind: &str,
     settlement: &Settlement,
     (seen, floor): (&WalletState, i64),
     now: Timestamp,
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     let Settlement { held, lines, charges } = settlement;
     let counter = Counter::Wallet(tenant.bits());
     if charges.is_empty() {
         let folds = [Fold::Same, Fold::Sum, Fold::Sum];
-        return tx.tally(counter, RELEASE, &folds, params![tenant, *held, *lines], None);
+        return tx.tally(counter, RELEASE, &folds, params![*held, *lines], None);
     }
     let sum = charges.iter().fold(0i64, |sum, (_, amount, _)| sum.saturating_add(*amount));
     let list = |of: fn(&(Id<WalletTransaction>, i64, String)) -> Value<'static>| {
@@ -179,7 +175,6 @@ pub fn settle_at_commit(
          from paid, unnest(cast(?11 as text[]), cast(?12 as bigint[]), cast(?13 as text[])) with ordinality as r (id, amount, reference, n) \
          returning 1) select 1 / (count(*) = cast(?3 as bigint))::int from added";
     let values = [
-        tenant.into(),
         sum.into(),
         (charges.len() as i64).into(),
         (*held).into(),
@@ -200,37 +195,37 @@ pub fn settle_at_commit(
 /// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
 /// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.
-pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
-    Ok(tx.exec(HOLD, params![tenant, amount, lines])? > 0)
+pub fn hold(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<bool, DbError> {
+    Ok(tx.exec(HOLD, params![amount, lines])? > 0)
 }
 
 /// The same for a workspace that this transaction holds, and whose balance it has seen: if that does not cover it after all,
 /// the transaction fails.
-pub fn hold_covered(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {
+pub fn hold_covered(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<(), DbError> {
     let otherwise = DbError::Internal("a wallet was changed by somebody who did not hold it".into());
-    tx.change(HOLD, params![tenant, amount, lines], otherwise)
+    tx.change(HOLD, params![amount, lines], otherwise)
 }
 
 const HOLD: &str = "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
     where id = ?1 and balance - reserved >= cast(?2 as bigint)";
 
 /// Gives back the lines of calls that leave them, and what was held for them.
-pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {
-    tx.later(RELEASE, params![tenant, amount, lines])
+pub fn release(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<(), DbError> {
+    tx.later(RELEASE, params![amount, lines])
 }
 
 const RELEASE: &str = "update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - cast(?3 as bigint) where id = ?1";
 
 /// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all
 /// other holds; how many. Usually it covers all, and that is one conditional statement.
-pub fn grow(tx: &mut Tx<'_>, tenant: Tenant, amounts: &[i64]) -> Result<usize, DbError> {
+pub fn grow(tx: &mut TenantTx, amounts: &[i64]) -> Result<usize, DbError> {
     let mut covered = amounts.len();
     loop {
         let sum = amounts[..covered].iter().fold(0i64, |sum, amount| sum.saturating_add(*amount));
-        if covered == 0 || hold(tx, tenant, sum, 0)? {
+        if covered == 0 || hold(tx, sum, 0)? {
             return Ok(covered);
         }
-        let free = state(tx, tenant)?.map_or(0, |state| state.balance.saturating_sub(state.reserved));
+        let free = state(tx)?.map_or(0, |state| state.balance.saturating_sub(state.reserved));
         let fits = amounts
             .iter()
             .scan(0i64, |sum, amount| {
@@ -245,24 +240,19 @@ pub fn grow(tx: &mut Tx<'_>, tenant: Tenant, amounts: &[i64]) -> Result<usize, D
 }
 
 /// Remembers the level that `wallet.low` told last.
-pub fn set_low_level(tx: &mut Tx<'_>, tenant: Tenant, level: i64) -> Result<(), DbError> {
-    tx.later("update workspaces set low_level = ?2 where id = ?1", params![tenant, level])
+pub fn set_low_level(tx: &mut TenantTx, level: i64) -> Result<(), DbError> {
+    tx.later("update workspaces set low_level = ?2 where id = ?1", params![level])
 }
 
 /// The ledger, newest first, and how many lines it has.
-pub fn entries(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    limit: i64,
-    offset: i64,
-) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let total = tx.one("select ledger_seq from workspaces where id = ?1", params![tenant])?.unwrap_or(0);
+pub fn entries(tx: &mut TenantTx, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let total = tx.one("select ledger_seq from workspaces where id = ?1", &[])?.unwrap_or(0);
     // The position is gap-free, so a page is a range of it however deep it lies.
     let top = total - offset;
     const SQL: &str = formatcp!(
         "select {} from wallet_entries where workspace = ?1 and seq <= ?2 and seq > ?3 order by seq desc",
         EntryRow::COLUMNS
     );
-    let rows = tx.all(SQL, params![tenant, top, top - limit])?;
+    let rows = tx.all(SQL, params![top, top - limit])?;
     Ok((rows, total))
 }

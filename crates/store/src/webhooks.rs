@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -45,14 +45,14 @@ fn names(json: &Json) -> Vec<String> {
     json.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &EndpointRow) -> Result<(), DbError> {
-    tx.later(EndpointRow::INSERT, &row.values(tenant))
+pub fn insert(tx: &mut TenantTx, row: &EndpointRow) -> Result<(), DbError> {
+    tx.later(EndpointRow::INSERT, &row.values())
 }
 
 /// Writes everything that can change but the secret.
-pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &EndpointRow) -> Result<(), DbError> {
+pub fn update(tx: &mut TenantTx, row: &EndpointRow) -> Result<(), DbError> {
     let (sql, values) = update!(
-        "webhook_endpoints" set {
+        "webhook_endpoints" of tenant set {
             url: &row.url,
             events: Json::from(row.events.clone()),
             agent_ids: Json::from(row.agent_ids.clone()),
@@ -60,66 +60,56 @@ pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &EndpointRow) -> Result<(), 
             status: status(row.active),
             updated_at: row.updated_at,
         }
-        where "workspace = ?1 and id = ?2 and status <> 'deleted'", tenant, row.id
+        where "id = ?2 and status <> 'deleted'", row.id
     );
     tx.later(sql, &values)
 }
 
 /// Replaces the signing secret; whether the endpoint exists.
 pub fn set_secret(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<WebhookEndpoint>,
     sealed: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
     let sql = "update webhook_endpoints set secret = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and status <> 'deleted'";
-    Ok(tx.exec(sql, params![tenant, id, sealed, now])? > 0)
+    Ok(tx.exec(sql, params![id, sealed, now])? > 0)
 }
 
 /// Marks an endpoint as deleted and forgets where it was; whether it existed. Its log is dropped with age.
-pub fn delete(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<WebhookEndpoint>,
-    now: Timestamp,
-) -> Result<bool, DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<WebhookEndpoint>, now: Timestamp) -> Result<bool, DbError> {
     let sql = "update webhook_endpoints set status = 'deleted', url = '', description = null, secret = '', updated_at = ?3 \
          where workspace = ?1 and id = ?2 and status <> 'deleted'";
-    Ok(tx.exec(sql, params![tenant, id, now])? > 0)
+    Ok(tx.exec(sql, params![id, now])? > 0)
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted'"
     );
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// One endpoint, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<WebhookEndpoint>,
-) -> Result<Option<EndpointRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted' /*pg for update*/"
     );
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The endpoints of a workspace, newest first; there are at most 20.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<EndpointRow>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<EndpointRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from webhook_endpoints where workspace = ?1 and status <> 'deleted' order by id desc"
     );
-    tx.all(sql, params![tenant])
+    tx.all(sql, &[])
 }
 
 /// How many endpoints a workspace has.
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select count(*) from webhook_endpoints where workspace = ?1 and status <> 'deleted'";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// Across workspaces: all endpoints after `after`, deleted ones included, and whether they are deleted.
@@ -134,8 +124,8 @@ pub fn page_of_all(
 }
 
 /// Forgets a deleted endpoint that has no log any more.
-pub fn forget(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<(), DbError> {
+pub fn forget(tx: &mut TenantTx, id: Id<WebhookEndpoint>) -> Result<(), DbError> {
     let sql = "delete from webhook_endpoints where workspace = ?1 and id = ?2 and status = 'deleted' \
          and not exists (select 1 from deliveries where workspace = ?1 and endpoint = ?2)";
-    tx.exec(sql, params![tenant, id]).map(|_| ())
+    tx.exec(sql, params![id]).map(|_| ())
 }

@@ -2,12 +2,12 @@
 
 use const_format::formatcp;
 use domain::ids::{Id, Workspace};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -68,17 +68,14 @@ pub fn update(tx: &mut Tx<'_>, row: &WorkspaceRow) -> Result<(), DbError> {
     tx.exec(sql, &values).map(|_| ())
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), params![tenant])
+pub fn get(tx: &mut TenantTx) -> Result<Option<WorkspaceRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), &[])
 }
 
 /// One workspace, locked against other writers until the transaction ends. Its id never changes and it is never dropped, so
 /// rows that refer to it are added meanwhile: on PostgreSQL `for update` would make their foreign keys wait.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
-    tx.one(
-        formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for no key update*/"),
-        params![tenant],
-    )
+pub fn get_for_update(tx: &mut TenantTx) -> Result<Option<WorkspaceRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for no key update*/"), &[])
 }
 
 /// Across workspaces: all of them, newest first, older than `before`.

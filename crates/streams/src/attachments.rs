@@ -1,4 +1,4 @@
-//! Which campaigns a stream feeds (docs/contract/streams.md#attaching).
+//! Attaching streams to campaigns (docs/contract/streams.md#attaching).
 
 use api::data_streams::{AttachedHow, AttachedStream, FedCampaign, NewAttachment, StreamAttachment};
 use api::error_codes::{CHATAPP_CAMPAIGN, MAPPING_INCOMPLETE, NOT_FOUND};
@@ -12,14 +12,14 @@ use domain::stream::MAX_FIELD_NAME;
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value, json};
-use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 use store::streams::{self, AttachmentRow, Feed};
+use store::{TenantTx, Tx};
 
 use crate::{backfill, find, find_for_update};
 
-fn campaign_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
-    store::campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
+fn campaign_for_update(tx: &mut TenantTx, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+    store::campaigns::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
 fn how(row: &AttachmentRow) -> AttachedHow {
@@ -32,18 +32,14 @@ fn how(row: &AttachmentRow) -> AttachedHow {
 }
 
 /// The campaigns that a stream feeds.
-pub(crate) fn of_stream(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    stream: Id<DataStream>,
-) -> Result<Vec<FedCampaign>, Failure> {
+pub(crate) fn of_stream(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Vec<FedCampaign>, Failure> {
     let fed = |feed: Feed| FedCampaign {
         campaign_id: feed.attachment.campaign,
         how: how(&feed.attachment),
         name: feed.name,
         status: feed.status,
     };
-    Ok(streams::feeds(tx, tenant, stream)?.into_iter().map(fed).collect())
+    Ok(streams::feeds(tx, stream)?.into_iter().map(fed).collect())
 }
 
 /// `GET /v1/campaigns/{id}/streams`: newest streams first.
@@ -55,9 +51,9 @@ pub async fn of_campaign(
     tenant: Tenant,
     campaign: Id<Campaign>,
 ) -> Result<Vec<AttachedStream>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            store::campaigns::get(tx, tenant, campaign)?.ok_or_else(|| Failure::not_found("campaign"))?;
+            store::campaigns::get(tx, campaign)?.ok_or_else(|| Failure::not_found("campaign"))?;
             let attached = |source: streams::Source| AttachedStream {
                 stream_id: source.attachment.stream,
                 how: how(&source.attachment),
@@ -65,12 +61,12 @@ pub async fn of_campaign(
                 kind: source.kind,
                 status: source.status,
             };
-            Ok(streams::sources(tx, tenant, campaign)?.into_iter().map(attached).collect())
+            Ok(streams::sources(tx, campaign)?.into_iter().map(attached).collect())
         })
         .await
 }
 
-/// Refuses a mapping whose variables could not be set, or whose fields could not be there.
+/// Refuses a mapping whose variables could not be set, or whose fields could not exist.
 fn check_mapping(mapping: &Map<String, Value>) -> Result<(), Failure> {
     for (variable, field) in mapping {
         let place = format!("variableMapping.{variable}");
@@ -117,7 +113,7 @@ fn check_fed(row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
     }
 }
 
-/// `PUT /v1/campaigns/{id}/streams/{streamId}`. A repeat changes how it is attached.
+/// `PUT /v1/campaigns/{id}/streams/{streamId}`. A repeat changes the settings.
 ///
 /// # Errors
 /// 400 names the field, 400 `missing_required_variables` with `meta.missing`, 404, 409 for a campaign that cannot be
@@ -134,22 +130,22 @@ pub async fn attach(
     let found = match since {
         None => None,
         Some(since) => {
-            app.store.read(move |tx| find(tx, tenant, stream)).await?;
+            app.of(tenant).read(move |tx| find(tx, stream)).await?;
             backfill::range(app, tenant, stream, since).await?
         }
     };
     let (attached, begun) = app
         .store
         .tx(move |tx| {
-            let source = find_for_update(tx, tenant, stream)?;
-            let fed = campaign_for_update(tx, tenant, campaign)?;
+            let source = find_for_update(&mut tx.of(tenant), stream)?;
+            let fed = campaign_for_update(&mut tx.of(tenant), campaign)?;
             check_fed(&fed, context.now)?;
             let agent = match fed.agent {
-                Some(agent) => store::agents::get(tx, tenant, agent)?,
+                Some(agent) => store::agents::get(&mut tx.of(tenant), agent)?,
                 None => None,
             };
             if let Some(agent) = &agent {
-                covers(&agents::required_variables(tx, tenant, agent)?, &body.variable_mapping)?;
+                covers(&agents::required_variables(&mut tx.of(tenant), agent)?, &body.variable_mapping)?;
             }
             let attachment = AttachmentRow {
                 stream,
@@ -161,16 +157,16 @@ pub async fn attach(
                 attached_at: context.now,
             };
             if streams::attach(tx, &attachment)? {
-                store::campaigns::count_stream(tx, tenant, campaign, 1)?;
+                store::campaigns::count_stream(&mut tx.of(tenant), campaign, 1)?;
             }
-            // Records that came since the look are earlier ones, too: who comes from now on is put on the list at once. The
-            // clock of another node may be ahead, and its records then have later ids than one that is made here.
+            // Records stored since the query are earlier ones, too: later ones are put on the list at once. The clock
+            // of another node may be ahead, and its records then have later ids than one that is made here.
             let earlier = match since {
                 None => None,
                 Some(since) => {
                     let first = found.map_or_else(|| Id::new(since.0, 0), |(first, _)| first);
                     let made = context.ids.make::<StreamRecord>();
-                    let newest = streams::newest(tx, tenant, stream)?;
+                    let newest = streams::newest(&mut tx.of(tenant), stream)?;
                     Some((first, newest.map_or(made, |newest| newest.max(made))))
                 }
             };
@@ -178,7 +174,7 @@ pub async fn attach(
             if begun.is_some() {
                 tx.wake(topics::STREAMS);
             }
-            let feed = streams::feeds(tx, tenant, stream)?
+            let feed = streams::feeds(&mut tx.of(tenant), stream)?
                 .into_iter()
                 .find(|feed| feed.attachment.campaign == campaign)
                 .ok_or_else(|| Failure::internal(format!("{campaign} is not fed by {stream}")))?;
@@ -209,7 +205,7 @@ fn covers(required: &[String], mapping: &Map<String, Value>) -> Result<(), Failu
     Err(Failure::new(MAPPING_INCOMPLETE, message).with_meta(json!({"missing": missing})))
 }
 
-/// Puts people on the list of a campaign. One that was deleted at this moment takes nobody.
+/// Puts people on the list of a campaign. A deleted one accepts nobody.
 pub(crate) fn put_on_list(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -217,7 +213,7 @@ pub(crate) fn put_on_list(
     rows: Vec<NewRow>,
 ) -> Result<Vec<Option<Id<ListRow>>>, Failure> {
     let nobody = vec![None; rows.len()];
-    match list::add(tx, context, attachment.workspace, attachment.campaign, rows) {
+    match list::add(&mut tx.of(attachment.workspace), context, attachment.campaign, rows) {
         Ok(added) => Ok(added.rows),
         Err(failure) if failure.error == NOT_FOUND => Ok(nobody),
         Err(failure) => Err(failure),
@@ -235,10 +231,10 @@ pub async fn detach(
     stream: Id<DataStream>,
 ) -> Result<(), Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            find_for_update(tx, tenant, stream)?;
-            if detach_in(tx, &context, tenant, stream, campaign)? {
+            find_for_update(tx, stream)?;
+            if detach_in(tx, &context, stream, campaign)? {
                 return Ok(());
             }
             Err(Failure::not_found("attached data stream"))
@@ -246,22 +242,21 @@ pub async fn detach(
         .await
 }
 
-/// Detaches a stream that the caller holds; whether it was attached. A campaign that no stream feeds any more may
-/// be complete, so the dialler looks at it.
+/// Detaches a stream that the caller has locked; returns whether it was attached. A campaign that no stream feeds any
+/// more may be complete, so the dialler checks it.
 pub(crate) fn detach_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     stream: Id<DataStream>,
     campaign: Id<Campaign>,
 ) -> Result<bool, Failure> {
-    let Some(fed) = store::campaigns::get_for_update(tx, tenant, campaign)? else { return Ok(false) };
-    if !streams::detach(tx, tenant, stream, campaign)? {
+    let Some(fed) = store::campaigns::get_for_update(tx, campaign)? else { return Ok(false) };
+    if !streams::detach(tx, stream, campaign)? {
         return Ok(false);
     }
-    store::campaigns::count_stream(tx, tenant, campaign, -1)?;
+    store::campaigns::count_stream(tx, campaign, -1)?;
     if fed.status == CampaignStatus::Active {
-        progress::look_at(tx, tenant, campaign, context.now)?;
+        progress::look_at(tx, campaign, context.now)?;
         tx.wake(topics::DIALLER);
     }
     Ok(true)

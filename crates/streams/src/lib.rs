@@ -1,5 +1,5 @@
-//! Data streams (docs/contract/streams.md), above campaigns: what arrives from elsewhere becomes records, and
-//! people on the calling lists of the campaigns that a stream feeds.
+//! Data streams (docs/contract/streams.md), above campaigns: incoming data becomes records, and people on the calling
+//! lists of the campaigns that a stream feeds.
 
 pub mod attachments;
 pub mod backfill;
@@ -14,19 +14,19 @@ pub use retention::erase;
 
 use app::Failure;
 use domain::ids::{DataStream, Id};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::streams::StreamRow;
 
 fn missing() -> Failure {
     Failure::not_found("data stream")
 }
 
-fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
-    store::streams::get(tx, tenant, id)?.ok_or_else(missing)
+fn find(tx: &mut TenantTx, id: Id<DataStream>) -> Result<StreamRow, Failure> {
+    store::streams::get(tx, id)?.ok_or_else(missing)
 }
 
 /// A stream, held against other writers until the transaction ends.
-fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
-    store::streams::get_for_update(tx, tenant, id)?.ok_or_else(missing)
+fn find_for_update(tx: &mut TenantTx, id: Id<DataStream>) -> Result<StreamRow, Failure> {
+    store::streams::get_for_update(tx, id)?.ok_or_else(missing)
 }

@@ -12,8 +12,8 @@ use store::{Tx, streams};
 
 use crate::find;
 
-/// `GET /v1/data-streams/{id}/records`: a page before a point, newest first, and where the next one begins.
-/// `before` is what an earlier page gave: the stream and the last record.
+/// `GET /v1/data-streams/{id}/records`: a page before a position, newest first, and where the next one begins. `before`
+/// is from an earlier page: the stream and the last record.
 ///
 /// # Errors
 /// 404, 400 `invalid_cursor`.
@@ -26,15 +26,15 @@ pub async fn list(
 ) -> Result<(Vec<RecordView>, Option<String>), Failure> {
     let before = before.map(|before| read_point(stream, &before)).transpose()?;
     let page = app.store.read(move |tx| {
-        find(tx, tenant, stream)?;
+        find(&mut tx.of(tenant), stream)?;
         let read = |tx: &mut Tx<'_>, limit: i64, below: Option<&str>| {
             let below = below.map_or(Ok(before), |id| id.parse().map(Some));
             let below = below.map_err(|_| Failure::internal("a record's id is none"))?;
-            let rows = streams::records(tx, tenant, stream, below, limit)?;
+            let rows = streams::records(&mut tx.of(tenant), stream, below, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
             let hashes: Vec<&str> = rows.iter().filter_map(|row| row.phone_hash.as_deref()).collect();
             let mut listed: HashMap<String, Vec<RecordCampaign>> = HashMap::new();
-            for row in streams::listed(tx, tenant, stream, &hashes)? {
+            for row in streams::listed(&mut tx.of(tenant), stream, &hashes)? {
                 listed
                     .entry(row.phone_hash)
                     .or_default()

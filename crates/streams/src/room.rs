@@ -1,5 +1,4 @@
-//! How much may be stored of what streams receive (docs/contract/streams.md#limits). A token of a stream may stand in a page
-//! of the web, where anybody finds it.
+//! Storage limits of streams (docs/contract/streams.md#limits). A token of a stream may be in a public web page.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,16 +10,16 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use store::streams;
 
-/// How long what a workspace has stored counts as known on a node.
+/// How long the stored bytes of a workspace are cached on a node.
 const KNOWN: i64 = 10 * SECOND;
-/// Workspaces that a node remembers.
+/// Workspaces in the cache of a node.
 const REMEMBERED: usize = 10_000;
 
-/// What the streams of workspaces have stored, as this node last saw it.
+/// The cached bytes of workspaces' streams.
 #[derive(Default)]
 struct Fill(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
 
-/// The day of a moment, in days since 1970 (UTC).
+/// The day of a time, in days since 1970 (UTC).
 #[must_use]
 pub fn day_of(moment: Timestamp) -> i64 {
     moment.0.div_euclid(DAY)
@@ -34,7 +33,7 @@ pub async fn room(app: &App, tenant: Tenant, stream: Id<DataStream>, more: usize
     let limits = &app.config.limits;
     let (now, more) = (app.clock.now(), i64::try_from(more).unwrap_or(i64::MAX));
     let today = day_of(now);
-    let stored = app.store.read(move |tx| streams::bytes_of_day(tx, tenant, stream, today)).await?;
+    let stored = app.of(tenant).read(move |tx| streams::bytes_of_day(tx, stream, today)).await?;
     if stored.saturating_add(more) > limits.stream_bytes_per_day {
         let wait = ((today + 1) * DAY - now.0 + SECOND - 1) / SECOND;
         let most = limits.stream_bytes_per_day >> 20;
@@ -58,7 +57,7 @@ async fn in_all(app: &App, tenant: Tenant, now: Timestamp) -> Result<i64, Failur
     if let Some((_, bytes)) = known.filter(|(at, _)| (0..KNOWN).contains(&(now.0 - at.0))) {
         return Ok(bytes);
     }
-    let bytes = app.store.read(move |tx| streams::bytes_of_workspace(tx, tenant)).await?;
+    let bytes = app.of(tenant).read(move |tx| streams::bytes_of_workspace(tx)).await?;
     let mut fill = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
     if fill.len() >= REMEMBERED {
         fill.clear();

@@ -1,4 +1,4 @@
-//! Streams: making, changing and deleting them, their tokens (docs/contract/streams.md#streams).
+//! Streams: creating, changing and deleting them, their tokens (docs/contract/streams.md#streams).
 
 use api::data_streams::{
     CreatedDataStream, DataStream as StreamView, DataStreamChange, DataStreamDetail, DataStreamToken,
@@ -11,16 +11,16 @@ use domain::stream::{Config, FieldMap, Kind, Status};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 use store::streams::{self, StreamRow};
-use store::{Tx, integrations, polls};
+use store::{TenantTx, Tx, integrations, polls};
 
 use crate::{attachments, find, find_for_update, missing};
 
 /// Random characters of a token: 160 bits.
 const TOKEN_LENGTH: usize = 32;
-/// The feature of a plan that CRMs and stores need.
+/// The plan feature that CRMs and shops need.
 const CRM: &str = "crmIntegrations";
 
-/// Where records are sent with a stream's token.
+/// The URL for records with a stream's token.
 fn ingest_url(app: &App, id: Id<DataStream>) -> String {
     format!("{}/ingest/streams/{id}", app.config.public_url.trim_end_matches('/'))
 }
@@ -53,17 +53,16 @@ fn check_config(kind: Kind, given: &Map<String, Value>) -> Result<Config, Failur
 }
 
 /// Refuses a kind that the workspace's plan does not include.
-fn check_plan(tx: &mut Tx<'_>, tenant: Tenant, kind: Kind) -> Result<(), Failure> {
-    if !kind.needs_crm() || access::feature_on(&access::workspace(tx, tenant)?, CRM) {
+fn check_plan(tx: &mut TenantTx, kind: Kind) -> Result<(), Failure> {
+    if !kind.needs_crm() || access::feature_on(&access::workspace(tx)?, CRM) {
         return Ok(());
     }
     Err(Failure::new(PLAN_FEATURE_LOCKED, format!("{CRM} is off for this workspace")))
 }
 
-/// The account that a stream of this kind reads with, kept from being deleted.
+/// The account of a stream of this kind, locked against deletion.
 fn check_integration(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     kind: Kind,
     given: Option<&str>,
 ) -> Result<Option<Id<Integration>>, Failure> {
@@ -77,7 +76,7 @@ fn check_integration(
         (Some(provider), Some(text)) => {
             let id: Option<Id<Integration>> = text.parse().ok();
             let known = match id {
-                Some(id) => integrations::provider_of(tx, tenant, id)?,
+                Some(id) => integrations::provider_of(tx, id)?,
                 None => None,
             };
             if known == Some(provider) {
@@ -88,30 +87,30 @@ fn check_integration(
     }
 }
 
-/// What is read there, as one text: with another one, a stream begins anew.
+/// The source as one text: if it changes, a stream starts again.
 fn source_of(row: &StreamRow) -> String {
     let named = ["spreadsheetId", "sheetName", "lifecycleStage", "object", "module"];
     let parts = named.iter().filter_map(|name| Some(format!("{name}={}", row.config.fields().get(*name)?)));
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Tells the checks what a stream is read from.
+/// Updates the polling of a stream.
 fn point(tx: &mut Tx<'_>, context: &Context, row: &StreamRow) -> Result<(), Failure> {
     let Some(integration) = row.integration else { return Ok(()) };
     let existing = row.config.fields().get("includeExisting") == Some(&Value::Bool(true));
-    polls::point(tx, row.workspace, row.id, (integration, &source_of(row)), existing, context.now)?;
+    polls::point(&mut tx.of(row.workspace), row.id, (integration, &source_of(row)), existing, context.now)?;
     tx.wake(topics::STREAMS);
     Ok(())
 }
 
 fn detail(tx: &mut Tx<'_>, row: StreamRow, url: String) -> Result<DataStreamDetail, Failure> {
-    let campaigns = attachments::of_stream(tx, row.workspace, row.id)?;
+    let campaigns = attachments::of_stream(&mut tx.of(row.workspace), row.id)?;
     Ok(DataStreamDetail { stream: view(row, url), campaigns })
 }
 
 /// `GET /v1/data-streams`: all of them, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure> {
-    let rows = app.store.read(move |tx| streams::list(tx, tenant)).await?;
+    let rows = app.of(tenant).read(move |tx| streams::list(tx)).await?;
     Ok(rows.into_iter().map(|row| (ingest_url(app, row.id), row)).map(|(url, row)| view(row, url)).collect())
 }
 
@@ -121,9 +120,9 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure>
 /// 404.
 pub async fn get(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<DataStreamDetail, Failure> {
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             detail(tx, row, url.clone())
         })
         .await
@@ -139,10 +138,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
     let token = (body.kind == Kind::Webhook).then(|| new_token(app));
     let id = context.ids.make();
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            check_plan(tx, tenant, body.kind)?;
-            let integration = check_integration(tx, tenant, body.kind, body.integration_id.as_deref())?;
+            check_plan(tx, body.kind)?;
+            let integration = check_integration(tx, body.kind, body.integration_id.as_deref())?;
             let row = StreamRow {
                 id,
                 workspace: tenant,
@@ -158,8 +157,8 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
                 version: 0,
             };
             // Holding the workspace makes the count exact.
-            access::workspace_for_update(tx, tenant)?;
-            if streams::count(tx, tenant)? >= MAX_STREAMS {
+            access::workspace_for_update(tx)?;
+            if streams::count(tx)? >= MAX_STREAMS {
                 return Err(Failure::plain(STREAM_LIMIT));
             }
             streams::insert(tx, &row, token.as_ref().map(|(_, hash)| hash.as_str()))?;
@@ -182,9 +181,9 @@ pub async fn update(
 ) -> Result<DataStreamDetail, Failure> {
     let context = app.context();
     let url = ingest_url(app, id);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
             let change = change.clone();
             row.name = change.name.unwrap_or(row.name);
             if let Some(map) = change.field_map {
@@ -194,14 +193,14 @@ pub async fn update(
                 row.config = check_config(row.kind, &row.config.changed(config))?;
             }
             if let Some(given) = &change.integration_id {
-                row.integration = check_integration(tx, tenant, row.kind, Some(given))?;
+                row.integration = check_integration(tx, row.kind, Some(given))?;
             }
             row.updated_at = context.now;
             match change.status {
                 Some(WantedStatus::Active) if row.status != Status::Active => {
-                    check_plan(tx, tenant, row.kind)?;
+                    check_plan(tx, row.kind)?;
                     (row.status, row.last_error) = (Status::Active, None);
-                    polls::look_again(tx, tenant, id, context.now)?;
+                    polls::look_again(tx, id, context.now)?;
                     tx.wake(topics::STREAMS);
                 }
                 Some(WantedStatus::Paused) => row.status = Status::Paused,
@@ -214,8 +213,8 @@ pub async fn update(
         .await
 }
 
-/// `DELETE /v1/data-streams/{id}`: no campaign is fed by it any more, and its records go. People that it put on
-/// lists stay there.
+/// `DELETE /v1/data-streams/{id}`: it is detached from all campaigns, and its records are deleted. People on lists stay
+/// there.
 ///
 /// # Errors
 /// 404.
@@ -223,12 +222,12 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<(),
     let context = app.context();
     app.store
         .tx(move |tx| {
-            find_for_update(tx, tenant, id)?;
-            for feed in streams::feeds(tx, tenant, id)? {
-                attachments::detach_in(tx, &context, tenant, id, feed.attachment.campaign)?;
+            find_for_update(&mut tx.of(tenant), id)?;
+            for feed in streams::feeds(&mut tx.of(tenant), id)? {
+                attachments::detach_in(&mut tx.of(tenant), &context, id, feed.attachment.campaign)?;
             }
-            polls::forget(tx, tenant, id)?;
-            streams::delete(tx, tenant, id, context.now)?;
+            polls::forget(&mut tx.of(tenant), id)?;
+            streams::delete(&mut tx.of(tenant), id, context.now)?;
             Ok(())
         })
         .await
@@ -240,13 +239,13 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<(),
 /// 404, and 409 for a stream of a kind without a token.
 pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Result<DataStreamToken, Failure> {
     let (context, (token, hash)) = (app.context(), new_token(app));
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = find_for_update(tx, tenant, id)?;
+            let row = find_for_update(tx, id)?;
             if row.kind != Kind::Webhook {
                 return Err(Failure::conflict(format!("a stream of the kind {} has no token", row.kind)));
             }
-            if !streams::set_token(tx, tenant, id, &hash, context.now)? {
+            if !streams::set_token(tx, id, &hash, context.now)? {
                 return Err(missing());
             }
             Ok(())
@@ -255,8 +254,8 @@ pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Resu
     Ok(DataStreamToken { id, token, ingest_url: ingest_url(app, id) })
 }
 
-/// Stops a stream that cannot be read, in the transaction of the caller, who holds it: it takes nothing until a
-/// client makes it active again. `why` is shown to clients.
+/// Stops a stream that cannot be polled, in the transaction of the caller, who has locked it: it imports nothing until
+/// a client makes it active again. `why` is shown to clients.
 pub fn stop(tx: &mut Tx<'_>, context: &Context, row: &StreamRow, why: &str) -> Result<(), Failure> {
     let row = StreamRow {
         status: Status::Error,

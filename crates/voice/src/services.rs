@@ -13,7 +13,7 @@ pub struct TransferOrder {
     /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
     /// the number.
     pub mode: TransferMode,
-    /// What the person is told before they join: in the agent's language, with the customer's own words.
+    /// What the person hears before they join: in the agent's language, with the customer's own words.
     pub briefing: String,
 }
 
@@ -30,7 +30,7 @@ pub enum TransferFailure {
 }
 
 impl TransferFailure {
-    /// In words for the model.
+    /// The message for the model.
     pub fn reason(self) -> &'static str {
         match self {
             Self::NoAnswer => "nobody answered",
@@ -41,8 +41,7 @@ impl TransferFailure {
     }
 }
 
-/// What a conversation needs of the service besides speech. The futures may take their time; dropping one gives
-/// it up.
+/// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
     /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
     /// same number.
@@ -53,16 +52,15 @@ pub trait CallServices: Send + Sync {
         arguments: Map<String, Value>,
     ) -> Answer<'_, Result<Value, String>>;
 
-    /// How these tools are offered to the model; those that are gone are left out.
+    /// The definitions of these tools for the model; deleted ones are left out.
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>>;
 
-    /// The customer has said this so far, and may go on: what it takes to answer can be looked up meanwhile. Must
-    /// not block.
+    /// Prefetch hook: the customer has said this so far, and may go on. Must not block.
     fn said_so_far(&self, text: &str) {
         let _ = text;
     }
 
-    /// Passages of the knowledge base that fit a question; none where there is no knowledge base.
+    /// Passages of the knowledge base for a question; none where there is no knowledge base.
     fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>>;
 
     /// Sends a message on the chat-app channel. Nothing waits for it.
@@ -71,7 +69,7 @@ pub trait CallServices: Send + Sync {
     /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
 
-    /// Stores what has become known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
+    /// Stores a fact: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
     fn fact(&self, fact: Fact);
 
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.

@@ -1,4 +1,4 @@
-//! The outbox: events and the deliveries that they owe, written in the transaction in which they happened.
+//! The outbox: events and their deliveries, written in the transaction in which they happened.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::chat::Role;
 use domain::ids::{Event, Id, WebhookEndpoint};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde::Serialize;
 use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
-use store::{DbError, Tx, erasure, webhooks};
+use store::{DbError, TenantTx, Tx, erasure, webhooks};
 
 use super::engine::Engine;
 use super::pending::{LEASE, PendingAttempt, REDACTED};
@@ -52,18 +52,18 @@ pub enum Audience {
 }
 
 impl Engine {
-    /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
-    /// makes after the commit. A transcript is put into the data when the event is sent or read. Returns how many
-    /// endpoints get it.
+    /// Writes an event with this id and time into the outbox, together with its deliveries, which this node makes after
+    /// the commit. A transcript is inserted into the data when the event is sent or read. Returns how many endpoints
+    /// get it.
     pub fn emit(
         self: &Arc<Self>,
-        tx: &mut Tx<'_>,
+        tx: &mut TenantTx,
         (id, now): (Id<Event>, Timestamp),
-        tenant: Tenant,
         (event, transcript): (NewEvent<'_>, Option<TranscriptRef>),
         livemode: bool,
         audience: &Audience,
     ) -> Result<usize, DbError> {
+        let tenant = tx.tenant();
         let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
         let envelope = serde_json::to_string(&envelope).map_err(|why| DbError::Internal(why.to_string()))?;
         let (kind, mode) = (event.kind, event.mode);
@@ -78,10 +78,10 @@ impl Engine {
             created_at: now,
         };
         let trace = tx.trace();
-        events::insert(tx, tenant, row)?;
+        events::insert(tx, row)?;
         let endpoints: Vec<Id<WebhookEndpoint>> = match audience {
             Audience::Subscribed => self
-                .endpoints(tx, tenant)?
+                .endpoints(tx)?
                 .iter()
                 .filter(|endpoint| endpoint.wants(kind, event.agent))
                 .map(|endpoint| endpoint.id)
@@ -94,7 +94,6 @@ impl Engine {
             let lease = self.has_room(*endpoint).then(|| now.plus(LEASE));
             deliveries::insert(
                 tx,
-                tenant,
                 NewDelivery { endpoint: *endpoint, event: id, kind, mode, created_at: now, lease },
             )?;
             let key = Key { tenant, endpoint: *endpoint, id: deliveries::id_of(id, *endpoint) };
@@ -123,7 +122,7 @@ impl Engine {
         Ok(endpoints.len())
     }
 
-    /// Begins a new round of attempts at a delivery, now. Returns whether there is such a delivery.
+    /// Begins a new round of attempts of a delivery, now. Returns whether it exists.
     pub fn replay(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,
@@ -154,16 +153,16 @@ impl Engine {
         Ok(true)
     }
 
-    /// Empties the payloads of these events and returns how many deliveries that concerns. Pending ones are
-    /// given up rather than sent without their content, of which a receiver could make nothing.
+    /// Empties the payloads of these events and returns how many deliveries that affects. Pending ones are given up
+    /// rather than sent without content.
     pub fn redact(
         self: &Arc<Self>,
-        tx: &mut Tx<'_>,
+        tx: &mut TenantTx,
         now: Timestamp,
-        tenant: Tenant,
         events: &[Id<Event>],
     ) -> Result<u64, DbError> {
-        let endpoints = webhooks::list(tx, tenant)?;
+        let tenant = tx.tenant();
+        let endpoints = webhooks::list(tx)?;
         let note = note(now, None, 0, Some(REDACTED.to_owned()));
         let (mut count, mut stopped) = (0, Vec::new());
         for event in events {
@@ -174,21 +173,21 @@ impl Engine {
                     stopped.push(key);
                 }
             }
-            erasure::empty_event(tx, tenant, *event)?;
+            erasure::empty_event(tx, *event)?;
         }
         self.forget(tx, stopped);
         Ok(count)
     }
 }
 
-/// What a replay sends once more.
+/// What a replay sends again.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Type of the event.
     pub kind: String,
     /// The envelope as it is stored.
     pub envelope: String,
-    /// The transcript that belongs into it.
+    /// Reference to the transcript that belongs to it.
     pub transcript: Option<TranscriptRef>,
     /// When the delivery was made.
     pub created_at: Timestamp,
@@ -199,10 +198,9 @@ pub struct Replayed {
 /// An envelope as it is sent and shown: with its transcript, which is read from the chat.
 ///
 /// # Errors
-/// Those of the store; internal if the envelope is none.
+/// Those of the store; internal if the envelope is not valid.
 pub fn complete(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     envelope: String,
     transcript: Option<&TranscriptRef>,
 ) -> Result<String, DbError> {
@@ -211,7 +209,7 @@ pub fn complete(
     let open = envelope
         .strip_suffix("}}")
         .ok_or_else(|| DbError::Internal("an envelope does not end with its data".into()))?;
-    let lines = events::transcript(tx, tenant, transcript)?;
+    let lines = events::transcript(tx, transcript)?;
     let lines: Vec<Line<'_>> = lines
         .iter()
         .map(|(role, text, delivered)| Line { role: *role, text, failed: (!delivered).then_some(true) })
@@ -221,7 +219,7 @@ pub fn complete(
     Ok(format!("{open}{comma}\"transcript\":{lines}}}}}"))
 }
 
-/// What somebody wrote, as a transcript shows it.
+/// A message in the format of a transcript.
 #[derive(Serialize)]
 struct Line<'a> {
     role: Role,
@@ -230,7 +228,7 @@ struct Line<'a> {
     failed: Option<bool>,
 }
 
-/// The name of an event type; one that the catalog has costs no memory.
+/// The name of an event type; a static string if it is in the catalog.
 pub(super) fn kind_of(kind: String) -> Cow<'static, str> {
     api::events::find(&kind).map_or(kind.into(), |kind| kind.name.into())
 }

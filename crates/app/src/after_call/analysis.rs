@@ -8,26 +8,25 @@ use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
 use serde_json::{Map, Value};
 use store::after_calls::{self, StepRow};
 use store::calls::CallRow;
-use store::{Tx, agents, calls};
+use store::{TenantTx, Tx, agents, calls};
 
 use super::step::{StepEnd, close};
 use crate::call_env::{Env, emit, save};
 use crate::owed_steps::person_is_erased;
 use crate::{App, Failure};
 
-/// Where a person may stand after this call, of which the language model is to choose. The first room that
-/// has an answer gives it.
+/// The columns from which the language model chooses after this call. The first room with an answer gives it.
 pub type ChoicesHook = fn(&mut Tx<'_>, &CallRow) -> Result<Vec<Choice>, Failure>;
 
-/// What goes on once a call has its summary, its outcome and what was extracted, or will have none: called
-/// once, in the transaction that stores them, after the call is saved and `outcome.captured` is written.
-/// Nothing is called for a person who was erased.
+/// A callback after the analysis: called once when a call has its summary, its outcome and its extracted values, or
+/// will have none, in the transaction that stores them, after the call is saved and `outcome.captured` is written. Not
+/// called for a person who was erased.
 pub type AnalysedHook = fn(&mut Tx<'_>, &Env, &CallRow, Option<&Chosen>) -> Result<(), Failure>;
 
-/// Lets the language model read the conversation and stores what is believed of its answer.
+/// Runs the analysis by the language model and stores its accepted results.
 pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call, hooks) = (row.workspace, row.call, app.hooks.choices);
-    let order = app.store.read(move |tx| order(tx, tenant, call, hooks)).await?;
+    let order = app.of(tenant).read(move |tx| order(tx, call, hooks)).await?;
     let (Some(order), Some(model)) = (order, &app.ports.language_model) else {
         store_findings(app, row, "skipped", None).await?;
         return Ok(StepEnd::Yes);
@@ -45,20 +44,20 @@ pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Fa
     }
 }
 
-/// The conversation could not be analysed: the outcome that the flow gave stands.
+/// The conversation could not be analysed: the outcome of the flow stays.
 pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     store_findings(app, row, "failed", None).await
 }
 
 /// What the model is given; `None` when nothing is left to read.
 fn order(
-    tx: &mut Tx<'_>,
-    tenant: domain::tenant::Tenant,
+    tx: &mut TenantTx,
     id: domain::ids::Id<domain::ids::Call>,
     hooks: &[ChoicesHook],
 ) -> Result<Option<AnalysisOrder>, Failure> {
-    let Some(call) = calls::find(tx, tenant, id)? else { return Ok(None) };
-    let content = calls::content(tx, tenant, id)?;
+    let tenant = tx.tenant();
+    let Some(call) = calls::find(tx, id)? else { return Ok(None) };
+    let content = calls::content(tx, id)?;
     let Some(transcript) = content.transcript else { return Ok(None) };
     let transcript: Vec<Turn> = serde_json::from_value(transcript)
         .map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
@@ -70,7 +69,7 @@ fn order(
     }
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let agent = match call.agent {
-        Some(agent) => agents::get(tx, tenant, agent)?,
+        Some(agent) => agents::get(tx, agent)?,
         None => None,
     };
     let language =
@@ -91,7 +90,7 @@ fn object(json: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// Strikes the step out, writes what was found and announces the outcome: all or nothing, and once.
+/// Ends the step, stores the results and sends the outcome: atomically, and once.
 async fn store_findings(
     app: &App,
     row: &StepRow,
@@ -114,19 +113,18 @@ fn write(
     if person_is_erased(tx, &call)? {
         return Ok(());
     }
-    // Who asked not to be called again may have been heard after the end.
+    // An opt-out may have been recognised after the end.
     let known = if call.progress.opted_out { Some("opted_out".to_owned()) } else { call.outcome.clone() };
     let (tenant, now) = (call.workspace, env.context.now);
     let chosen = analysis.as_ref().and_then(|(analysis, _)| analysis.chosen.clone());
     match analysis {
         Some((analysis, schema)) => {
-            let captured = object(calls::content(tx, tenant, call.id)?.extracted);
+            let captured = object(calls::content(&mut tx.of(tenant), call.id)?.extracted);
             let Findings { summary, extracted, outcome, sentiment } =
                 after::judge(analysis, &schema, captured, known);
             (call.outcome, call.sentiment) = (outcome, sentiment);
             after_calls::save_analysis(
-                tx,
-                tenant,
+                &mut tx.of(tenant),
                 call.id,
                 status,
                 now,
@@ -135,7 +133,7 @@ fn write(
         }
         None => {
             call.outcome = known;
-            after_calls::save_analysis(tx, tenant, call.id, status, now, None)?;
+            after_calls::save_analysis(&mut tx.of(tenant), call.id, status, now, None)?;
         }
     }
     save(tx, &mut call)?;

@@ -1,4 +1,4 @@
-//! The step `full_transcript`: made from the turns as they were heard and spoken, with their times.
+//! The step `full_transcript`: the turns with their times on the line.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::step::{StepEnd, close};
 use crate::owed_steps::person_is_erased;
 use crate::{App, Failure};
 
-/// Makes the transcript with times.
+/// Builds the transcript with times.
 pub(super) async fn make(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call) = (row.workspace, row.call);
     let turns = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            after_calls::save_full_transcript(tx, tenant, call, "processing", None)?;
-            Ok::<_, Failure>(calls::content(tx, tenant, call)?.turns)
+            after_calls::save_full_transcript(tx, call, "processing", None)?;
+            Ok::<_, Failure>(calls::content(tx, call)?.turns)
         })
         .await?;
     let turns: Option<Vec<TimedTurn>> = turns.and_then(|turns| serde_json::from_value(turns).ok());
@@ -39,7 +39,12 @@ async fn settle(app: &App, row: &StepRow, status: &'static str, turns: Option<Va
         .tx(move |tx| {
             let Some(call) = close(tx, &row)? else { return Ok(()) };
             if !person_is_erased(tx, &call)? {
-                after_calls::save_full_transcript(tx, call.workspace, call.id, status, turns.as_ref())?;
+                after_calls::save_full_transcript(
+                    &mut tx.of(call.workspace),
+                    call.id,
+                    status,
+                    turns.as_ref(),
+                )?;
             }
             Ok::<_, Failure>(())
         })

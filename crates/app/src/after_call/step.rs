@@ -1,4 +1,4 @@
-//! What the steps share: how one ends, and striking it out.
+//! Shared by the steps: outcomes, and ending a step.
 
 use store::Tx;
 use store::after_calls::{self, StepRow};
@@ -6,21 +6,21 @@ use store::calls::{self, CallRow};
 
 use crate::Failure;
 
-/// How a step went.
+/// The outcome of a step.
 pub(super) enum StepEnd {
-    /// It is over and struck out.
+    /// It is done.
     Yes,
-    /// It failed and may go better another time.
+    /// A temporary failure.
     Again,
-    /// The same again fails again.
+    /// A permanent failure.
     Never,
 }
 
 /// Strikes the step out and returns its call, held against other writers; `None` when another node has done
 /// it already, or the call is gone.
 pub(super) fn close(tx: &mut Tx<'_>, row: &StepRow) -> Result<Option<CallRow>, Failure> {
-    if !after_calls::finish(tx, row.workspace, row)? {
+    if !after_calls::finish(&mut tx.of(row.workspace), row)? {
         return Ok(None);
     }
-    Ok(calls::get_for_update(tx, row.workspace, row.call)?)
+    Ok(calls::get_for_update(&mut tx.of(row.workspace), row.call)?)
 }

@@ -1,6 +1,6 @@
-//! An older state of the decision log that the operator accepts: after a backup was restored, the log rightly
-//! lacks what was witnessed since. The acceptance is a record of the log itself, a line of the operator log,
-//! and a sealed row that makes void what was witnessed before.
+//! Acceptance of an older state of the decision log by the operator: after a restore, the log lacks records that were
+//! seen since. The acceptance is a record of the log itself, a line of the operator log, and a sealed row that
+//! invalidates earlier marks.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use domain::decision_log::mark::Acceptance;
 use domain::decision_log::{Channel, Decision, Entry, Strand, Why};
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
-use store::{Tx, decision_log, workspaces};
+use store::{TenantTx, Tx, decision_log, workspaces};
 
 use super::check;
 use crate::operator_log::{self, Trace};
 use crate::{App, Context, Failure, log_marks};
 
-/// Accepts the present state of every chain of a workspace that contradicts what this node has witnessed.
+/// Accepts the current state of every chain of a workspace that contradicts this node's marks.
 pub async fn accept(
     app: &Arc<App>,
     trace: Trace,
@@ -41,7 +41,7 @@ pub async fn accept(
     }
     let context = app.context();
     let work = move |tx: &mut Tx<'_>| {
-        if workspaces::get(tx, tenant)?.is_none() {
+        if workspaces::get(&mut tx.of(tenant))?.is_none() {
             return Err(Failure::not_found("workspace"));
         }
         if wanted.is_empty() {
@@ -51,7 +51,7 @@ pub async fn accept(
         }
         let mut accepted = Vec::new();
         for (strand, witnessed_seq) in &wanted {
-            let seq = accept_strand(tx, &context, tenant, *strand, *witnessed_seq)?;
+            let seq = accept_strand(&mut tx.of(tenant), &context, *strand, *witnessed_seq)?;
             accepted.push(AcceptedChain { chain: strand.as_str(), witnessed_seq: *witnessed_seq, seq });
             let subject =
                 format!("{} from record {seq}, witnessed {witnessed_seq}: {}", strand.as_str(), body.reason);
@@ -63,13 +63,13 @@ pub async fn accept(
 }
 
 fn accept_strand(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     strand: Strand,
     witnessed: u64,
 ) -> Result<u64, Failure> {
-    let before = decision_log::head_for_update(tx, tenant, strand)?.map(|row| row.head).unwrap_or_default();
+    let tenant = tx.tenant();
+    let before = decision_log::head_for_update(tx, strand)?.map(|row| row.head).unwrap_or_default();
     let entry = Entry {
         timestamp: context.now,
         interaction_id: String::new(),
@@ -85,14 +85,14 @@ fn accept_strand(
         channel: Channel::Voice,
         agent_id: None,
     };
-    let seq = crate::decision_log::record(tx, context, tenant, strand.chain, entry)?;
-    let head = decision_log::head(tx, tenant, strand)?.map(|row| row.head).unwrap_or_default();
+    let seq = crate::decision_log::record(tx, context, strand.chain, entry)?;
+    let head = decision_log::head(tx, strand)?.map(|row| row.head).unwrap_or_default();
     let generation =
-        log_marks::accepted(tx, &context.keyring, tenant, strand)?.map_or(0, |accepted| accepted.generation);
+        log_marks::accepted(tx, &context.keyring, strand)?.map_or(0, |accepted| accepted.generation);
     let generation = generation.max(context.marks.witnessed(tenant, strand).generation()) + 1;
     let accepted = Acceptance { generation, head };
     let seal = context.keyring.sign(&accepted.sealed_text(tenant, strand));
-    decision_log::accept(tx, tenant, strand, &accepted, &seal, context.now)?;
+    decision_log::accept(tx, strand, &accepted, &seal, context.now)?;
     let marks = context.marks.clone();
     tx.after_commit(move || marks.accept(tenant, strand, accepted.head));
     Ok(seq)

@@ -6,9 +6,9 @@ use api::error_codes as codes;
 use domain::call::variables::has_value;
 use domain::compliance::Pack;
 use domain::conversation::{Flow, one_step};
-use domain::tenant::Tenant;
+
 use serde_json::{Map, Value};
-use store::Tx;
+use store::TenantTx;
 use store::agents::AgentRow;
 
 use super::Refused;
@@ -29,21 +29,20 @@ pub(crate) fn refusal(agent: &AgentRow) -> Option<Refused> {
 /// What the flow needs and does not have: first variables that neither the call nor the contact has, then
 /// tools that are gone.
 pub(crate) fn flow_refusal(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     agent: &AgentRow,
     given: &Map<String, Value>,
     saved: &Map<String, Value>,
 ) -> Result<Option<Refused>, Failure> {
-    let missing = missing(&published_flows::needs(tx, tenant, agent)?.required, given, saved);
+    let missing = missing(&published_flows::needs(tx, agent)?.required, given, saved);
     if !missing.is_empty() {
         return Ok(Some(Refused::MissingVariables(missing)));
     }
-    unready(tx, tenant, agent)
+    unready(tx, agent)
 }
 
-/// Those of `required` that neither the call nor the contact has. What the call brings stands before what is saved, also when
-/// it is blank.
+/// Those of `required` that neither the call nor the contact has. The call's values override saved ones, also when
+/// blank.
 pub(super) fn missing(
     required: &[String],
     given: &Map<String, Value>,
@@ -56,8 +55,8 @@ pub(super) fn missing(
 }
 
 /// Tools that the flow uses and that are gone.
-pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
-    match agents::flow_readiness(tx, tenant, agent) {
+pub(super) fn unready(tx: &mut TenantTx, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
+    match agents::flow_readiness(tx, agent) {
         Ok(()) => Ok(None),
         Err(failure) if failure.error == codes::FLOW_NOT_READY => Ok(Some(Refused::FlowNotReady(
             failure.meta.and_then(|mut meta| meta.get_mut("issues").map(Value::take)).unwrap_or_default(),
@@ -67,10 +66,10 @@ pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Resu
 }
 
 /// The flow that its calls run; for an agent that is gone, a flow without words of its own.
-pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
+pub(super) fn flow(tx: &mut TenantTx, agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
     agent.map_or_else(
         || Ok(Arc::new(one_step("", &[], false))),
-        |agent| published_flows::published_flow(tx, tenant, agent),
+        |agent| published_flows::published_flow(tx, agent),
     )
 }
 
@@ -78,7 +77,7 @@ pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) ->
 ///
 /// # Errors
 /// Internal only.
-pub fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
-    compliance_packs::resolve(tx, tenant, &agent.policy_ref)?
+pub fn pack(tx: &mut TenantTx, agent: &AgentRow) -> Result<Pack, Failure> {
+    compliance_packs::resolve(tx, &agent.policy_ref)?
         .ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
 }

@@ -14,9 +14,9 @@ use crate::call_env::{Env, emit, emit_with, save_said};
 use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
-/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for
-/// update): stores the call, writes its events, tells what placed it ([`Env::followers`]), and settles the wallet and
-/// frees the line when it is over. A fact that changes nothing leaves all as it was.
+/// Applies a fact that was observed at `at` to a call that the caller has locked (read in this transaction, for
+/// update): stores the call, writes its events, notifies the followers ([`Env::followers`]), and settles the wallet and
+/// frees the line when it is over. A fact that changes nothing leaves everything as it was.
 pub fn apply(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -41,7 +41,7 @@ pub fn apply_with(
     Ok(row)
 }
 
-/// The same, but what the call owes is left to be paid ([`holds::pay_all`]) by the caller, at the end of this transaction.
+/// The same, but the caller pays the charge ([`holds::pay_all`]) at the end of this transaction.
 pub(super) fn apply_owing(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -72,12 +72,12 @@ pub(super) fn apply_owing(
         bill = holds::close(&mut row, fact);
     }
     if row.hang_up_at.is_some() && !over {
-        // Its end may have been asked for before a carrier had it.
+        // Its end may have been requested before a carrier had it.
         tx.wake(topics::WISHES);
     }
     row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
-        calls::remove(tx, row.workspace, row.id)?;
+        calls::remove(&mut tx.of(row.workspace), row.id)?;
     } else {
         save_said(tx, &mut row, said.as_ref())?;
         if over {
@@ -103,8 +103,8 @@ pub(super) fn apply_owing(
     Ok((row, bill))
 }
 
-/// When the call has to be looked at again: at the next step of a network that is a table; on a real line
-/// when the lease of the node that holds the call runs out.
+/// When the call's next check is due: at the next step of a simulated network; on a real line when the lease of the
+/// node that holds the call expires.
 pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
@@ -130,8 +130,8 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     Some(next.map_or(dialled_at, |next| dialled_at.plus(next.after_ms)))
 }
 
-/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set
-/// answers. `None` when nobody talked; nothing is in it when the person was erased meanwhile.
+/// The results of a conversation on a simulated network: the agent's published flow run with scripted answers. `None`
+/// when nobody talked; it is empty when the person was erased meanwhile.
 fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said>, Failure> {
     let talked = row.progress.status == Status::Completed
         && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
@@ -139,11 +139,11 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
         return Ok(None);
     }
     let agent = match row.agent {
-        Some(id) => agents::get(tx, row.workspace, id)?,
+        Some(id) => agents::get(&mut tx.of(row.workspace), id)?,
         None => None,
     };
     let mut brought = Ok(None);
-    let flow = agent::flow(tx, row.workspace, agent.as_ref())?;
+    let flow = agent::flow(&mut tx.of(row.workspace), agent.as_ref())?;
     let played = placeholder_with(&flow, &row.variables, &mut |numbers| {
         if brought.is_ok() {
             brought = legs::play(tx, env, row, agent.as_ref(), numbers);
@@ -168,7 +168,7 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
     let erased = [&row.to_number, &row.from_number].into_iter().any(|number| number == ERASED)
         || match row.contact {
-            Some(id) => contacts::erased_at(tx, row.workspace, id)?.is_some(),
+            Some(id) => contacts::erased_at(&mut tx.of(row.workspace), id)?.is_some(),
             None => false,
         };
     if erased {
@@ -178,20 +178,20 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     Ok(Some(Said { transcript, extracted, ..Said::default() }))
 }
 
-/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called
-/// counts as opted out even if the record has another number.
+/// The callee opted out: the number is put on the do-not-call list, and the contact counts as opted out even if its
+/// record has another number.
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     let (context, source) = (&env.context, Source::Call(row.id));
     if let Ok(phone) = Phone::normalize(&row.to_number) {
-        do_not_call::opt_out(tx, context, row.workspace, row.mode, phone, source, None)?;
+        do_not_call::opt_out(&mut tx.of(row.workspace), context, row.mode, phone, source, None)?;
     }
     let contact = match row.contact {
-        Some(id) => contacts::get_for_update(tx, row.workspace, id)?,
+        Some(id) => contacts::get_for_update(&mut tx.of(row.workspace), id)?,
         None => None,
     };
     // A test call marks contacts of test mode only.
     match contact.filter(|contact| contact.mode == row.mode && contact.erased_at.is_none()) {
-        Some(contact) => do_not_call::opt_out_contact(tx, context, row.workspace, &contact, source),
+        Some(contact) => do_not_call::opt_out_contact(&mut tx.of(row.workspace), context, &contact, source),
         None => Ok(()),
     }
 }

@@ -1,22 +1,22 @@
-//! Who a call is for: the contact that it finds or makes.
+//! The contact of a call, found or created.
 //!
-//! With `externalRef` the contact of that reference is called on whatever number is given: the reference says
-//! who it is, and the number on the contact's record does not change. A reference that is new takes over the
-//! number's contact when that one has none; when the number belongs to a person with another reference, the
-//! newcomer is a contact of its own without a number (one number = one contact). A test call uses real
-//! contacts as they are and changes none; the people it makes itself are seen by test keys only.
+//! With `externalRef` the contact of that reference is called on whatever number is given: the reference identifies the
+//! person, and the number on the contact's record does not change. A new reference is given to the number's contact
+//! when that has none; when the number belongs to a person with another reference, the new one is a contact of its own
+//! without a number (one number = one contact). A test call uses real contacts and changes none; contacts that it
+//! creates are seen by test keys only.
 
 use domain::ids::{Contact, Id};
 use domain::phone::Phone;
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use serde_json::{Map, Value};
-use store::Tx;
+use store::TenantTx;
 use store::contacts::{self, ContactRow};
 
 use crate::contact_view::attributes_of;
 use crate::{Context, Failure};
 
-/// Whom a call is for, as far as known before anything is stored.
+/// The contact of a call, as far as known before anything is stored.
 #[derive(Debug, Clone)]
 pub(super) enum Who {
     /// A contact that exists.
@@ -52,15 +52,14 @@ fn worlds(mode: Mode) -> &'static [Mode] {
 
 /// Looks the person up.
 pub(super) fn find(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     reference: Option<&str>,
     phone: Option<Phone>,
 ) -> Result<Who, Failure> {
     if let Some(reference) = reference {
         for world in worlds(mode) {
-            if let Some(contact) = contacts::find_by_reference(tx, tenant, *world, reference)? {
+            if let Some(contact) = contacts::find_by_reference(tx, *world, reference)? {
                 return Ok(Who::Known(Box::new(contact)));
             }
         }
@@ -68,7 +67,7 @@ pub(super) fn find(
     let Some(phone) = phone.map(|phone| phone.to_string()) else { return Ok(Who::New { phone: None }) };
     let mut taken = false;
     for world in worlds(mode) {
-        match contacts::find_by_phone(tx, tenant, *world, &phone)? {
+        match contacts::find_by_phone(tx, *world, &phone)? {
             Some(contact) if reference.is_none() => return Ok(Who::Known(Box::new(contact))),
             Some(contact) if contact.external_ref.is_none() && contact.mode == mode => {
                 return Ok(Who::Adopted(Box::new(contact)));
@@ -81,16 +80,11 @@ pub(super) fn find(
 }
 
 /// The contact that a call to this number without a reference would be for, if there is one already.
-pub(crate) fn find_known(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    phone: Phone,
-) -> Result<Option<ContactRow>, Failure> {
-    Ok(find(tx, tenant, mode, None, Some(phone))?.contact().cloned())
+pub(crate) fn find_known(tx: &mut TenantTx, mode: Mode, phone: Phone) -> Result<Option<ContactRow>, Failure> {
+    Ok(find(tx, mode, None, Some(phone))?.contact().cloned())
 }
 
-/// Who a call is for, once it is placed.
+/// The contact of a placed call.
 pub(super) struct Found {
     pub id: Id<Contact>,
     pub external_ref: Option<String>,
@@ -98,22 +92,21 @@ pub(super) struct Found {
     pub new: Option<ContactRow>,
 }
 
-/// What a call says of its person.
+/// The call's data about its person.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownAs<'a> {
     /// The client's own reference.
     pub reference: Option<&'a str>,
     pub name: Option<&'a str>,
-    /// The call's values, with which a new contact starts.
+    /// The call's values, which a new contact gets as attributes.
     pub variables: Option<&'a Map<String, Value>>,
 }
 
 /// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one
 /// starts with the call's values as its attributes.
 pub(super) fn ensure(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     mode: Mode,
     who: &Who,
     known_as: KnownAs<'_>,
@@ -122,16 +115,14 @@ pub(super) fn ensure(
     match who {
         Who::Known(contact) => {
             if contact.mode == mode {
-                contacts::touch(tx, tenant, contact.id, context.now)?;
+                contacts::touch(tx, contact.id, context.now)?;
             }
             Ok(Found { id: contact.id, external_ref: contact.external_ref.clone(), new: None })
         }
         Who::Adopted(contact) => {
-            contacts::touch(tx, tenant, contact.id, context.now)?;
+            contacts::touch(tx, contact.id, context.now)?;
             let adopted = match reference {
-                Some(reference) => {
-                    contacts::adopt_reference(tx, tenant, mode, contact.id, reference, context.now)?
-                }
+                Some(reference) => contacts::adopt_reference(tx, mode, contact.id, reference, context.now)?,
                 None => false,
             };
             let external_ref =

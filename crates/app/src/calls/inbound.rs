@@ -3,19 +3,19 @@
 
 use domain::call::{Direction, Progress, Status};
 use domain::phone::Phone;
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use store::calls::{self, CallRow};
-use store::{Tx, agents, contacts, numbers, wallet, workspaces};
+use store::{TenantTx, Tx, agents, contacts, numbers, wallet, workspaces};
 
 use super::{Env, contact};
 use crate::{App, Failure, access, numbers as number_rules};
 
-/// Who calls, and whom.
+/// Caller and called number.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The number that rings, as the carrier gave it.
+    /// The called number, as the carrier gave it.
     pub to: String,
     /// The caller's number, as the carrier gave it; empty when withheld.
     pub from: String,
@@ -25,16 +25,16 @@ pub struct Caller {
     pub carrier: String,
 }
 
-/// What becomes of a call that comes in.
+/// The decision on an incoming call.
 #[derive(Debug)]
 pub enum Welcome {
-    /// It is written down and rings; this node holds it.
+    /// It is stored and rings; this node holds it.
     Answer(Box<CallRow>),
     /// It is declined with this SIP status; counted unless nobody owns the number.
     Decline(u16, &'static str),
 }
 
-/// Decides on a call that comes in and writes it down. `None` is answered for a number that nobody owns.
+/// Decides on an incoming call and stores it. `None` for a number that nobody owns.
 pub async fn answerable(app: &App, caller: Caller) -> Result<Welcome, Failure> {
     let env = app.call_env();
     app.store.tx(move |tx| decide(tx, &env, &caller)).await
@@ -45,16 +45,18 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
     let Some((tenant, number)) = numbers::owner(tx, &number)? else {
         return Ok(Welcome::Decline(404, "nobody owns the number"));
     };
-    let Some(workspace) = workspaces::get_for_update(tx, tenant)? else {
+    let Some(workspace) = workspaces::get_for_update(&mut tx.of(tenant))? else {
         return Ok(Welcome::Decline(404, "nobody owns the number"));
     };
     let agent = match number.inbound_agent {
-        Some(id) => agents::get(tx, tenant, id)?.filter(|agent| number_rules::check_inbound(agent).is_ok()),
+        Some(id) => {
+            agents::get(&mut tx.of(tenant), id)?.filter(|agent| number_rules::check_inbound(agent).is_ok())
+        }
         None => None,
     };
-    let (mine, all) = calls::lines(tx, tenant)?;
+    let (mine, all) = calls::lines(&mut tx.of(tenant))?;
     let from = Phone::normalize(&caller.from).ok();
-    let mut row = new_call(tx, env, tenant, caller, &number.number, from)?;
+    let mut row = new_call(&mut tx.of(tenant), env, caller, &number.number, from)?;
     row.agent = agent.as_ref().map(|agent| agent.id);
     row.language = agent.as_ref().map(|agent| agent.language.clone());
     row.price = workspace.cost_per_minute;
@@ -64,7 +66,7 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
         () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => {
             Some((486, "no line is free"))
         }
-        () if !wallet::hold(tx, tenant, row.price, 1)? => Some((480, "the wallet is empty")),
+        () if !wallet::hold(&mut tx.of(tenant), row.price, 1)? => Some((480, "the wallet is empty")),
         () => None,
     };
     if let Some((status, reason)) = why {
@@ -85,24 +87,24 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
 }
 
 fn new_call(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     caller: &Caller,
     to: &str,
     from: Option<Phone>,
 ) -> Result<CallRow, Failure> {
+    let tenant = tx.tenant();
     let (contact, external_ref) = match from {
         Some(phone) => {
-            let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;
+            let who = contact::find(tx, Mode::Live, None, Some(phone))?;
             let found = {
                 let known_as = contact::KnownAs { reference: None, name: None, variables: None };
-                contact::ensure(tx, &env.context, tenant, Mode::Live, &who, known_as)?
+                contact::ensure(tx, &env.context, Mode::Live, &who, known_as)?
             };
             contacts::insert_all(tx, found.new.iter().map(|row| (tenant, row)))?;
             (Some(found.id), found.external_ref)
         }
-        // Withheld, or from abroad: a person without a number that could be kept.
+        // Withheld, or from abroad: a person without a number that could be stored.
         None => (None, None),
     };
     let id = env.context.ids.dated::<domain::ids::Call>();

@@ -1,6 +1,5 @@
-//! Second legs: people who are brought in beside a call, or to whom the carrier refers it. Each is a dial: it
-//! passes the gates, stands in the decision log, takes a line and pays by its own started minutes
-//! (`docs/calls.md`).
+//! Second legs: people who are brought into a call, or to whom the carrier refers it. Each is a dial: it passes the
+//! gates, is in the decision log, takes a line and pays by its own started minutes (`docs/calls.md`).
 
 use domain::call::{Fact, Wish, refusal, script};
 use domain::compliance::{Gate, Purpose};
@@ -14,7 +13,7 @@ use store::agents::AgentRow;
 use store::call_legs::{self, LegRow};
 use store::calls::{self, CallRow};
 use store::workspaces::WorkspaceRow;
-use store::{Tx, agents, call_wishes, contacts, transfer_numbers, wallet, workspaces};
+use store::{TenantTx, Tx, agents, call_wishes, contacts, transfer_numbers, wallet, workspaces};
 
 use super::gates::{Dial, judge_gates};
 use super::known::LAST_LINES;
@@ -25,7 +24,7 @@ use crate::{App, Failure, access, decision_log, topics};
 /// Most legs of one call, refused ones included: a flow may come back to its transfer again and again.
 pub const MOST_LEGS: i64 = 20;
 
-/// How long a person who is brought in on a network that is a table is with the customer, at most.
+/// Longest time of a person who is brought in on a simulated network.
 const TOGETHER: i64 = 5 * SECOND;
 
 /// How a person is brought in.
@@ -40,13 +39,13 @@ pub enum LegKind {
 /// A leg that may be dialled now, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
-    /// Its place among the legs of the call.
+    /// Its index among the legs of the call.
     pub number: i64,
     decided_at: Timestamp,
 }
 
 impl Leg {
-    /// Whether what was decided still stands: the store may have been slow, the machine may have slept.
+    /// Whether the decision is still valid: the store may have been slow, the machine may have slept.
     pub fn may_dial(&self, now: Timestamp) -> bool {
         self.decided_at <= now && now < self.decided_at.plus(LEASE_MARGIN)
     }
@@ -55,7 +54,7 @@ impl Leg {
 /// Why no person may be brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegRefused {
-    /// A gate refused it; that stands in the decision log.
+    /// A gate refused it; the decision log has the record.
     Blocked(Gate),
     /// The call is over or about to be, or its workspace is suspended.
     CallOver,
@@ -67,7 +66,7 @@ pub enum LegRefused {
     TooMany,
 }
 
-/// What becomes of a leg.
+/// An event of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegFact {
     /// The person picked up.
@@ -78,8 +77,7 @@ pub enum LegFact {
     NotDialled,
 }
 
-/// Decides whether a person may be brought into a call, and writes the decision down before anything is
-/// dialled.
+/// Decides whether a person may be brought into a call, and stores the decision before anything is dialled.
 pub async fn begin_leg(
     app: &App,
     tenant: Tenant,
@@ -88,23 +86,23 @@ pub async fn begin_leg(
     kind: LegKind,
 ) -> Result<Result<Leg, LegRefused>, Failure> {
     let env = app.call_env();
-    app.store.tx(move |tx| decide(tx, &env, tenant, call, to, kind)).await
+    app.of(tenant).tx(move |tx| decide(tx, &env, call, to, kind)).await
 }
 
 fn decide(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     call: Id<Call>,
     to: Phone,
     kind: LegKind,
 ) -> Result<Result<Leg, LegRefused>, Failure> {
-    let found = calls::get_for_update(tx, tenant, call)?
-        .filter(|row| row.progress.status.is_live() && row.wish().is_none());
+    let tenant = tx.tenant();
+    let found =
+        calls::get_for_update(tx, call)?.filter(|row| row.progress.status.is_live() && row.wish().is_none());
     let Some(row) = found else { return Ok(Err(LegRefused::CallOver)) };
     let workspace = match row.mode {
-        Mode::Live => workspaces::get_for_update(tx, tenant)?,
-        Mode::Test => workspaces::get(tx, tenant)?,
+        Mode::Live => workspaces::get_for_update(tx)?,
+        Mode::Test => workspaces::get(tx)?,
     };
     let Some(workspace) = workspace.filter(|workspace| !workspace.suspended) else {
         return Ok(Err(LegRefused::CallOver));
@@ -113,7 +111,7 @@ fn decide(
         return Ok(Err(LegRefused::TooMany));
     }
     let agent = match row.agent {
-        Some(id) => agents::get(tx, tenant, id)?,
+        Some(id) => agents::get(tx, id)?,
         None => None,
     };
     let Some(agent) = agent else { return Ok(Err(LegRefused::CallOver)) };
@@ -124,9 +122,9 @@ fn decide(
         .into_iter()
         .flatten()
         .any(|allowed| allowed.as_str() == Some(number.as_str()));
-    let released = transfer_numbers::contains(tx, tenant, &number)?;
-    let pack = agent::pack(tx, tenant, &agent)?;
-    let contact = contacts::find_by_phone(tx, tenant, row.mode, &number)?;
+    let released = transfer_numbers::contains(tx, &number)?;
+    let pack = agent::pack(tx, &agent)?;
+    let contact = contacts::find_by_phone(tx, row.mode, &number)?;
     let purpose = Purpose::Transfer { staff, released };
     let said =
         judge_gates(tx, env, &pack, Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref() })?;
@@ -172,36 +170,36 @@ fn decide(
         channel: Channel::Voice,
         agent_id: Some(agent.id.to_string()),
     };
-    decision_log::record(tx, &env.context, tenant, Chain::Audit, entry)?;
+    decision_log::record(tx, &env.context, Chain::Audit, entry)?;
     Ok(match said.block {
         Some(gate) => Err(LegRefused::Blocked(gate)),
         None => Ok(Leg { number: leg.leg, decided_at: leg.started_at }),
     })
 }
 
-/// Takes a line and holds a minute for a leg of this workspace, which the caller holds; otherwise why not.
+/// Takes a line and holds a minute for a leg of this workspace, which the caller has locked; otherwise why not.
 fn take_line(
     tx: &mut Tx<'_>,
     env: &Env,
     workspace: &WorkspaceRow,
     price: i64,
 ) -> Result<Option<LegRefused>, Failure> {
-    let (mine, mut all) = calls::lines(tx, workspace.id)?;
+    let (mine, mut all) = calls::lines(&mut tx.of(workspace.id))?;
     if mine >= access::limit(workspace, "concurrentCalls") {
         return Ok(Some(LegRefused::NoLine));
     }
     if all.saturating_add(LAST_LINES) >= env.platform_lines {
         calls::lock_lines(tx)?;
-        all = calls::lines(tx, workspace.id)?.1;
+        all = calls::lines(&mut tx.of(workspace.id))?.1;
     }
     if all >= env.platform_lines {
         return Ok(Some(LegRefused::NoLine));
     }
-    Ok((!wallet::hold(tx, workspace.id, price, 1)?).then_some(LegRefused::NoMoney))
+    Ok((!wallet::hold(&mut tx.of(workspace.id), price, 1)?).then_some(LegRefused::NoMoney))
 }
 
-/// Stores what became of a leg, observed at `at`. What does not fit (late, repeated, the call is over)
-/// changes nothing.
+/// Stores an event of a leg, observed at `at`. An event that does not fit (late, repeated, the call is over) changes
+/// nothing.
 pub async fn report_leg(
     app: &App,
     tenant: Tenant,
@@ -211,10 +209,10 @@ pub async fn report_leg(
     at: Timestamp,
 ) -> Result<(), Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let Some(row) = calls::get_for_update(tx, tenant, call)? else { return Ok(()) };
-            let legs = call_legs::of_call_for_update(tx, tenant, call)?;
+            let Some(row) = calls::get_for_update(tx, call)? else { return Ok(()) };
+            let legs = call_legs::of_call_for_update(tx, call)?;
             let answers = legs.iter().filter(|leg| leg.answered_at.is_some()).count() as i64;
             let Some(mut leg) = legs.into_iter().find(|known| known.leg == leg && known.ended_at.is_none())
             else {
@@ -246,13 +244,13 @@ pub async fn report_leg(
         .await
 }
 
-/// Ends all legs of a call that is over: the node that held them reports no more, or too late.
+/// Ends all legs of a call that is over: their node reports no more, or too late.
 pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -> Result<(), Failure> {
     if row.upkeep.legs == 0 {
         return Ok(());
     }
     let at = row.progress.ended_at.unwrap_or(env.context.now);
-    for leg in call_legs::of_call_for_update(tx, row.workspace, row.id)?
+    for leg in call_legs::of_call_for_update(&mut tx.of(row.workspace), row.id)?
         .into_iter()
         .filter(|leg| leg.ended_at.is_none())
     {
@@ -261,9 +259,8 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Brings a person in on a network that is a table, which plays the conversation when it is over: the first
-/// of these numbers that may be rung and whose phone answers there. The person was with the customer for the
-/// last seconds of the call.
+/// Brings a person in on a simulated network, whose conversation is run when it is over: the first of these numbers
+/// that may be rung and whose phone answers there. The person was with the customer for the last seconds of the call.
 pub(super) fn play(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -280,8 +277,8 @@ pub(super) fn play(
         .collect();
     for number in numbers.iter().filter(|number| allowed.is_empty() || allowed.contains(&number.as_str())) {
         let Ok(to) = Phone::normalize(number) else { continue };
-        let Ok(leg) = decide(tx, env, row.workspace, row.id, to, LegKind::Beside)? else { continue };
-        let found = call_legs::of_call_for_update(tx, row.workspace, row.id)?
+        let Ok(leg) = decide(&mut tx.of(row.workspace), env, row.id, to, LegKind::Beside)? else { continue };
+        let found = call_legs::of_call_for_update(&mut tx.of(row.workspace), row.id)?
             .into_iter()
             .find(|known| known.leg == leg.number);
         let Some(mut leg) = found else { continue };
@@ -301,10 +298,10 @@ pub(super) fn play(
     Ok(None)
 }
 
-/// Gives back what a leg took that was never dialled; it does not count as a dial.
+/// Releases what a leg took that was never dialled; it does not count as a dial.
 fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     if leg.line {
-        wallet::release(tx, leg.workspace, leg.held(), 1)?;
+        wallet::release(&mut tx.of(leg.workspace), leg.held(), 1)?;
         tx.wake(topics::DIALLER);
     }
     Ok(call_legs::remove(tx, leg)?)
@@ -347,8 +344,8 @@ fn close(
 }
 
 /// Asks for the end of every live call of a workspace, in the transaction that suspends it.
-pub(crate) fn end_all(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
-    if call_wishes::want_all_ended(tx, tenant, Wish::Suspended, now)? > 0 {
+pub(crate) fn end_all(tx: &mut TenantTx, now: Timestamp) -> Result<(), Failure> {
+    if call_wishes::want_all_ended(tx, Wish::Suspended, now)? > 0 {
         tx.wake(topics::WISHES);
         tx.wake(topics::CALLS);
     }

@@ -52,13 +52,13 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
             let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
-            let mut rows = calls::list(tx, tenant, mode, &filter, limit + 1)?;
+            let mut rows = calls::list(&mut tx.of(tenant), mode, &filter, limit + 1)?;
             let more = rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
             Ok::<_, DbError>((rows, next))
         };
-        // All that can be large of what is shown.
+        // All fields that can be large.
         pages::read(tx, limit, filter.before.clone(), read, |_, row| {
             Ok((row.id.to_string(), pages::bytes_of(&row.metadata) + 1_000, row))
         })
@@ -71,10 +71,10 @@ pub async fn list(
 /// `GET /v1/calls/{id}`.
 pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<CallDetail, Failure> {
     let found = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            let Some(row) = calls::get_taken(tx, tenant, mode, id)? else { return Ok(None) };
-            Ok::<_, Failure>(Some((row, calls::content(tx, tenant, id)?)))
+            let Some(row) = calls::get_taken(tx, mode, id)? else { return Ok(None) };
+            Ok::<_, Failure>(Some((row, calls::content(tx, id)?)))
         })
         .await?;
     let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
@@ -95,7 +95,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 /// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
 /// follows.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<EndingCall, Failure> {
-    let call = app.store.read(move |tx| calls::get_taken(tx, tenant, mode, id)).await?;
+    let call = app.of(tenant).read(move |tx| calls::get_taken(tx, mode, id)).await?;
     let now = app.clock.now();
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
     let ending = EndingCall { id, state: "ending" };
@@ -114,9 +114,9 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
         }
         let env = app.call_env();
         let over = app
-            .store
+            .of(tenant)
             .tx(move |tx| {
-                let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
+                let found = calls::get_for_update(tx, id)?.filter(|row| row.mode == mode);
                 // It was live a moment ago: another request has ended it meanwhile.
                 if found.as_ref().is_some_and(|row| {
                     row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
@@ -128,7 +128,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                     row.hang_up_at = Some(now);
                     row.upkeep.wish = Some(Wish::HangUp);
                     if row.network.is_some() {
-                        // A network that is a table carries it out at once.
+                        // A simulated network carries it out at once.
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
                         return Ok(true);
                     }
@@ -147,7 +147,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     Ok(ending)
 }
 
-/// A client that has seen the end of a call is told that it is over when it hangs up.
+/// A client that has seen the end of a call gets the error that it is over when it hangs up.
 fn shown(app: &App, row: &CallRow) {
     if row.progress.status.stage() == Stage::Ended
         && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())

@@ -1,4 +1,4 @@
-//! What the node that holds a call on a real line says of it.
+//! Reports of the node that holds a call on a real line.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::{App, Failure};
 /// (docs/contract/calls.md#transfers).
 pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let Some(row) = calls::get_for_update(tx, tenant, id)? else { return Ok(()) };
+            let Some(row) = calls::get_for_update(tx, id)? else { return Ok(()) };
             let extra = json!({"transferredTo": to, "transferredAt": env.context.now});
             emit_with(tx, &env, &row, "call.transferred", extra)
         })
         .await
 }
 
-/// What the store says of the calls that a node holds.
+/// The store's answer about a node's calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that are to end, and why.
+    /// Those with a hang-up request, and why.
     pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
 
-/// Renews the leases of calls that this node holds.
+/// Renews the leases of this node's live calls. Returns hang-up requests and ended calls.
 pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,
@@ -49,7 +49,8 @@ pub async fn keep_holding(
         .tx(move |tx| {
             let mut looked = Looked::default();
             for (tenant, ids) in &of_workspace {
-                let renewed: BTreeMap<_, _> = calls::renew(tx, *tenant, ids, until)?.into_iter().collect();
+                let renewed: BTreeMap<_, _> =
+                    calls::renew(&mut tx.of(*tenant), ids, until)?.into_iter().collect();
                 for id in ids {
                     match renewed.get(id) {
                         Some(wish) => looked.wishes.extend(wish.map(|wish| (*id, wish))),
@@ -62,7 +63,7 @@ pub async fn keep_holding(
         .await
 }
 
-/// Calls of all nodes on real lines that are to end, and why.
+/// Calls of all nodes on real lines with a hang-up request, and why.
 pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
     Ok(app.store.read(call_wishes::wishes).await?)
 }

@@ -1,4 +1,4 @@
-//! What a conversation on a line needs to know, read when the call is answered.
+//! The data that a conversation on a line needs, read when the call is answered.
 
 use std::sync::Arc;
 
@@ -33,10 +33,9 @@ pub struct Talk {
     pub carrier: Option<String>,
     /// `outbound` or `inbound`.
     pub direction: Direction,
-    /// What the person called asks, if a phone of the sandbox is called
-    /// (docs/contract/sandbox.md#questions).
+    /// The question of the simulated person, if a phone of the sandbox is called (docs/contract/sandbox.md#questions).
     pub question: Option<String>,
-    /// The trace of what placed the call.
+    /// The trace of the placement.
     pub trace: Option<TraceContext>,
 }
 
@@ -50,16 +49,16 @@ impl Talk {
 
 /// Reads it; `None` when call or agent are gone.
 pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk>, Failure> {
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let Some(row) = calls::find(tx, tenant, id)? else { return Ok(None) };
+            let Some(row) = calls::find(tx, id)? else { return Ok(None) };
             let Some(agent) = (match row.agent {
-                Some(agent) => agents::get(tx, tenant, agent)?,
+                Some(agent) => agents::get(tx, agent)?,
                 None => None,
             }) else {
                 return Ok(None);
             };
-            let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(None) };
+            let Some(workspace) = workspaces::get(tx)? else { return Ok(None) };
             let numbers = agent
                 .allowed_transfer_numbers
                 .as_array()
@@ -69,10 +68,10 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
             let own_number =
                 if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
-                carrier: store::numbers::carrier_of(tx, tenant, &own_number)?,
+                carrier: store::numbers::carrier_of(tx, &own_number)?,
                 own_number,
                 agent: agent.id,
-                flow: agent::flow(tx, tenant, Some(&agent))?,
+                flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
                 direction: row.direction,

@@ -1,5 +1,5 @@
-//! Numbers that a workspace puts on its list at the same moment (`POST /v1/dnc`). The head of the list is held for each
-//! transaction, so on a shared store the requests that wait share one, also with those of other workspaces that have few.
+//! Batches concurrent additions to do-not-call lists (`POST /v1/dnc`). The head of the list is locked by each
+//! transaction, so on a shared store concurrent requests share one, also with those of other workspaces that have few.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use store::contacts::{self, ContactRow};
-use store::{DbError, Tx, do_not_call};
+use store::{DbError, TenantTx, Tx, do_not_call};
 
 use super::{Source, mark};
 use crate::gather::{Company, Pool, share_out};
 use crate::{App, Context, Failure};
 
-/// Requests that share a transaction at most.
+/// Most requests in one batch.
 const TOGETHER: usize = 64;
-/// Transactions of a workspace at once on a node: they would wait for each other at the head of the list.
+/// Concurrent transactions of a workspace on a node: they would wait for each other at the head of the list.
 const TURNS: usize = 1;
-/// Numbers of a request that shares a transaction with others.
+/// Numbers of a request in a batch.
 const SMALL: usize = 16;
 
-/// What a request puts on the list.
+/// The additions of a request.
 pub(super) struct Ask {
     pub tenant: Tenant,
     pub phones: Vec<Phone>,
@@ -29,10 +29,10 @@ pub(super) struct Ask {
 
 /// How many numbers were new on the list, and how many were not.
 pub(super) type Listed = (u64, u64);
-/// Where requests wait.
+/// The batches of requests.
 type Desks = Pool<Arc<Ask>, Listed>;
 
-/// Puts numbers on the list, on a shared store together with others that wait.
+/// Puts numbers on the list, on a shared store in a batch.
 pub(super) async fn list(app: &App, ask: Ask) -> Result<Listed, Failure> {
     let ask = Arc::new(ask);
     if app.store.shared() && ask.phones.len() <= SMALL {
@@ -87,10 +87,10 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
     }
     for (tenant, list) in &mut lists {
         let entries = &list.entries;
-        let also = |tx: &mut Tx<'_>| people(tx, *tenant, entries);
-        let (added, people) = do_not_call::add_all(tx, *tenant, entries, context.now, several, also)?;
+        let also = |tx: &mut TenantTx| people(tx, entries);
+        let (added, people) = do_not_call::add_all(&mut tx.of(*tenant), entries, context.now, several, also)?;
         for contact in people {
-            mark(tx, context, *tenant, &contact, Source::Api)?;
+            mark(&mut tx.of(*tenant), context, &contact, Source::Api)?;
         }
         list.added = added;
     }
@@ -107,13 +107,9 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
 }
 
 /// The contacts who have these numbers.
-fn people(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    entries: &[do_not_call::NewEntry],
-) -> Result<Vec<ContactRow>, DbError> {
+fn people(tx: &mut TenantTx, entries: &[do_not_call::NewEntry]) -> Result<Vec<ContactRow>, DbError> {
     let numbers: Vec<String> = entries.iter().map(|entry| entry.phone.clone()).collect();
-    contacts::find_by_phones(tx, tenant, Mode::Live, &numbers)
+    contacts::find_by_phones(tx, Mode::Live, &numbers)
 }
 
 fn count(numbers: usize) -> u64 {

@@ -12,9 +12,9 @@ use store::carrier_refusals::{self, RefusalsRow};
 
 use crate::{App, Failure, topics};
 
-/// Refusals of a carrier in a row after which it is left alone.
+/// Refusals of a carrier in a row that open the breaker.
 const FAILURES: u32 = 5;
-/// For how long, milliseconds.
+/// Pause, milliseconds.
 const PAUSE: i64 = MINUTE;
 /// How long a node that may ask again has for it, milliseconds; then another one may.
 const PROBE: i64 = MINUTE;
@@ -38,7 +38,7 @@ fn first(app: &App) -> Option<&str> {
 pub enum Allowance {
     /// Any number of dials.
     All,
-    /// One dial, to see whether it works again.
+    /// One dial, as a test.
     Probe,
     /// No dial.
     Nothing,
@@ -74,7 +74,7 @@ pub struct Breaker(Mutex<HashMap<String, Refusals>>);
 struct Refusals {
     in_a_row: u32,
     paused_until: Option<Timestamp>,
-    /// Whether another node may be the one that asks after the pause: then this one asks only if it has claimed it.
+    /// Whether another node may make the test dial: then this one makes it only if it has claimed it.
     shared: bool,
     probes: bool,
 }

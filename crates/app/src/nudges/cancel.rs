@@ -1,20 +1,20 @@
-//! What ends waiting nudges: the client, a revoked key, an erasure.
+//! Ends waiting nudges: the client, a revoked key, an erasure.
 
 use api::error_codes as codes;
 use api::nudges::{CancelledNudges, Nudge as NudgeView, NudgeCancellation};
 use domain::ids::{ApiKey, Id, Nudge};
 use domain::nudge::{Event, EventOutcome, Status, step};
 use domain::tenant::{Mode, Tenant};
-use store::Tx;
 use store::nudges::{self, NudgeRow};
+use store::{TenantTx, Tx};
 
 use super::{Changes, Why, save, settle, view, wipe};
 use crate::{App, Context, Failure, topics};
 
-/// Nudges that one transaction ends.
+/// Nudges in one transaction.
 const BATCH: i64 = 200;
 
-/// Applies `event` to a waiting nudge that the caller holds. Returns whether it was applied.
+/// Applies `event` to a waiting nudge that the caller has locked. Returns whether it was applied.
 fn end(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -34,9 +34,9 @@ fn end(
 /// `POST /v1/nudges/{id}/cancel`.
 pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Result<NudgeView, Failure> {
     let context = app.context();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let row = nudges::get_for_update(tx, tenant, id)?
+            let row = nudges::get_for_update(tx, id)?
                 .filter(|row| row.mode == mode)
                 .ok_or_else(|| Failure::not_found("nudge"))?;
             let decided = step(&row.state, Event::Cancel, context.now);
@@ -50,7 +50,7 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Res
             }
             let mut changes = Changes::none();
             let row = settle(tx, &context, row, decided, Why::of("cancel"), &mut changes)?;
-            changes.touch(tx, tenant, mode)?;
+            changes.touch(tx, mode)?;
             Ok(view(&row))
         })
         .await
@@ -95,7 +95,7 @@ async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNu
     let mut after = String::new();
     loop {
         let from = after.clone();
-        let batch = app.store.read(move |tx| nudges::pending_ids(tx, tenant, mode, &from, BATCH)).await?;
+        let batch = app.of(tenant).read(move |tx| nudges::pending_ids(tx, mode, &from, BATCH)).await?;
         // The cursor moves by what was looked at: some may be dialled by now.
         let Some(last) = batch.last() else { break };
         after = last.to_string();
@@ -105,7 +105,7 @@ async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNu
     Ok(done)
 }
 
-/// Cancels those of these nudges of one mode that wait, in one transaction, and tells which.
+/// Cancels those of these nudges of one mode that wait, in one transaction, and returns which.
 async fn cancel_batch(
     app: &App,
     tenant: Tenant,
@@ -118,25 +118,25 @@ async fn cancel_batch(
             let (mut ended, mut changes) = (Vec::new(), Changes::none());
             tx.foresee(|tx| {
                 for id in &batch {
-                    let _ = nudges::get_for_update(tx, tenant, *id);
+                    let _ = nudges::get_for_update(&mut tx.of(tenant), *id);
                 }
             })?;
             for id in &batch {
-                let row = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode);
+                let row = nudges::get_for_update(&mut tx.of(tenant), *id)?.filter(|row| row.mode == mode);
                 let Some(row) = row else { continue };
                 if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
                     ended.push(*id);
                 }
             }
-            changes.touch(tx, tenant, mode)?;
+            changes.touch(&mut tx.of(tenant), mode)?;
             Ok::<_, Failure>(ended)
         })
         .await
 }
 
 /// Ends a batch of the waiting nudges of a revoked key. Returns whether there may be more.
-fn end_of_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey>) -> Result<bool, Failure> {
-    let rows = nudges::of_key(tx, tenant, key, BATCH)?;
+fn end_of_key(tx: &mut TenantTx, context: &Context, key: Id<ApiKey>) -> Result<bool, Failure> {
+    let rows = nudges::of_key(tx, key, BATCH)?;
     let more = rows.len() as i64 >= BATCH;
     // A key belongs to one mode.
     let Some(mode) = rows.first().map(|row| row.mode) else { return Ok(false) };
@@ -144,20 +144,15 @@ fn end_of_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey
     for row in rows {
         end(tx, context, row, Event::KeyRevoked, "key_revoked", &mut changes)?;
     }
-    changes.touch(tx, tenant, mode)?;
+    changes.touch(tx, mode)?;
     Ok(more)
 }
 
 /// A key was revoked in this transaction: its waiting nudges are cancelled, the first batch now and the rest
 /// by the dialler. One that is made or picked up at this very moment is stopped just before its dial.
-pub fn revoke_key(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    key: Id<ApiKey>,
-) -> Result<(), Failure> {
-    if end_of_key(tx, context, tenant, key)? {
-        nudges::add_revocation(tx, tenant, key)?;
+pub fn revoke_key(tx: &mut TenantTx, context: &Context, key: Id<ApiKey>) -> Result<(), Failure> {
+    if end_of_key(tx, context, key)? {
+        nudges::add_revocation(tx, key)?;
         tx.wake(topics::DIALLER);
     }
     Ok(())
@@ -172,8 +167,8 @@ pub async fn work_revocations(app: &App) -> Result<bool, Failure> {
     app.store
         .tx(move |tx| {
             for revocation in nudges::revocations(tx, 1)? {
-                if !end_of_key(tx, &context, revocation.workspace, revocation.key)? {
-                    nudges::end_revocation(tx, revocation.workspace, revocation.key)?;
+                if !end_of_key(&mut tx.of(revocation.workspace), &context, revocation.key)? {
+                    nudges::end_revocation(&mut tx.of(revocation.workspace), revocation.key)?;
                 }
             }
             Ok(true)
@@ -184,13 +179,8 @@ pub async fn work_revocations(app: &App) -> Result<bool, Failure> {
 /// Erases what nudges hold of a person: those that wait finish `cancelled`, those in flight are not dialled
 /// again, and all lose number, reference, variables and metadata. How many were cancelled. `phone_hash` is
 /// `Keyring::hash_phone` of the number.
-pub fn erase_person(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    phone_hash: &str,
-) -> Result<i64, Failure> {
-    let rows = nudges::of_person(tx, tenant, phone_hash)?;
+pub fn erase_person(tx: &mut TenantTx, context: &Context, phone_hash: &str) -> Result<i64, Failure> {
+    let rows = nudges::of_person(tx, phone_hash)?;
     let mut cancelled = 0;
     for mode in [Mode::Live, Mode::Test] {
         let mut changes = Changes::none();
@@ -204,7 +194,7 @@ pub fn erase_person(
                 cancelled += 1;
             }
         }
-        changes.touch(tx, tenant, mode)?;
+        changes.touch(tx, mode)?;
     }
     Ok(cancelled)
 }

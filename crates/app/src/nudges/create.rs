@@ -1,4 +1,4 @@
-//! Making a nudge, and asking beforehand whether one could be dialled.
+//! Creating a nudge, and its preflight.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use store::agents::AgentRow;
 use store::contacts::ContactRow;
 use store::nudges::{self, NudgeRow};
-use store::{Tx, agents};
+use store::{TenantTx, Tx, agents};
 
 use super::together;
 use super::{Changes, Why, emit, note, view};
@@ -30,10 +30,10 @@ use crate::contact_view::saved_values;
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
-/// Seconds after which a client that has too many nudges waiting tries again.
+/// `Retry-After` with too many nudges waiting, seconds.
 const PENDING_RETRY: i64 = 60;
 
-/// A checked body.
+/// A validated body.
 pub(super) struct Wanted {
     pub(super) agent: String,
     pub(super) to: Phone,
@@ -122,11 +122,11 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
             let Ask { tenant, mode, key, limit, once, wanted, trace: _ } = &*ask;
             // What follows whatever becomes of the reservation is read together with it.
             tx.ahead(|tx| {
-                let _ = read_agent(tx, *tenant, &wanted.agent);
-                let _ = calls::own_number(tx, *tenant, wanted.from.as_deref());
-                let _ = calls::find_contact(tx, *tenant, *mode, wanted.to);
-                let _ = nudges::find_live(tx, *tenant, *mode, &wanted.to.to_string());
-                let _ = nudges::pending_in(tx, *tenant, *mode);
+                let _ = read_agent(&mut tx.of(*tenant), &wanted.agent);
+                let _ = calls::own_number(&mut tx.of(*tenant), wanted.from.as_deref());
+                let _ = calls::find_contact(&mut tx.of(*tenant), *mode, wanted.to);
+                let _ = nudges::find_live(&mut tx.of(*tenant), *mode, &wanted.to.to_string());
+                let _ = nudges::pending_in(&mut tx.of(*tenant), *mode);
             });
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
@@ -139,19 +139,19 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         .await
 }
 
-/// Makes a live nudge of the service's own, such as one of a board, in the transaction of the caller. It is
-/// dialled like every other one, as soon as its gates allow it, and expires after a day.
+/// Creates a live nudge of the service's own, such as one of a board, in the transaction of the caller. It is dialled
+/// like every other one, as soon as its gates allow it, and expires after a day.
 ///
 /// # Errors
 /// Those of `POST /v1/nudges`.
 pub fn create_own(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     env: &Env,
-    tenant: Tenant,
     agent: Id<Agent>,
     to: Phone,
     metadata: Map<String, Value>,
 ) -> Result<Id<domain::ids::Nudge>, Failure> {
+    let tenant = tx.tenant();
     let wanted = Wanted {
         agent: agent.to_string(),
         to,
@@ -164,12 +164,12 @@ pub fn create_own(
         outside_window: OutsideWindow::Queue,
         retry: Retry::default(),
     };
-    let limit = access::limit(&access::workspace(tx, tenant)?, "pendingNudges");
+    let limit = access::limit(&access::workspace(tx)?, "pendingNudges");
     let row = new(tx, env, (tenant, Mode::Live, None), &wanted)?;
     Ok(store(tx, env, row, limit)?.id)
 }
 
-/// What a nudge rests on.
+/// The data that a nudge refers to.
 pub(super) struct Facts<'a> {
     pub(super) agent: &'a AgentRow,
     pub(super) pack: &'a Pack,
@@ -177,24 +177,24 @@ pub(super) struct Facts<'a> {
     pub(super) contact: Option<ContactRow>,
 }
 
-/// Whose nudge it is: the workspace, the mode, and the key that made it.
+/// The owner of a nudge: the workspace, the mode, and the key.
 type Whose = (Tenant, Mode, Option<Id<ApiKey>>);
 
-/// The nudge to be stored, if agent, numbers, variables and times are right.
+/// The nudge to be stored, if agent, numbers, variables and times are valid.
 fn new(
     tx: &mut Tx<'_>,
     env: &Env,
     (tenant, mode, key): Whose,
     wanted: &Wanted,
 ) -> Result<(NudgeRow, Admitted), Failure> {
-    let agent = read_agent(tx, tenant, &wanted.agent)?;
-    let (agent, pack) = callable(tx, tenant, agent)?;
-    let from = calls::own_number(tx, tenant, wanted.from.as_deref())?;
-    let contact = calls::find_contact(tx, tenant, mode, wanted.to)?;
+    let agent = read_agent(&mut tx.of(tenant), &wanted.agent)?;
+    let (agent, pack) = callable(&mut tx.of(tenant), agent)?;
+    let from = calls::own_number(&mut tx.of(tenant), wanted.from.as_deref())?;
+    let contact = calls::find_contact(&mut tx.of(tenant), mode, wanted.to)?;
     made(tx, env, (tenant, mode, key), wanted, Facts { agent: &agent, pack: &pack, from, contact })
 }
 
-/// The same from what is known already.
+/// The same from data that was read already.
 pub(super) fn made(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -208,7 +208,7 @@ pub(super) fn made(
         OwnNumber::NotOwned => return Err(calls::Refused::FromNumberNotOwned.into()),
     };
     let saved = contact.as_ref().map(saved_values).unwrap_or_default();
-    if let Some(refused) = calls::flow_refusal(tx, tenant, agent, &wanted.variables, &saved)? {
+    if let Some(refused) = calls::flow_refusal(&mut tx.of(tenant), agent, &wanted.variables, &saved)? {
         return Err(refused.into());
     }
     let id = env.context.ids.dated::<domain::ids::Nudge>();
@@ -238,7 +238,7 @@ pub(super) fn made(
         metadata: Value::Object(wanted.metadata.clone()),
         state: admitted.nudge,
         call: None,
-        // The moment inside the id: a range of time is a range of ids.
+        // The time inside the id: a range of time is a range of ids.
         created_at: Timestamp(id.unix_ms()),
         look_at: super::look_at(&admitted.nudge, None, env.context.now),
         version: 0,
@@ -258,24 +258,20 @@ fn refuse(refused: Refused) -> Failure {
 }
 
 /// The agent of this id, as it was given.
-fn read_agent(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<Option<AgentRow>, Failure> {
+fn read_agent(tx: &mut TenantTx, agent: &str) -> Result<Option<AgentRow>, Failure> {
     Ok(match agent.parse() {
-        Ok(id) => agents::get(tx, tenant, id)?,
+        Ok(id) => agents::get(tx, id)?,
         Err(_) => None,
     })
 }
 
 /// An agent that was asked for, if it can place calls, with its pack.
-pub(super) fn callable(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    agent: Option<AgentRow>,
-) -> Result<(AgentRow, Pack), Failure> {
+pub(super) fn callable(tx: &mut TenantTx, agent: Option<AgentRow>) -> Result<(AgentRow, Pack), Failure> {
     let agent = agent.ok_or(calls::Refused::AgentNotFound)?;
     if let Some(refused) = calls::agent_refusal(&agent) {
         return Err(refused.into());
     }
-    let pack = calls::pack(tx, tenant, &agent)?;
+    let pack = calls::pack(tx, &agent)?;
     Ok((agent, pack))
 }
 
@@ -296,12 +292,12 @@ fn store(
     limit: i64,
 ) -> Result<NudgeRow, Failure> {
     let number = row.to_number.as_deref().unwrap_or_default();
-    if let Some(live) = nudges::find_live(tx, row.workspace, row.mode, number)? {
+    if let Some(live) = nudges::find_live(&mut tx.of(row.workspace), row.mode, number)? {
         return Err(in_flight(live));
     }
     if !nudges::insert(tx, &row)? {
         // Another request made one at this very moment.
-        return Err(match nudges::find_live(tx, row.workspace, row.mode, number)? {
+        return Err(match nudges::find_live(&mut tx.of(row.workspace), row.mode, number)? {
             Some(live) => in_flight(live),
             None => store::DbError::Retry("a nudge to the number was live a moment ago".into()).into(),
         });
@@ -312,15 +308,15 @@ fn store(
     if super::counts(&row.state).0 == 0 {
         return Ok(row);
     }
-    if !nudges::touch_within(tx, row.workspace, row.mode, row.look_at, limit)? {
+    if !nudges::touch_within(&mut tx.of(row.workspace), row.mode, row.look_at, limit)? {
         return Err(full(limit));
     }
     tx.wake(topics::DIALLER);
     Ok(row)
 }
 
-/// The same on a shared store, for the only nudge of its transaction: what it rests on is read before anything is written,
-/// and held to with the commit.
+/// The same on a shared store, for the only nudge of its transaction: its data is read before anything is written, and
+/// verified with the commit.
 fn store_only(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -328,12 +324,14 @@ fn store_only(
     limit: i64,
 ) -> Result<NudgeRow, Failure> {
     let (tenant, mode) = (row.workspace, row.mode);
-    if let Some(live) = nudges::find_live(tx, tenant, mode, row.to_number.as_deref().unwrap_or_default())? {
+    if let Some(live) =
+        nudges::find_live(&mut tx.of(tenant), mode, row.to_number.as_deref().unwrap_or_default())?
+    {
         return Err(in_flight(live));
     }
     if super::counts(&row.state).0 > 0 {
-        let pending = nudges::pending_in(tx, tenant, mode)?;
-        if !nudges::admit(tx, (tenant, mode), pending, row.look_at, limit)? {
+        let pending = nudges::pending_in(&mut tx.of(tenant), mode)?;
+        if !nudges::admit(&mut tx.of(tenant), mode, pending, row.look_at, limit)? {
             return Err(full(limit));
         }
         tx.wake(topics::DIALLER);
@@ -345,7 +343,7 @@ fn store_only(
     Ok(row)
 }
 
-/// Writes down that a nudge was made: its first line of the timeline, which `changes` stores, and its events.
+/// Stores the creation of a nudge: its first line of the timeline, which `changes` stores, and its events.
 pub(super) fn tell(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -364,7 +362,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// `POST /v1/nudges/preflight`: what a dial would meet now. Stores nothing.
+/// `POST /v1/nudges/preflight`: the current obstacles of a dial. Stores nothing.
 pub async fn preflight(
     app: &App,
     tenant: Tenant,
@@ -373,11 +371,11 @@ pub async fn preflight(
 ) -> Result<NudgeForecast, Failure> {
     let to = read_number(&body.to_number)?;
     let env = app.call_env();
-    app.store
+    app.of(tenant)
         .read(move |tx| {
-            let agent = read_agent(tx, tenant, &body.agent_id)?;
-            let (_, pack) = callable(tx, tenant, agent)?;
-            let contact = calls::find_contact(tx, tenant, mode, to)?;
+            let agent = read_agent(tx, &body.agent_id)?;
+            let (_, pack) = callable(tx, agent)?;
+            let contact = calls::find_contact(tx, mode, to)?;
             let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref() };
             let judgement = calls::judge_gates(tx, &env, &pack, dial)?;
             let block = judgement.block_besides_window();

@@ -1,8 +1,8 @@
-//! Looking at due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
+//! Checking due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
 //!
-//! One round serves several queues (workspace and mode), each with its share, in the order in which they were
-//! served last: a workspace with 10,000 due nudges does not delay one with one, and its nudges take turns.
-//! All of a round is one transaction; the dials follow its commit.
+//! One round serves several queues (workspace and mode), each with its share, the longest waiting first: a workspace
+//! with 10,000 due nudges does not delay one with one, and queues alternate. A round is one transaction; the dials
+//! follow its commit.
 
 use std::collections::VecDeque;
 
@@ -23,9 +23,9 @@ use crate::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use crate::timelines::Checks;
 use crate::{App, Failure};
 
-/// Queues that one round serves.
+/// Queues in one round.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at.
+/// Nudges in one round.
 pub const BATCH: i64 = 512;
 
 /// One queue in a round.
@@ -33,7 +33,7 @@ struct QueueShare {
     queue: Queue,
     /// Lines that are free for it.
     free: i64,
-    /// Its nudges that are still to be looked at, held.
+    /// Its locked nudges that are still to be checked.
     rows: VecDeque<Box<NudgeRow>>,
     changes: Changes,
 }
@@ -76,15 +76,15 @@ impl QueueShare {
     /// is due.
     fn take(tx: &mut Tx<'_>, round: &mut DialRound, queue: Queue, share: i64) -> Result<Self, Failure> {
         let live = queue.mode == Mode::Live;
-        let free = if live { round.free_lines(tx, queue.workspace)? } else { i64::MAX };
+        let free = if live { round.free_lines(&mut tx.of(queue.workspace))? } else { i64::MAX };
         let mut rows = if queue.without_line > 0 && free > 0 {
-            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
+            nudges::without_line(&mut tx.of(queue.workspace), queue.mode, share.min(free))?
         } else {
             Vec::new()
         };
         let waiting = rows.len();
         if queue.due {
-            for row in nudges::to_look_at(tx, queue.workspace, queue.mode, round.now(), share)? {
+            for row in nudges::to_look_at(&mut tx.of(queue.workspace), queue.mode, round.now(), share)? {
                 if !rows[..waiting].iter().any(|known| known.id == row.id) {
                     rows.push(row);
                 }
@@ -93,12 +93,12 @@ impl QueueShare {
         if live {
             let pending = rows.iter().filter(|row| row.state.is_pending());
             let numbers = pending.filter_map(|row| number(row)).collect();
-            round.prefetch_people(tx, queue.workspace, numbers)?;
+            round.prefetch_people(&mut tx.of(queue.workspace), numbers)?;
         }
         Ok(Self { queue, free, rows: rows.into(), changes: Changes::none() })
     }
 
-    /// Looks at the next nudge, if there is one left.
+    /// Checks the next nudge, if there is one left.
     fn next(&mut self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<(), Failure> {
         let Some(row) = self.rows.pop_front() else { return Ok(()) };
         let dial = DueNudge { row: *row, changes: &mut self.changes };
@@ -111,14 +111,14 @@ impl QueueShare {
     }
 }
 
-/// A nudge that is due, and what the transaction changes in its queue.
+/// A due nudge, and the transaction's changes to its queue.
 struct DueNudge<'a> {
     row: NudgeRow,
     changes: &'a mut Changes,
 }
 
 impl DueNudge<'_> {
-    /// It waits for a line, and there is still none: nothing else needs to be asked yet.
+    /// It waits for a line, and there is still none: nothing else needs to be checked yet.
     fn still_full(self, tx: &mut Tx<'_>, round: &DialRound) -> Result<(), Failure> {
         let facts = DueFacts { line_free: false, ..DueFacts::CLEAR };
         let mut checks = Checks::new();
@@ -132,7 +132,7 @@ impl DueNudge<'_> {
         Ok(())
     }
 
-    /// Stores when it is looked at next, and nothing else of it.
+    /// Stores its next check, and nothing else of it.
     fn look_again(mut self, tx: &mut Tx<'_>, at: Option<Timestamp>) -> Result<(), Failure> {
         let (stored, before) = (self.row.before(), self.row.state);
         self.row.look_at = at;
@@ -184,7 +184,7 @@ impl DueDial for DueNudge<'_> {
     ) -> Result<(), Failure> {
         // The number was taken for a client that named none: when the workspace has no other either, it has no caller id.
         let taken = prepared.from == OwnNumber::NotOwned && !self.row.from_given;
-        let owns_none = taken && round.known.numbers(tx, self.row.workspace)?.is_empty();
+        let owns_none = taken && round.known.numbers(&mut tx.of(self.row.workspace))?.is_empty();
         if owns_none && self.row.mode == Mode::Live {
             facts.refusal = facts.refusal.or(Some(Refusal::NoCallerId));
         }
@@ -215,7 +215,7 @@ impl DueDial for DueNudge<'_> {
         Ok(())
     }
 
-    /// Not due after all; the queue must not ask for it again at once.
+    /// Not due after all; the queue must not return it again at once.
     fn leave(self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<(), Failure> {
         let at = look_at(&self.row.state, None, round.now());
         self.look_again(tx, at)

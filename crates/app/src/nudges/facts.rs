@@ -1,4 +1,4 @@
-//! What a fact about its call does to a nudge.
+//! Effects of a call's facts on its nudge.
 
 use domain::call::{Fact, Status as CallStatus};
 use domain::due_dial::PlacementFailure;
@@ -16,7 +16,7 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
     if matches!(fact, Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber | Fact::Sip(_))
         && call.progress.status == CallStatus::Completed
     {
-        // The final word of a carrier about a call that had been answered: it is how the call ended.
+        // The carrier's final answer about a call that had been answered: it is how the call ended.
         let cause = call.progress.end_cause.as_deref().and_then(EndCause::parse).unwrap_or(EndCause::Error);
         return (Event::Ended(cause), "ended");
     }
@@ -39,15 +39,15 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
     }
 }
 
-/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line,
-/// which another nudge may wait for.
+/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line, for which
+/// another nudge may wait.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     if !call.progress.status.is_live() && !call.line {
         tx.wake(topics::DIALLER);
     }
     let Some(id) = call.nudge else { return Ok(()) };
     let Some(mut row) =
-        nudges::get_for_update(tx, call.workspace, id)?.filter(|row| row.call == Some(call.id))
+        nudges::get_for_update(&mut tx.of(call.workspace), id)?.filter(|row| row.call == Some(call.id))
     else {
         return Ok(());
     };
@@ -58,7 +58,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     }
     if fact == Fact::NotPlaced {
         // It never was a dial, and its call is gone: what the nudge shows is the dial before.
-        row.call = nudges::attempts(tx, call.workspace, id)?.pop();
+        row.call = nudges::attempts(&mut tx.of(call.workspace), id)?.pop();
     }
     let (tenant, mode) = (row.workspace, row.mode);
     let mut changes = Changes::none();
@@ -67,5 +67,5 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         // Another fact of the call may follow in this transaction.
         nudges::hold(tx, row);
     }
-    changes.touch(tx, tenant, mode)
+    changes.touch(&mut tx.of(tenant), mode)
 }

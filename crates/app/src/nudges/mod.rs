@@ -1,9 +1,9 @@
-//! Nudges (docs/contract/nudges.md). What an event does to one is decided by [`domain::nudge`]; here facts
-//! are gathered and decisions stored.
+//! Nudges (docs/contract/nudges.md). The state machine is [`domain::nudge`]; here facts are collected and decisions
+//! stored.
 //!
-//! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells
-//! the dialler when to look, the line in the timeline and the events, in the transaction of the decision.
-//! Transactions lock in this order: nudges, then what a call needs, then queues.
+//! Every change of a nudge goes through `settle`: the row against its version, the queue with the next check for the
+//! dialler, the line in the timeline and the events, in the transaction of the decision. Transactions lock in this
+//! order: nudges, then what a call needs, then queues.
 
 mod cancel;
 mod create;
@@ -15,13 +15,13 @@ mod together;
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
 use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::CallRow;
 use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
-use store::{ROWS, Tx, calls};
+use store::{ROWS, TenantTx, Tx, calls};
 
 use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
@@ -32,11 +32,11 @@ pub use due::{BATCH, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};
 
-/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the
-/// call come by themselves; this is for what got lost.
+/// Longest interval until the dialler checks whether a nudge in flight still has a live call. Facts of the call come by
+/// themselves; this is for lost ones.
 const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 
-/// What erased numbers show.
+/// The placeholder of erased numbers.
 const ERASED: &str = "[erased]";
 
 /// A nudge as clients see it.
@@ -73,22 +73,17 @@ fn view(row: &NudgeRow) -> NudgeView {
 }
 
 /// One dial of a nudge; `None` when its call's row is gone.
-fn attempt(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    call: Id<Call>,
-) -> Result<Option<NudgeAttempt>, Failure> {
+fn attempt(tx: &mut TenantTx, mode: Mode, call: Id<Call>) -> Result<Option<NudgeAttempt>, Failure> {
     tx.ahead(|tx| {
-        let _ = calls::found(tx, tenant, call);
+        let _ = calls::found(tx, call);
     });
-    let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
+    let Some(row) = calls::get(tx, mode, call)? else { return Ok(None) };
     attempt_of(tx, &row).map(Some)
 }
 
 /// The dial that this call is.
 fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
-    let found = calls::found(tx, row.workspace, row.id)?.unwrap_or_default();
+    let found = calls::found(&mut tx.of(row.workspace), row.id)?.unwrap_or_default();
     Ok(NudgeAttempt {
         call_id: row.id,
         started_at: row.started_at,
@@ -102,7 +97,7 @@ fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
     })
 }
 
-/// What asked for a decision, and what was seen.
+/// The trigger of a decision, and its checks.
 struct Why {
     event: &'static str,
     /// JSON list.
@@ -115,7 +110,7 @@ impl Why {
     }
 }
 
-/// What a transaction changes in one queue, and lines of timelines that it has not stored yet.
+/// The transaction's changes to one queue, and buffered lines of timelines.
 #[derive(Default)]
 struct Changes {
     queue: Change,
@@ -147,12 +142,12 @@ impl Changes {
 
     /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with
     /// nudges.
-    fn touch(mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
+    fn touch(mut self, tx: &mut TenantTx, mode: Mode) -> Result<(), Failure> {
         self.write(tx)?;
         if self.queue == Change::default() {
             return Ok(());
         }
-        nudges::touch(tx, tenant, mode, self.queue)?;
+        nudges::touch(tx, mode, self.queue)?;
         if self.queue.look_at.is_some() {
             tx.wake(topics::DIALLER);
         }
@@ -160,8 +155,8 @@ impl Changes {
     }
 }
 
-/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be
-/// exact: a look that is planned stands.
+/// When the dialler must check a nudge, whose check was `planned`. In flight it need not be exact: a planned check
+/// stays.
 fn look_at(state: &Nudge, planned: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     match state.status {
         Status::Finished => None,
@@ -182,7 +177,7 @@ fn wipe(row: &mut NudgeRow) {
     row.metadata = json!({});
 }
 
-/// Stores an applied step of a nudge that the caller holds; `row` has the state before it.
+/// Stores an applied step of a nudge that the caller has locked; `row` has the state before it.
 fn settle(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -215,8 +210,8 @@ fn settle_after(
     for action in step.actions {
         match action {
             Action::Emit(notice) => emit(tx, context, &row, notice, call)?,
-            // The dialler dials after its commit; the queue knows when to look; the fact of the call that
-            // said so has served the list.
+            // The dialler dials after its commit; the queue knows the next check; the fact of the call has updated the
+            // list.
             Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
         }
     }
@@ -268,7 +263,7 @@ fn note(
                     == state.status_reason.map(StatusReason::told) =>
         {
             changes.write(tx)?;
-            nudges::last_again(tx, row.workspace, row.id, &entry)?;
+            nudges::last_again(&mut tx.of(row.workspace), row.id, &entry)?;
         }
         _ => {
             changes.lines.push(Line { tenant: row.workspace, nudge: row.id, seq: row.version, entry });
@@ -311,7 +306,7 @@ fn emit(
         (Notice::AttemptEnded | Notice::Finished, Some(call)) => {
             match known.filter(|known| known.id == call && known.workspace == row.workspace) {
                 Some(known) => Some(attempt_of(tx, known)?),
-                None => attempt(tx, row.workspace, row.mode, call)?,
+                None => attempt(&mut tx.of(row.workspace), row.mode, call)?,
             }
         }
         _ => None,
@@ -332,6 +327,6 @@ fn emit(
     let agent = row.agent.to_string();
     let contact = (!row.state.erased).then_some(row.person.as_str());
     let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
-    tx.traced(row.trace, |tx| events::emit(tx, context, row.workspace, event))?;
+    tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), context, event))?;
     Ok(())
 }

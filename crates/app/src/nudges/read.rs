@@ -24,7 +24,7 @@ pub async fn list(
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
             let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
-            let rows = nudges::list(tx, tenant, mode, &filter, limit)?;
+            let rows = nudges::list(&mut tx.of(tenant), mode, &filter, limit)?;
             let next = pages::last(&rows, limit, |row| row.id.to_string());
             Ok::<_, DbError>((rows.iter().map(view).collect(), next))
         };
@@ -39,12 +39,13 @@ pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetai
     let (mut detail, recording) = app
         .store
         .read(move |tx| {
-            let row = nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let row =
+                nudges::get(&mut tx.of(tenant), mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
             let mut recording = None;
             let mut attempts_list = Vec::new();
-            for call in nudges::attempts(tx, tenant, id)? {
-                attempts_list.extend(attempt(tx, tenant, mode, call)?);
-                recording = calls::content(tx, tenant, call)?.recording.or(recording);
+            for call in nudges::attempts(&mut tx.of(tenant), id)? {
+                attempts_list.extend(attempt(&mut tx.of(tenant), mode, call)?);
+                recording = calls::content(&mut tx.of(tenant), call)?.recording.or(recording);
             }
             if !reads_calls {
                 for attempt in &mut attempts_list {
@@ -70,8 +71,8 @@ pub async fn timeline(
 ) -> Result<Vec<NudgeTimelineEntry>, Failure> {
     app.store
         .read(move |tx| {
-            nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
-            let entries = nudges::timeline(tx, tenant, id)?;
+            nudges::get(&mut tx.of(tenant), mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let entries = nudges::timeline(&mut tx.of(tenant), id)?;
             let view = |entry: nudges::Entry| {
                 Ok(NudgeTimelineEntry {
                     at: entry.at,

@@ -20,17 +20,16 @@ pub use settings::{create, delete, get, is_of_channel, list, preflight, set_stat
 
 use app::Failure;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::channel_campaigns::{self, BlockRow};
 
 /// The channel's settings and state of a campaign.
-fn block(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
-    channel_campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id} has no block")))
+fn block(tx: &mut TenantTx, id: Id<Campaign>) -> Result<BlockRow, Failure> {
+    channel_campaigns::get(tx, id)?.ok_or_else(|| Failure::internal(format!("{id} has no block")))
 }
 
 /// [`block`], locked until the transaction ends. Lock the campaign first.
-fn block_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<BlockRow, Failure> {
-    channel_campaigns::get_for_update(tx, tenant, id)?
-        .ok_or_else(|| Failure::internal(format!("{id} has no block")))
+fn block_for_update(tx: &mut TenantTx, id: Id<Campaign>) -> Result<BlockRow, Failure> {
+    channel_campaigns::get_for_update(tx, id)?.ok_or_else(|| Failure::internal(format!("{id} has no block")))
 }

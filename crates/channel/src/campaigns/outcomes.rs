@@ -8,7 +8,7 @@ use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too
 use domain::channel::consent::StopWord;
 use domain::channel::{Direction, LocalError, Recipient, TemplateStatus};
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
+
 use domain::time::{DAY, Timestamp};
 use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
@@ -16,7 +16,7 @@ use store::campaigns::progress::{self, Delta};
 use store::campaigns::{self as rows, due};
 use store::channel_campaigns::{self, BlockRow, PersonRow};
 use store::channel_messages::MessageRow;
-use store::{Tx, channel_accounts, channel_messages, contacts};
+use store::{TenantTx, Tx, channel_accounts, channel_messages, contacts};
 
 use crate::events::{AccountEvent, MessageEvent};
 
@@ -43,9 +43,9 @@ pub(super) fn move_row(
     due::save_row(tx, &entry, before.state, &mut moves)?;
     let change = Tally::moved(before, entry.standing);
     if !change.is_zero() {
-        progress::count(tx, tenant, campaign, &Delta { list, rows: change, ..Delta::default() })?;
+        progress::count(&mut tx.of(tenant), campaign, &Delta { list, rows: change, ..Delta::default() })?;
     }
-    Ok(blocks::count(tx, tenant, campaign, list, &moves)?)
+    Ok(blocks::count(&mut tx.of(tenant), campaign, list, &moves)?)
 }
 
 /// Observes every message that is stored or whose status changes.
@@ -62,7 +62,8 @@ pub fn on_message(app: &App, tx: &mut Tx<'_>, event: &MessageEvent<'_>) -> Resul
 fn wrote(tx: &mut Tx<'_>, context: &Context, event: &MessageEvent<'_>) -> Result<(), Failure> {
     let message = event.message;
     let since = context.now.plus(-FUNNEL);
-    let Some(mut person) = channel_campaigns::newest_to(tx, message.workspace, message.contact, since)?
+    let Some(mut person) =
+        channel_campaigns::newest_to(&mut tx.of(message.workspace), message.contact, since)?
     else {
         return Ok(());
     };
@@ -73,7 +74,7 @@ fn wrote(tx: &mut Tx<'_>, context: &Context, event: &MessageEvent<'_>) -> Result
     person.step = 3;
     person.opted_out |= matches!(event.stop_word, Some(StopWord::StopMessages | StopWord::StopAll));
     channel_campaigns::save_person(tx, &person)?;
-    if let Some(entry) = lists::get(tx, person.workspace, person.campaign, person.list_row)? {
+    if let Some(entry) = lists::get(&mut tx.of(person.workspace), person.campaign, person.list_row)? {
         move_row(tx, entry, RowState::Reached, Some("replied"))?;
     }
     Ok(())
@@ -81,7 +82,7 @@ fn wrote(tx: &mut Tx<'_>, context: &Context, event: &MessageEvent<'_>) -> Result
 
 /// Whether the funnel of a campaign is closed.
 fn is_closed(tx: &mut Tx<'_>, person: &PersonRow, now: Timestamp) -> Result<bool, Failure> {
-    let block = channel_campaigns::get(tx, person.workspace, person.campaign)?;
+    let block = channel_campaigns::get(&mut tx.of(person.workspace), person.campaign)?;
     Ok(block.is_none_or(|block| block.finished_at.is_some_and(|end| now.0 - end.0 > FUNNEL)))
 }
 
@@ -93,21 +94,23 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
     if verdict == Verdict::Nothing {
         return Ok(());
     }
-    let Some(mut person) = channel_campaigns::of_message(tx, tenant, message.id)? else { return Ok(()) };
+    let Some(mut person) = channel_campaigns::of_message(&mut tx.of(tenant), message.id)? else {
+        return Ok(());
+    };
     if is_closed(tx, &person, context.now)? {
         return Ok(());
     }
-    let entry = lists::get(tx, tenant, person.campaign, person.list_row)?;
+    let entry = lists::get(&mut tx.of(tenant), person.campaign, person.list_row)?;
     let verdict = match verdict {
         // Nobody resumes it, so nobody would wait for anything.
-        Verdict::Pause(_) if is_over(tx, tenant, person.campaign)? => Verdict::Is(Outcome::Failed, 0),
+        Verdict::Pause(_) if is_over(&mut tx.of(tenant), person.campaign)? => Verdict::Is(Outcome::Failed, 0),
         verdict => verdict,
     };
     let (state, word) = match verdict {
         Verdict::Nothing => return Ok(()),
         Verdict::Pause(reason) => {
             wait_on(tx, &person, entry)?;
-            return pause(tx, context, tenant, person.campaign, reason);
+            return pause(&mut tx.of(tenant), context, person.campaign, reason);
         }
         Verdict::Skip(reason) => {
             person.standing = Outcome::Skipped.as_str().to_owned();
@@ -135,25 +138,29 @@ fn moved(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<(),
         move_row(tx, entry, state, Some(word))?;
     }
     if person.standing == Outcome::Failed.as_str() {
-        let block = super::block(tx, tenant, person.campaign)?;
-        let (messages, failures) =
-            channel_campaigns::recent_failures(tx, tenant, person.campaign, block.counted_from, RECENT)?;
+        let block = super::block(&mut tx.of(tenant), person.campaign)?;
+        let (messages, failures) = channel_campaigns::recent_failures(
+            &mut tx.of(tenant),
+            person.campaign,
+            block.counted_from,
+            RECENT,
+        )?;
         if fails_too_often(messages, failures) {
-            pause(tx, context, tenant, person.campaign, PauseReason::HighFailureRate)?;
+            pause(&mut tx.of(tenant), context, person.campaign, PauseReason::HighFailureRate)?;
         }
     }
     Ok(())
 }
 
 /// Whether a campaign cannot be resumed any more.
-fn is_over(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<bool, Failure> {
-    let campaign = rows::get(tx, tenant, id)?;
+fn is_over(tx: &mut TenantTx, id: Id<Campaign>) -> Result<bool, Failure> {
+    let campaign = rows::get(tx, id)?;
     Ok(campaign.is_none_or(|campaign| matches!(campaign.status, Status::Completed | Status::Archived)))
 }
 
 /// The message to a person was certainly not sent: they stay queued, and get it when the campaign is resumed.
 fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Result<(), Failure> {
-    channel_campaigns::forget_person(tx, person.workspace, person.list_row)?;
+    channel_campaigns::forget_person(&mut tx.of(person.workspace), person.list_row)?;
     match entry {
         Some(entry) => move_row(tx, entry, RowState::Queued, None),
         None => Ok(()),
@@ -163,7 +170,7 @@ fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Resu
 /// The person of a message is erased before its outcome is known. A queued message is not sent; a leased one may have
 /// been. Either way the campaign no longer waits for them.
 pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failure> {
-    let Some(mut person) = channel_campaigns::of_message(tx, message.workspace, message.id)? else {
+    let Some(mut person) = channel_campaigns::of_message(&mut tx.of(message.workspace), message.id)? else {
         return Ok(());
     };
     if person.standing != Outcome::Sending.as_str() {
@@ -173,7 +180,7 @@ pub(crate) fn erased(tx: &mut Tx<'_>, message: &MessageRow) -> Result<(), Failur
     person.reason = (outcome == Outcome::Skipped).then(|| Bar::Erased.as_str().to_owned());
     person.standing = outcome.as_str().to_owned();
     channel_campaigns::save_person(tx, &person)?;
-    match lists::get(tx, person.workspace, person.campaign, person.list_row)? {
+    match lists::get(&mut tx.of(person.workspace), person.campaign, person.list_row)? {
         Some(entry) => move_row(tx, entry, RowState::Unreached, Some(outcome.as_str())),
         None => Ok(()),
     }
@@ -188,63 +195,58 @@ pub(crate) fn take_back(
     reason: PauseReason,
 ) -> Result<bool, Failure> {
     let tenant = message.workspace;
-    let Some(person) = channel_campaigns::of_message(tx, tenant, message.id)? else { return Ok(false) };
-    let entry = lists::get(tx, tenant, person.campaign, person.list_row)?;
+    let Some(person) = channel_campaigns::of_message(&mut tx.of(tenant), message.id)? else {
+        return Ok(false);
+    };
+    let entry = lists::get(&mut tx.of(tenant), person.campaign, person.list_row)?;
     wait_on(tx, &person, entry)?;
-    channel_messages::remove(tx, tenant, message.id)?;
-    pause(tx, context, tenant, person.campaign, reason)?;
+    channel_messages::remove(&mut tx.of(tenant), message.id)?;
+    pause(&mut tx.of(tenant), context, person.campaign, reason)?;
     Ok(true)
 }
 
 /// Why the person of a message may not be written to, as a code of the preflight.
 fn barred(tx: &mut Tx<'_>, context: &Context, message: &MessageRow) -> Result<Option<Bar>, Failure> {
     let tenant = message.workspace;
-    let contact = contacts::get(tx, tenant, message.contact)?;
+    let contact = contacts::get(&mut tx.of(tenant), message.contact)?;
     let to = crate::people::address(message).and_then(|address| Recipient::parse(&address));
-    let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), to.as_ref())?;
+    let standing = contact_policy::standing(&mut tx.of(tenant), context, contact.as_ref(), to.as_ref())?;
     Ok(standing.bars_messages(true))
 }
 
 /// Pauses a campaign, if it is active.
 pub(super) fn pause(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     id: Id<Campaign>,
     reason: PauseReason,
 ) -> Result<(), Failure> {
-    let Some(mut campaign) = rows::get_for_update(tx, tenant, id)? else { return Ok(()) };
+    let Some(mut campaign) = rows::get_for_update(tx, id)? else { return Ok(()) };
     if campaign.status != Status::Active {
         return Ok(());
     }
     campaign.status = Status::Paused;
     campaign.updated_at = context.now;
     ::campaigns::campaign::save(tx, &campaign)?;
-    let mut block = super::block_for_update(tx, tenant, id)?;
+    let mut block = super::block_for_update(tx, id)?;
     block.paused_reason = Some(reason.as_str().to_owned());
     block.next_at = None;
     Ok(channel_campaigns::save(tx, &block)?)
 }
 
 /// Observes events of templates, numbers and the account: pauses the campaigns that they stop.
-pub fn on_account_event(
-    app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    event: &AccountEvent<'_>,
-) -> Result<(), Failure> {
+pub fn on_account_event(app: &App, tx: &mut TenantTx, event: &AccountEvent<'_>) -> Result<(), Failure> {
     let context = app.context();
-    for block in channel_campaigns::active(tx, tenant)? {
-        if let Some(reason) = stopped(tx, tenant, &block, event)? {
-            pause(tx, &context, tenant, block.campaign, reason)?;
+    for block in channel_campaigns::active(tx)? {
+        if let Some(reason) = stopped(tx, &block, event)? {
+            pause(tx, &context, block.campaign, reason)?;
         }
     }
     Ok(())
 }
 
 fn stopped(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     block: &BlockRow,
     event: &AccountEvent<'_>,
 ) -> Result<Option<PauseReason>, Failure> {
@@ -257,12 +259,12 @@ fn stopped(
             }
         }
         AccountEvent::Quality { number, quality: "RED" } if !block.quality_accepted => {
-            let known = channel_accounts::number(tx, tenant, *number)?;
+            let known = channel_accounts::number(tx, *number)?;
             let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
             same.then_some(PauseReason::QualityRed)
         }
         AccountEvent::NumberGone(number) => {
-            let known = channel_accounts::number(tx, tenant, *number)?;
+            let known = channel_accounts::number(tx, *number)?;
             let same = known.is_some_and(|known| block.sends_from.as_ref() == Some(&known.phone_number_id));
             same.then_some(PauseReason::NotConnected)
         }

@@ -11,11 +11,11 @@ use domain::channel::limits::TIER_TIME;
 use domain::channel::preflight::{Prices, forecast};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Category, Template, TemplateStatus};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use store::campaigns::CampaignRow;
 use store::campaigns::list::{self as lists, EntryRow};
 use store::channel_campaigns::{self, BlockRow};
-use store::{Tx, channel_messages, contacts, do_not_call, workspaces};
+use store::{TenantTx, Tx, channel_messages, contacts, do_not_call, workspaces};
 
 use super::people;
 use super::sending::became_marketing;
@@ -48,7 +48,8 @@ pub fn look(
     let mut blockers: Vec<ChatappProblem> = Vec::new();
     let mut warnings: Vec<ChatappProblem> = Vec::new();
     let problem = |code, message| ChatappProblem { code, message };
-    let template = store::channel_templates::get(tx, tenant, block.template)?.map(crate::templates::template);
+    let template =
+        store::channel_templates::get(&mut tx.of(tenant), block.template)?.map(crate::templates::template);
     match &template {
         None => blockers.push(problem("template_not_found", "the template is not there any more")),
         Some(template) if template.status != TemplateStatus::Approved => {
@@ -90,9 +91,9 @@ pub fn look(
             }
         }
     }
-    let rule = workspaces::get(tx, tenant)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
+    let rule = workspaces::get(&mut tx.of(tenant))?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
     let policy = OptInPolicy::parse(&block.opt_in_policy).unwrap_or(OptInPolicy::Require);
-    let rows = ::campaigns::progress(tx, tenant, campaign.id)?.rows;
+    let rows = ::campaigns::progress(&mut tx.of(tenant), campaign.id)?.rows;
     let (total, will, reasons) = match &template {
         Some(template) => {
             let needs = campaign::needs_opt_in(policy, template.category, became_marketing(block, template))
@@ -110,7 +111,10 @@ pub fn look(
     let room = match (line, limit) {
         (Some(line), Some(limit)) => {
             let after = context.now.plus(-TIER_TIME);
-            Some((limit - channel_messages::count_reached(tx, tenant, &account_of(line), after)?).max(0))
+            Some(
+                (limit - channel_messages::count_reached(&mut tx.of(tenant), &account_of(line), after)?)
+                    .max(0),
+            )
         }
         _ => None,
     };
@@ -171,18 +175,19 @@ fn count(
 ) -> Result<Counted, Failure> {
     let tenant = campaign.workspace;
     let (mut total, mut will, mut reasons) = (0, 0, BTreeMap::<String, i64>::new());
-    for (reason, count) in lists::count_invalid(tx, tenant, campaign.id, campaign.list)? {
+    for (reason, count) in lists::count_invalid(&mut tx.of(tenant), campaign.id, campaign.list)? {
         total += count;
         *reasons.entry(reason.as_str().to_owned()).or_insert(0) += count;
     }
     let (mut position, mut looked) = (0, 0);
     loop {
-        let rows = lists::to_call(tx, tenant, campaign.id, campaign.list, RowState::Queued, position, STEP)?;
+        let rows =
+            lists::to_call(&mut tx.of(tenant), campaign.id, campaign.list, RowState::Queued, position, STEP)?;
         let Some(last) = rows.last() else { break };
         position = last.position;
         looked += rows.len() as i64;
         total += rows.len() as i64;
-        let known = PersonLookup::of(tx, context, tenant, &rows)?;
+        let known = PersonLookup::of(&mut tx.of(tenant), context, &rows)?;
         for row in &rows {
             match known.why_not(context, row, template, mapping, needs_opt_in) {
                 None => will += 1,
@@ -204,19 +209,19 @@ struct PersonLookup {
 }
 
 impl PersonLookup {
-    fn of(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, rows: &[EntryRow]) -> Result<Self, Failure> {
+    fn of(tx: &mut TenantTx, context: &Context, rows: &[EntryRow]) -> Result<Self, Failure> {
         let phones: Vec<String> = rows.iter().filter_map(|row| row.phone.clone()).collect();
         let hashes: Vec<&str> = rows.iter().filter_map(|row| row.phone_hash.as_deref()).collect();
         let mut known = Self { contacts: HashMap::new(), listed: HashSet::new(), said: HashMap::new() };
         if !phones.is_empty() {
-            for contact in contacts::find_by_phones(tx, tenant, Mode::Live, &phones)? {
+            for contact in contacts::find_by_phones(tx, Mode::Live, &phones)? {
                 if let Some(phone) = contact.phone.clone() {
                     known.contacts.insert(phone, contact);
                 }
             }
         }
         if !hashes.is_empty() {
-            known.listed = do_not_call::among(tx, tenant, &hashes)?.into_iter().collect();
+            known.listed = do_not_call::among(tx, &hashes)?.into_iter().collect();
         }
         let mut people: Vec<String> =
             phones.iter().map(|phone| contact_policy::person_hash(&context.keyring, phone)).collect();
@@ -225,7 +230,7 @@ impl PersonLookup {
                 contact.chatapp_user_id.iter().map(|id| contact_policy::person_hash(&context.keyring, id)),
             );
         }
-        for (person, stopped, marketing, allowed, erased) in channel_campaigns::said(tx, tenant, &people)? {
+        for (person, stopped, marketing, allowed, erased) in channel_campaigns::said(tx, &people)? {
             known.said.insert(person, (stopped, marketing, allowed, erased));
         }
         Ok(known)

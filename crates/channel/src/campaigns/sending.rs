@@ -12,12 +12,12 @@ use domain::channel::limits::TIER_TIME;
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Category, LocalError, Recipient, Source, Template, TemplateStatus};
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
+
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::campaigns::CampaignRow;
 use store::campaigns::list::{self as lists, EntryRow};
 use store::channel_campaigns::{self, BlockRow, PersonRow};
-use store::{Tx, channel_accounts, channel_messages, channel_templates};
+use store::{TenantTx, Tx, channel_accounts, channel_messages, channel_templates};
 use tokio::task::JoinSet;
 
 use super::{outcomes, people, stats};
@@ -43,7 +43,7 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
         let app = app.clone();
         working.spawn(async move {
             let keeper = app.clone();
-            app.store.tx(move |tx| work(&keeper, tx, tenant, id)).await
+            app.of(tenant).tx(move |tx| work(&keeper, tx, id)).await
         });
     }
     while let Some(done) = working.join_next().await {
@@ -52,18 +52,18 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(channel_campaigns::next_due).await?)
 }
 
-fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<(), Failure> {
+fn work(app: &App, tx: &mut TenantTx, id: Id<Campaign>) -> Result<(), Failure> {
     let context = app.context();
-    let Some(mut campaign) = store::campaigns::get_for_update(tx, tenant, id)? else {
-        return Ok(channel_campaigns::rest(tx, tenant, id)?);
+    let Some(mut campaign) = store::campaigns::get_for_update(tx, id)? else {
+        return Ok(channel_campaigns::rest(tx, id)?);
     };
-    let mut block = super::block_for_update(tx, tenant, id)?;
+    let mut block = super::block_for_update(tx, id)?;
     // Another node was here first.
     if block.next_at.is_none_or(|at| at > context.now) {
         return Ok(());
     }
     if campaign.status != Status::Active {
-        return Ok(channel_campaigns::rest(tx, tenant, id)?);
+        return Ok(channel_campaigns::rest(tx, id)?);
     }
     let Some(schedule) = Schedule::of(&campaign.settings) else {
         return Err(Failure::internal(format!("{id} has an unknown time zone")));
@@ -80,34 +80,33 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     }
     tx.ahead(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
-        let _ = access::workspace(tx, tenant);
-        let _ = channel_accounts::read_ahead(tx, tenant);
-        let _ = channel_templates::read_ahead(tx, tenant, Some(block.template), None);
-        let _ = channel_campaigns::on_their_way(tx, tenant, id);
+        let _ = access::workspace(tx);
+        let _ = channel_accounts::read_ahead(tx);
+        let _ = channel_templates::read_ahead(tx, Some(block.template), None);
+        let _ = channel_campaigns::on_their_way(tx, id);
     });
-    let workspace = access::workspace(tx, tenant)?;
+    let workspace = access::workspace(tx)?;
     let on = |feature| access::feature_on(&workspace, feature);
     if workspace.suspended || !on("chatappChannel") || !on("chatappCampaigns") {
         block.next_at = Some(context.now.plus(LATER));
         return Ok(channel_campaigns::save(tx, &block)?);
     }
     if tx.shared() {
-        channel_accounts::read_ahead(tx, tenant)?;
-        channel_templates::read_ahead(tx, tenant, Some(block.template), None)?;
+        channel_accounts::read_ahead(tx)?;
+        channel_templates::read_ahead(tx, Some(block.template), None)?;
     }
-    let (line, template) = match ready(tx, tenant, &block)? {
+    let (line, template) = match ready(tx, &block)? {
         Ok(ready) => ready,
-        Err(reason) => return outcomes::pause(tx, &context, tenant, id, reason),
+        Err(reason) => return outcomes::pause(tx, &context, id, reason),
     };
-    let waiting = channel_campaigns::on_their_way(tx, tenant, id)?;
+    let waiting = channel_campaigns::on_their_way(tx, id)?;
     let mut most = (ON_THEIR_WAY - waiting).min(PEOPLE);
     if let Some(limit) = messages::people_of(&line) {
         let after = context.now.plus(-TIER_TIME);
-        let room = limit
-            - channel_messages::count_reached(tx, tenant, &messages::account_of(&line), after)?
-            - waiting;
+        let room =
+            limit - channel_messages::count_reached(tx, &messages::account_of(&line), after)? - waiting;
         if room <= 0 && waiting == 0 {
-            let first = channel_messages::first_reached(tx, tenant, &messages::account_of(&line))?;
+            let first = channel_messages::first_reached(tx, &messages::account_of(&line))?;
             block.next_at = Some(first.map_or(context.now.plus(MINUTE), |first| first.plus(TIER_TIME)));
             block.next_at = block.next_at.max(Some(context.now.plus(SECOND)));
             return Ok(channel_campaigns::save(tx, &block)?);
@@ -118,7 +117,7 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let (count, used, next) = rate.take(block.used, context.now, most.max(0));
     let list = campaign.list;
     // One more than it takes now: whether anybody is left.
-    let rows = lists::to_call(tx, tenant, id, list, RowState::Queued, 0, count + 1)?;
+    let rows = lists::to_call(tx, id, list, RowState::Queued, 0, count + 1)?;
     if rows.is_empty() {
         if waiting == 0 {
             return end(app.mailer.is_some(), tx, &context, &mut campaign, block, Some(Reason::ListComplete));
@@ -132,7 +131,7 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
     let count_now = usize::try_from(count).unwrap_or(0);
     let to: Vec<Recipient> =
         rows.iter().take(count_now).filter_map(|row| Recipient::parse(row.phone.as_deref()?)).collect();
-    prefetch::people(tx, &context, tenant, &line, &to)?;
+    prefetch::people(tx, &context, &line, &to)?;
     for row in rows.into_iter().take(count_now) {
         let shared = Shared {
             campaign: &campaign,
@@ -145,12 +144,12 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
             Handed::Sent => sent += 1,
             Handed::PassedOver => {}
             Handed::Stop(reason) => {
-                decisions.write(tx, &context, tenant)?;
-                return outcomes::pause(tx, &context, tenant, id, reason);
+                decisions.write(tx, &context)?;
+                return outcomes::pause(tx, &context, id, reason);
             }
         }
     }
-    decisions.write(tx, &context, tenant)?;
+    decisions.write(tx, &context)?;
     // Who is passed over takes no time of the pace.
     block.used = rate.give_back(used, count - sent);
     let several = context.now.plus(rate.several());
@@ -169,13 +168,9 @@ fn work(app: &App, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<
 }
 
 /// The number and the template of a campaign, or the reason to pause it.
-fn ready(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    block: &BlockRow,
-) -> Result<Result<(Number, Template), PauseReason>, Failure> {
+fn ready(tx: &mut TenantTx, block: &BlockRow) -> Result<Result<(Number, Template), PauseReason>, Failure> {
     let Some(number) = &block.sends_from else { return Ok(Err(PauseReason::NotConnected)) };
-    let line = match sending_number(tx, tenant, Which::Provider(number)) {
+    let line = match sending_number(tx, Which::Provider(number)) {
         Ok(line) => line,
         Err(failure) if failure.error == CHATAPP_NOT_CONNECTED => return Ok(Err(PauseReason::NotConnected)),
         Err(failure) => return Err(failure),
@@ -192,7 +187,7 @@ fn ready(
     if line.quality.as_deref() == Some("RED") && !block.quality_accepted {
         return Ok(Err(PauseReason::QualityRed));
     }
-    let Some(template) = store::channel_templates::get(tx, tenant, block.template)? else {
+    let Some(template) = store::channel_templates::get(tx, block.template)? else {
         return Ok(Err(PauseReason::TemplateUnavailable));
     };
     let template = crate::templates::template(template);
@@ -255,11 +250,12 @@ fn hand_over(
         None if entry.phone.is_none() => "erased",
         None => "invalid_phone",
         Some(to) => {
-            let contact = crate::people::find(tx, tenant, &to)?;
+            let contact = crate::people::find(&mut tx.of(tenant), &to)?;
             let opt_in = campaign::opts_in(&entry.variables)
                 .then(|| OptIn { source: "campaign_list".into(), captured_at: block.list_at });
             let policy = OptInPolicy::parse(&block.opt_in_policy).unwrap_or(OptInPolicy::Require);
-            let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), Some(&to))?;
+            let standing =
+                contact_policy::standing(&mut tx.of(tenant), context, contact.as_ref(), Some(&to))?;
             let recorded = opt_in.is_some()
                 || !campaign::needs_opt_in(policy, template.category, became_marketing(block, template))
                 || standing.opted_in_at().is_some();
@@ -286,7 +282,8 @@ fn hand_over(
                         at_once: false,
                         keep_refused: true,
                     };
-                    let put = |tx: &mut Tx<'_>| messages::put_into(app, tx, tenant, &new, None, decisions);
+                    let put =
+                        |tx: &mut Tx<'_>| messages::put_into(app, &mut tx.of(tenant), &new, None, decisions);
                     let refusal = match tx.traced(campaign.trace, put)? {
                         Placed::Queued(message) => {
                             person.contact = Some(message.contact);
@@ -339,6 +336,6 @@ pub(super) fn end(
     block.finished_at = Some(context.now);
     block.next_at = None;
     channel_campaigns::save(tx, &block)?;
-    let more = stats::told(tx, campaign.workspace, campaign.id)?;
+    let more = stats::told(&mut tx.of(campaign.workspace), campaign.id)?;
     finish::over(tx, context, mails, campaign, reason, more)
 }

@@ -24,7 +24,7 @@ use domain::time::Timestamp;
 use serde_json::json;
 use store::campaigns::CampaignRow;
 use store::channel_campaigns::{self, BlockRow};
-use store::{Tx, channel_accounts, workspaces};
+use store::{TenantTx, Tx, channel_accounts, workspaces};
 
 use super::preflight::{self, Accepted};
 use super::{block, block_for_update, people, sending, stats};
@@ -69,7 +69,7 @@ pub async fn is_of_channel(
     writes: bool,
 ) -> Result<bool, Failure> {
     let tenant = caller.tenant();
-    let row = app.store.read(move |tx| find(tx, tenant, id)).await?;
+    let row = app.of(tenant).read(move |tx| find(tx, id)).await?;
     if !sends_messages(&row) {
         return Ok(false);
     }
@@ -82,7 +82,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<View>, Failure> {
     let tenant = caller.tenant();
     let mut all = common::list(app, tenant).await?;
     if caller.has(CHATAPP_READ) && all.iter().any(|campaign| campaign.channel == "chatapp") {
-        let blocks = app.store.read(move |tx| channel_campaigns::all(tx, tenant)).await?;
+        let blocks = app.of(tenant).read(move |tx| channel_campaigns::all(tx)).await?;
         let mut blocks: HashMap<_, _> = blocks.into_iter().map(|block| (block.campaign, block)).collect();
         for campaign in &mut all {
             campaign.chatapp = blocks.remove(&campaign.id).map(view);
@@ -97,17 +97,17 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<View>, Failure> {
 /// 404.
 pub async fn get(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<View, Failure> {
     let (tenant, caller) = (caller.tenant(), caller.clone());
-    app.store
+    app.of(tenant)
         .read_long(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             let sends = sends_messages(&row);
             let campaign = told(tx, row)?;
             if !sends || !caller.has(CHATAPP_READ) {
                 return Ok(campaign);
             }
-            let mut campaign = shown(&caller, campaign, block(tx, tenant, id)?);
+            let mut campaign = shown(&caller, campaign, block(tx, id)?);
             if let Some(chatapp) = &mut campaign.chatapp {
-                chatapp.stats = Some(stats::of(tx, tenant, id)?.0);
+                chatapp.stats = Some(stats::of(tx, id)?.0);
             }
             Ok(campaign)
         })
@@ -132,12 +132,12 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
     let (context, caller) = (app.context(), caller.clone());
     app.store
         .tx(move |tx| {
-            need_feature(tx, tenant)?;
+            need_feature(&mut tx.of(tenant))?;
             let given = body
                 .chatapp
                 .as_ref()
                 .ok_or_else(|| Failure::field("chatapp", "is required for the channel chatapp"))?;
-            if channel_accounts::get(tx, tenant)?.is_none() {
+            if channel_accounts::get(&mut tx.of(tenant))?.is_none() {
                 return Err(not_connected());
             }
             let hours = body.settings.as_ref();
@@ -152,11 +152,11 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
                     .flatten(),
                 ..Settings::default()
             };
-            let row = common::draft(tx, &context, tenant, &body, settings)?;
+            let row = common::draft(&mut tx.of(tenant), &context, &body, settings)?;
             let mut block = BlockRow {
                 campaign: row.id,
                 workspace: tenant,
-                template: template_of(tx, tenant, given)?.id,
+                template: template_of(&mut tx.of(tenant), given)?.id,
                 param_mapping: json!({}),
                 opt_in_policy: String::new(),
                 phone_number_id: None,
@@ -173,8 +173,8 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
                 counted_from: context.now,
                 list_at: context.now,
             };
-            apply(tx, tenant, &mut block, given)?;
-            line(tx, tenant, &block)?;
+            apply(&mut tx.of(tenant), &mut block, given)?;
+            line(&mut tx.of(tenant), &block)?;
             let mut campaign = shown(&caller, common::view(row.clone(), None), block.clone());
             if test {
                 campaign.livemode = Some(false);
@@ -191,8 +191,8 @@ fn read_only() -> Failure {
     Failure::new(codes::TEST_MODE_READ_ONLY, "a test key cannot change this")
 }
 
-fn need_feature(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
-    let workspace = access::workspace(tx, tenant)?;
+fn need_feature(tx: &mut TenantTx) -> Result<(), Failure> {
+    let workspace = access::workspace(tx)?;
     if feature_on(&workspace, "chatappCampaigns") && feature_on(&workspace, "chatappChannel") {
         return Ok(());
     }
@@ -202,26 +202,21 @@ fn need_feature(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
     ))
 }
 
-fn template_of(tx: &mut Tx<'_>, tenant: Tenant, given: &ChatappSettings) -> Result<Template, Failure> {
+fn template_of(tx: &mut TenantTx, given: &ChatappSettings) -> Result<Template, Failure> {
     let text =
         given.template_id.as_deref().ok_or_else(|| Failure::field("chatapp.templateId", "is required"))?;
     let id = text.parse().map_err(|_| Failure::plain(codes::TEMPLATE_NOT_FOUND))?;
-    templates::find(tx, tenant, &TemplateRef::Id(id))
+    templates::find(tx, &TemplateRef::Id(id))
 }
 
 /// Writes the given settings into a block, after checking each.
-fn apply(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    block: &mut BlockRow,
-    given: &ChatappSettings,
-) -> Result<(), Failure> {
+fn apply(tx: &mut TenantTx, block: &mut BlockRow, given: &ChatappSettings) -> Result<(), Failure> {
     if given.template_id.is_some() {
-        let template = template_of(tx, tenant, given)?;
+        let template = template_of(tx, given)?;
         // One that is gone, with the account that had it, may be replaced: otherwise the campaign could not go on.
         if block.launched_at.is_some()
             && template.id != block.template
-            && store::channel_templates::get(tx, tenant, block.template)?.is_some()
+            && store::channel_templates::get(tx, block.template)?.is_some()
         {
             return Err(
                 Failure::plain(codes::CAMPAIGN_LAUNCHED).with_meta(json!({"field": "chatapp.templateId"}))
@@ -229,7 +224,7 @@ fn apply(
         }
         block.template = template.id;
     }
-    let template = templates::find(tx, tenant, &TemplateRef::Id(block.template))?;
+    let template = templates::find(tx, &TemplateRef::Id(block.template))?;
     if let Some(mapping) = &given.param_mapping {
         let mapping: Mapping = mapping
             .iter()
@@ -256,7 +251,7 @@ fn apply(
     }
     if let Some(number) = &given.phone_number_id {
         if let Some(number) = number
-            && channel_accounts::number_at_provider(tx, tenant, number)?.is_none()
+            && channel_accounts::number_at_provider(tx, number)?.is_none()
         {
             return Err(Failure::field(
                 "chatapp.phoneNumberId",
@@ -268,7 +263,7 @@ fn apply(
     block.rate = given.rate_per_minute.unwrap_or(block.rate);
     let marketing = template.category == Category::Marketing;
     if let Some(policy) = given.opt_in_policy {
-        let rule = workspaces::get(tx, tenant)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
+        let rule = workspaces::get(tx)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
         if policy == OptInPolicy::SkipCheck && marketing && rule {
             let must =
                 "must be require for a marketing template: the workspace's marketing opt-in rule is on";
@@ -286,11 +281,11 @@ fn apply(
 ///
 /// # Errors
 /// 409 `chatapp_not_connected`, 422 `phone_number_required`.
-fn line(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Number, Failure> {
+fn line(tx: &mut TenantTx, block: &BlockRow) -> Result<Number, Failure> {
     let number = match &block.phone_number_id {
         Some(number) => number.clone(),
         None => {
-            let numbers = channel_accounts::numbers(tx, tenant)?;
+            let numbers = channel_accounts::numbers(tx)?;
             match (numbers.iter().find(|number| number.is_default), numbers.as_slice()) {
                 (Some(number), _) | (None, [number]) => number.phone_number_id.clone(),
                 (None, []) => return Err(not_connected()),
@@ -298,12 +293,12 @@ fn line(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Number, Fai
             }
         }
     };
-    sending_number(tx, tenant, Which::Provider(&number))
+    sending_number(tx, Which::Provider(&number))
 }
 
 /// The same where a campaign that has none is not refused but blocked by its preflight.
-fn line_or_none(tx: &mut Tx<'_>, tenant: Tenant, block: &BlockRow) -> Result<Option<Number>, Failure> {
-    match line(tx, tenant, block) {
+fn line_or_none(tx: &mut TenantTx, block: &BlockRow) -> Result<Option<Number>, Failure> {
+    match line(tx, block) {
         Ok(line) => Ok(Some(line)),
         Err(failure) if failure.error == codes::CHATAPP_NOT_CONNECTED => Ok(None),
         Err(failure) => Err(failure),
@@ -321,13 +316,13 @@ pub async fn update(
     body: CampaignChange,
 ) -> Result<View, Failure> {
     let (context, tenant, caller) = (app.context(), caller.tenant(), caller.clone());
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
-            let mut block = block_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
+            let mut block = block_for_update(tx, id)?;
             common::change(tx, &context, &mut row, &body)?;
             if let Some(given) = &body.chatapp {
-                apply(tx, tenant, &mut block, given)?;
+                apply(tx, &mut block, given)?;
             }
             common::save(tx, &row)?;
             if row.status == Status::Active {
@@ -364,18 +359,18 @@ pub async fn set_status(
     // The long look at the list is not taken while others wait for the store.
     let (looker, prices) = (context.clone(), app.config.channel_prices.clone());
     let report = app
-        .store
+        .of(tenant)
         .read_long(move |tx| {
-            let row = find(tx, tenant, id)?;
+            let row = find(tx, id)?;
             if body.status != Status::Active
                 || change_status(row.status, body.status).map_err(Failure::conflict)? != Move::Publish
             {
                 return Ok(None);
             }
-            need_feature(tx, tenant)?;
+            need_feature(tx)?;
             can_answer(tx, &row)?;
-            let block = block(tx, tenant, id)?;
-            let line = line_or_none(tx, tenant, &block)?;
+            let block = block(tx, id)?;
+            let line = line_or_none(tx, &block)?;
             let found = preflight::look(tx, &looker, &row, &block, line.as_ref(), accepted, &prices)?;
             if found.passes {
                 return Ok(Some(found));
@@ -385,11 +380,11 @@ pub async fn set_status(
         .await?;
     let (mails, to, caller) = (app.mailer.is_some(), body.status, caller.clone());
     let mut shown = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            let mut row = find_for_update(tx, tenant, id)?;
+            let mut row = find_for_update(tx, id)?;
             let moved = change_status(row.status, to).map_err(Failure::conflict)?;
-            let mut block = block_for_update(tx, tenant, id)?;
+            let mut block = block_for_update(tx, id)?;
             if test {
                 row.status = to;
                 let campaign = told(tx, row)?;
@@ -437,10 +432,10 @@ pub async fn preflight(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<C
         return Ok(CampaignPreflight::Voice(Box::new(found)));
     }
     let (context, prices) = (app.context(), app.config.channel_prices.clone());
-    app.store
+    app.of(tenant)
         .read_long(move |tx| {
-            let (row, block) = (find(tx, tenant, id)?, block(tx, tenant, id)?);
-            let line = line_or_none(tx, tenant, &block)?;
+            let (row, block) = (find(tx, id)?, block(tx, id)?);
+            let line = line_or_none(tx, &block)?;
             let accepted = Accepted::default();
             let found = preflight::look(tx, &context, &row, &block, line.as_ref(), accepted, &prices)?;
             Ok(CampaignPreflight::Chatapp(Box::new(found)))
@@ -450,7 +445,7 @@ pub async fn preflight(app: &App, caller: &Caller, id: Id<Campaign>) -> Result<C
 
 fn can_answer(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     let Some(agent) = row.agent else { return Ok(()) };
-    let known = store::agents::get(tx, row.workspace, agent)?;
+    let known = store::agents::get(&mut tx.of(row.workspace), agent)?;
     if known.is_some_and(|agent| agent.status == domain::agent::Status::Active) {
         return Ok(());
     }
@@ -465,8 +460,8 @@ fn publish(
     accepted: Accepted,
 ) -> Result<(), Failure> {
     let now: Timestamp = context.now;
-    let template = templates::find(tx, row.workspace, &TemplateRef::Id(block.template))?;
-    let line = line(tx, row.workspace, block)?;
+    let template = templates::find(&mut tx.of(row.workspace), &TemplateRef::Id(block.template))?;
+    let line = line(&mut tx.of(row.workspace), block)?;
     row.status = Status::Active;
     row.updated_at = now;
     row.started_at.get_or_insert(now);
@@ -490,5 +485,5 @@ fn publish(
 /// 404; 409 while it is active.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), Failure> {
     common::delete(app, tenant, id).await?;
-    Ok(app.store.tx(move |tx| channel_campaigns::rest(tx, tenant, id)).await?)
+    Ok(app.of(tenant).tx(move |tx| channel_campaigns::rest(tx, id)).await?)
 }

@@ -5,17 +5,17 @@ use api::campaigns::ChatappStats;
 use app::Failure;
 use domain::channel::campaign::Outcome;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
+
 use serde_json::{Map, Value, json};
 use store::campaigns::list;
-use store::{Tx, boards, channel_campaigns};
+use store::{TenantTx, boards, channel_campaigns};
 
 /// The figures of a campaign, and how many of those who are pending are being sent to.
-pub(super) fn of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<(ChatappStats, i64), Failure> {
-    let known = ::campaigns::progress(tx, tenant, id)?;
+pub(super) fn of(tx: &mut TenantTx, id: Id<Campaign>) -> Result<(ChatappStats, i64), Failure> {
+    let known = ::campaigns::progress(tx, id)?;
     let mut stats = ChatappStats { total: known.rows.total, ..ChatappStats::default() };
     let mut sending = 0;
-    for (standing, step, reason, code, count, opted_out) in channel_campaigns::counts(tx, tenant, id)? {
+    for (standing, step, reason, code, count, opted_out) in channel_campaigns::counts(tx, id)? {
         stats.opted_out_after += opted_out;
         match Outcome::parse(&standing) {
             Some(Outcome::Sending) | None => sending += count,
@@ -37,7 +37,7 @@ pub(super) fn of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<(C
             }
         }
     }
-    for (reason, count) in list::count_invalid(tx, tenant, id, known.list)? {
+    for (reason, count) in list::count_invalid(tx, id, known.list)? {
         stats.skipped += count;
         *stats.skipped_by_reason.entry(reason.as_str().to_owned()).or_insert(0) += count;
     }
@@ -47,13 +47,13 @@ pub(super) fn of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<(C
         - stats.frequency_capped
         - stats.skipped
         - stats.delivery_unknown;
-    stats.converted = boards::funnel(tx, tenant, id)?.won;
+    stats.converted = boards::funnel(tx, id)?.won;
     Ok((stats, sending))
 }
 
 /// What the event of the end tells of them: who is being sent to stands apart.
-pub(super) fn told(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Map<String, Value>, Failure> {
-    let (mut stats, sending) = of(tx, tenant, id)?;
+pub(super) fn told(tx: &mut TenantTx, id: Id<Campaign>) -> Result<Map<String, Value>, Failure> {
+    let (mut stats, sending) = of(tx, id)?;
     stats.pending -= sending;
     let mut stats = serde_json::to_value(&stats).map_err(|why| Failure::internal(why.to_string()))?;
     stats["sending"] = json!(sending);

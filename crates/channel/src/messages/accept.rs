@@ -4,8 +4,8 @@ use api::error_codes as codes;
 use app::contact_policy;
 use app::{App, Failure, topics};
 use domain::channel::{MessageStatus, window};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::channel_messages::{self};
 use store::contacts;
 
@@ -23,10 +23,10 @@ use crate::slots::Slot;
 ///
 /// # Errors
 /// `rate_limited` when too many messages are queued.
-pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Placed, Failure> {
+pub fn put(app: &App, tx: &mut TenantTx, new: &New) -> Result<Placed, Failure> {
     let mut decisions = Decisions::default();
-    let placed = put_into(app, tx, tenant, new, None, &mut decisions)?;
-    decisions.write(tx, &app.context(), tenant)?;
+    let placed = put_into(app, tx, new, None, &mut decisions)?;
+    decisions.write(tx, &app.context())?;
     Ok(placed)
 }
 
@@ -36,28 +36,27 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
 /// Those of [`put`].
 pub(crate) fn put_into(
     app: &App,
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     new: &New,
     slot: Option<&Slot>,
     decisions: &mut Decisions,
 ) -> Result<Placed, Failure> {
     let context = app.context();
     let now = context.now;
-    let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
+    let standing = contact_policy::standing(tx, &context, new.contact.as_ref(), Some(&new.to))?;
     let thread = match &new.contact {
-        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.number.phone_number_id)?,
+        Some(contact) => channel_messages::thread_of(tx, contact.id, &new.number.phone_number_id)?,
         None => None,
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), now);
-    let mut refusal = judge(tx, tenant, new, &standing, open)?;
+    let mut refusal = judge(tx, new, &standing, open)?;
     let mut room = Room::Unlimited;
     if refusal.is_none() && new.at_once && !open && people_of(&new.number).is_some() {
         // The line of the number before the people of the account, in the order of those who send what waits.
-        channel_messages::send_queue_for_update(tx, tenant, &new.number.phone_number_id)?;
-        room = room_for(tx, &context, tenant, &new.number, &new.to)?;
+        channel_messages::send_queue_for_update(tx, &new.number.phone_number_id)?;
+        room = room_for(tx, &context, &new.number, &new.to)?;
         if room == Room::Full {
-            refusal = Some(tier_limit(tx, &context, tenant, &new.number)?);
+            refusal = Some(tier_limit(tx, &context, &new.number)?);
         }
     }
     if let Some(refusal) = refusal {
@@ -69,8 +68,8 @@ pub(crate) fn put_into(
             decisions.add(entry(&context, about, new.agent, Some(refusal.gate()), None));
             return Ok(Placed::Refused(refusal));
         }
-        let contact = person(tx, &context, tenant, new)?;
-        let (mut row, _) = fresh(tx, &context, tenant, new, &contact)?;
+        let contact = person(tx, &context, new)?;
+        let (mut row, _) = fresh(tx, &context, new, &contact)?;
         row.status = MessageStatus::Failed;
         row.error = Some(refusal.error());
         row.times.failed = Some(now);
@@ -79,16 +78,16 @@ pub(crate) fn put_into(
         decisions.add(entry(&context, row.id.to_string(), row.agent, Some(refusal.gate()), None));
         return Ok(Placed::Failed(Box::new(row), refusal));
     }
-    let contact = person(tx, &context, tenant, new)?;
+    let contact = person(tx, &context, new)?;
     if let Some(opt_in) = &new.opt_in {
-        record_opt_in(tx, &context, tenant, &contact, &new.to, opt_in)?;
+        record_opt_in(tx, &context, &contact, &new.to, opt_in)?;
     }
-    let (mut row, thread) = fresh(tx, &context, tenant, new, &contact)?;
-    contacts::touch(tx, tenant, contact.id, now)?;
+    let (mut row, thread) = fresh(tx, &context, new, &contact)?;
+    contacts::touch(tx, contact.id, now)?;
     let slot = if new.at_once {
         let latest = latest_slot(app);
         let slot = slot.filter(|slot| slot.number == row.phone_number_id);
-        take_slot(tx, tenant, &new.number, thread, now, latest, slot)?
+        take_slot(tx, &new.number, thread, now, latest, slot)?
     } else {
         Err(now)
     };
@@ -98,7 +97,7 @@ pub(crate) fn put_into(
             row.attempts = 1;
             channel_messages::insert(tx, &row)?;
             if !open {
-                reach(tx, &context, tenant, &new.number, &row, room)?;
+                reach(tx, &context, &new.number, &row, room)?;
             }
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             let proof = standing.consent.opt_in_consent;
@@ -112,13 +111,13 @@ pub(crate) fn put_into(
         }
         Err(at) => {
             // A campaign has its own bound of messages that wait.
-            if new.campaign.is_none() && too_many_wait(app, tx, tenant)? {
+            if new.campaign.is_none() && too_many_wait(app, tx)? {
                 let why = "too many messages of this workspace wait to be sent";
                 return Err(Failure::new(codes::RATE_LIMITED, why));
             }
             row.next_at = Some(at);
             channel_messages::insert(tx, &row)?;
-            channel_messages::wake_send_queue(tx, tenant, &row.phone_number_id, row.id, at)?;
+            channel_messages::wake_send_queue(tx, &row.phone_number_id, row.id, at)?;
             stored(app, tx, &row, contact.external_ref.as_deref(), None, None)?;
             tx.wake(topics::CHANNEL_SENDS);
             Ok(Placed::Queued(Box::new(row)))

@@ -7,11 +7,11 @@ use domain::channel::content::MAX_TEXT;
 use domain::channel::limits::{Pace, TIER_TIME};
 use domain::channel::{Category, Content, LocalError, Recipient, Source, TemplateStatus, window};
 use domain::ids::{Consent, Id};
-use domain::tenant::Tenant;
+
 use domain::time::{DAY, SECOND, Timestamp};
 use serde_json::Value;
 use store::channel_messages::{self, MessageRow, ThreadRow};
-use store::{Tx, channel_campaigns, contacts, workspaces};
+use store::{TenantTx, channel_campaigns, contacts, workspaces};
 
 use super::Refusal;
 use super::new::New;
@@ -20,37 +20,31 @@ use crate::numbers::Number;
 use crate::people::address;
 
 /// Dry run of the checks at acceptance; stores nothing.
-pub fn check(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Option<Refusal>, Failure> {
+pub fn check(app: &App, tx: &mut TenantTx, new: &New) -> Result<Option<Refusal>, Failure> {
     let context = app.context();
-    let standing = contact_policy::standing(tx, &context, tenant, new.contact.as_ref(), Some(&new.to))?;
+    let standing = contact_policy::standing(tx, &context, new.contact.as_ref(), Some(&new.to))?;
     let thread = match &new.contact {
-        Some(contact) => channel_messages::thread_of(tx, tenant, contact.id, &new.number.phone_number_id)?,
+        Some(contact) => channel_messages::thread_of(tx, contact.id, &new.number.phone_number_id)?,
         None => None,
     };
     let open = window::is_open(thread.and_then(|thread| thread.received_at), context.now);
-    if let Some(refusal) = judge(tx, tenant, new, &standing, open)? {
+    if let Some(refusal) = judge(tx, new, &standing, open)? {
         return Ok(Some(refusal));
     }
-    let room = open || has_room_now(tx, &context, tenant, &new.number, &new.to)?;
-    Ok(if room { None } else { Some(tier_limit(tx, &context, tenant, &new.number)?) })
+    let room = open || has_room_now(tx, &context, &new.number, &new.to)?;
+    Ok(if room { None } else { Some(tier_limit(tx, &context, &new.number)?) })
 }
 
 /// The refusal of an account at its messaging tier; the first person counted makes room after a day.
-pub(super) fn tier_limit(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    number: &Number,
-) -> Result<Refusal, Failure> {
-    let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
+pub(super) fn tier_limit(tx: &mut TenantTx, context: &Context, number: &Number) -> Result<Refusal, Failure> {
+    let first = channel_messages::first_reached(tx, &account_of(number))?;
     let wait = first.map(|first| (first.plus(TIER_TIME).0 - context.now.0 + SECOND - 1).max(SECOND) / SECOND);
     Ok(Refusal::TierLimit(wait))
 }
 
 /// Why a message may not be sent to a person with this consent.
 pub(super) fn judge(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     new: &New,
     standing: &Standing,
     open: bool,
@@ -75,13 +69,12 @@ pub(super) fn judge(
         None => None,
     };
     let allowed = new.opt_in.is_some();
-    may_send(tx, tenant, standing, category, open, allowed, new.source)
+    may_send(tx, standing, category, open, allowed, new.source)
 }
 
 /// The checks that are repeated before sending: the person, the 24-hour window, the opt-in.
 fn may_send(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     standing: &Standing,
     category: Option<Category>,
     open: bool,
@@ -99,7 +92,7 @@ fn may_send(
         return Ok(Some(Refusal::local(LocalError::WindowClosed)));
     }
     if marketing && !allowed && standing.opted_in_at().is_none() {
-        let rule = workspaces::get(tx, tenant)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
+        let rule = workspaces::get(tx)?.is_none_or(|workspace| workspace.marketing_opt_in_rule);
         if rule {
             return Ok(Some(Refusal::local(LocalError::OptInRequired)));
         }
@@ -130,21 +123,20 @@ pub(crate) enum SendDecision {
 /// Repeats the checks of a queued message before it is sent. The slot of its recipient is taken in the returned thread,
 /// which the caller stores.
 pub(crate) fn recheck(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     row: &MessageRow,
     at: Timestamp,
 ) -> Result<SendDecision, Failure> {
-    let contact = contacts::get(tx, tenant, row.contact)?;
+    let contact = contacts::get(tx, row.contact)?;
     let to = address(row).and_then(|address| Recipient::parse(&address));
-    let standing = contact_policy::standing(tx, context, tenant, contact.as_ref(), to.as_ref())?;
-    let Some(mut thread) = channel_messages::thread_by_id(tx, tenant, row.thread)? else {
+    let standing = contact_policy::standing(tx, context, contact.as_ref(), to.as_ref())?;
+    let Some(mut thread) = channel_messages::thread_by_id(tx, row.thread)? else {
         return Err(Failure::internal("a message without a thread"));
     };
     let open = window::is_open(thread.received_at, context.now);
-    let category = match template_now(tx, tenant, row)? {
+    let category = match template_now(tx, row)? {
         Ok(category) => category,
         Err(error) => {
             let refusal = Refusal::local(error);
@@ -154,19 +146,19 @@ pub(crate) fn recheck(
             });
         }
     };
-    if became_marketing(tx, tenant, row, category)? {
+    if became_marketing(tx, row, category)? {
         return Ok(SendDecision::TakeBack(PauseReason::TemplateRecategorised));
     }
     // What came along with the message was recorded when it was taken, so it counts here, too.
-    if let Some(refusal) = may_send(tx, tenant, &standing, category, open, false, row.source)? {
+    if let Some(refusal) = may_send(tx, &standing, category, open, false, row.source)? {
         return Ok(SendDecision::Refuse(refusal));
     }
     let room = match (open, &to) {
-        (false, Some(to)) => room_for(tx, context, tenant, number, to)?,
+        (false, Some(to)) => room_for(tx, context, number, to)?,
         _ => Room::Unlimited,
     };
     if room == Room::Full {
-        let first = channel_messages::first_reached(tx, tenant, &account_of(number))?;
+        let first = channel_messages::first_reached(tx, &account_of(number))?;
         let again = first.map_or(context.now.plus(DAY), |first| first.plus(TIER_TIME));
         return Ok(SendDecision::Wait(again.max(context.now.plus(SECOND))));
     }
@@ -183,8 +175,7 @@ pub(crate) fn recheck(
 /// Whether the template of a campaign's message was recategorised as marketing after it was queued, and nobody has
 /// accepted that for the campaign.
 fn became_marketing(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     row: &MessageRow,
     category: Option<Category>,
 ) -> Result<bool, Failure> {
@@ -195,14 +186,13 @@ fn became_marketing(
     if before.is_none_or(|before| before == Category::Marketing.as_str()) {
         return Ok(false);
     }
-    let block = channel_campaigns::get(tx, tenant, campaign)?;
+    let block = channel_campaigns::get(tx, campaign)?;
     Ok(block.is_some_and(|block| !block.marketing_accepted))
 }
 
 /// The current category of a message's template; `None` for a message without one.
 fn template_now(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     row: &MessageRow,
 ) -> Result<Result<Option<Category>, LocalError>, Failure> {
     let Some(id) = row.template.as_ref().and_then(|template| template.get("id")).and_then(Value::as_str)
@@ -210,7 +200,7 @@ fn template_now(
         return Ok(Ok(None));
     };
     let found = match id.parse() {
-        Ok(id) => store::channel_templates::get(tx, tenant, id)?,
+        Ok(id) => store::channel_templates::get(tx, id)?,
         Err(_) => None,
     };
     Ok(match found {

@@ -5,10 +5,10 @@ use app::{Context, Failure, decision_log};
 use domain::channel::Recipient;
 use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
 use domain::ids::{Agent, Consent, Id};
-use domain::tenant::Tenant;
+
 use serde_json::json;
 use store::contacts::ContactRow;
-use store::{Tx, channel_consents};
+use store::{TenantTx, channel_consents};
 
 use super::new::OptIn;
 
@@ -19,7 +19,8 @@ pub(crate) struct Decisions(Vec<Entry>);
 
 impl Decisions {
     /// Writes them to the log, in their order.
-    pub(crate) fn write(self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
+    pub(crate) fn write(self, tx: &mut TenantTx, context: &Context) -> Result<(), Failure> {
+        let tenant = tx.tenant();
         let mut chains = decision_log::Chains::default();
         for entry in self.0 {
             chains.record(tenant, Chain::Audit, entry);
@@ -34,9 +35,8 @@ impl Decisions {
 
 /// Records a marketing opt-in, with its proof.
 pub fn record_opt_in(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     contact: &ContactRow,
     to: &Recipient,
     opt_in: &OptIn,
@@ -44,18 +44,9 @@ pub fn record_opt_in(
     let id: Id<Consent> = context.ids.make();
     let person = contact_policy::person_hash(&context.keyring, &to.text());
     let now = context.now;
-    if channel_consents::opt_in(tx, tenant, &person, &opt_in.source, opt_in.captured_at, id, now)? {
+    if channel_consents::opt_in(tx, &person, &opt_in.source, opt_in.captured_at, id, now)? {
         let about = json!({"source": opt_in.source, "capturedAt": opt_in.captured_at, "channel": "chatapp"});
-        app::do_not_call::record_consent(
-            tx,
-            context,
-            tenant,
-            contact,
-            Decision::Allowed,
-            "given",
-            &about,
-            id,
-        )?;
+        app::do_not_call::record_consent(tx, context, contact, Decision::Allowed, "given", &about, id)?;
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(crate) fn stored(
     let Some(kind) = row.status.event() else { return Ok(()) };
     // The conversation of a received message, and of one of a campaign that was sent, was assigned by the observers.
     let assigned = incoming.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
-    let current = if assigned { channel_messages::get(tx, row.workspace, row.id)? } else { None };
+    let current = if assigned { channel_messages::get(&mut tx.of(row.workspace), row.id)? } else { None };
     let row = current.as_ref().unwrap_or(row);
     let contact = row.contact.to_string();
     let agent = row.agent.map(|agent| agent.to_string());
@@ -61,7 +61,7 @@ pub(crate) fn stored(
         contact: Some(&contact),
         data: view::of_event(row, external_ref)?,
     };
-    events::emit(tx, &app.context(), row.workspace, event)?;
+    events::emit(&mut tx.of(row.workspace), &app.context(), event)?;
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn moved(
     row: &MessageRow,
     before: MessageStatus,
 ) -> Result<(), Failure> {
-    let contact = contacts::get(tx, row.workspace, row.contact)?;
+    let contact = contacts::get(&mut tx.of(row.workspace), row.contact)?;
     let reference = contact.and_then(|contact| contact.external_ref);
     stored(app, tx, row, reference.as_deref(), Some(before), None)
 }

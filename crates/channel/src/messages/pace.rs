@@ -2,9 +2,9 @@
 
 use app::{App, Failure};
 use domain::channel::limits::Pace;
-use domain::tenant::Tenant;
+
 use domain::time::{SECOND, Timestamp};
-use store::Tx;
+use store::TenantTx;
 use store::channel_messages::{self, ThreadRow};
 
 use crate::numbers::Number;
@@ -22,8 +22,7 @@ pub(crate) fn latest_slot(app: &App) -> Timestamp {
 /// Takes a slot of the number, unless one is reserved, and of the recipient. Returns its moment; the error is when to
 /// retry.
 pub(super) fn take_slot(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     number: &Number,
     mut thread: ThreadRow,
     now: Timestamp,
@@ -33,7 +32,7 @@ pub(super) fn take_slot(
     let (at, line) = match slot {
         Some(slot) => (slot.at.max(now), None),
         None => {
-            let mut line = channel_messages::send_queue_for_update(tx, tenant, &number.phone_number_id)?;
+            let mut line = channel_messages::send_queue_for_update(tx, &number.phone_number_id)?;
             match slot_of_number(number, line.used, now, latest) {
                 Ok((at, used)) => {
                     line.used = used;
@@ -48,7 +47,7 @@ pub(super) fn take_slot(
         Ok(pair) => {
             thread.used = pair;
             thread.last_at = now;
-            channel_messages::save_thread(tx, tenant, &thread)?;
+            channel_messages::save_thread(tx, &thread)?;
             if let Some(line) = line {
                 channel_messages::save_send_queue(tx, &line)?;
             }

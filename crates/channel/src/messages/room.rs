@@ -4,8 +4,8 @@ use app::contact_policy;
 use app::{App, Context, Failure};
 use domain::channel::Recipient;
 use domain::channel::limits::{TIER_TIME, tier_people};
-use domain::tenant::Tenant;
-use store::Tx;
+
+use store::TenantTx;
 use store::channel_messages::{self, MessageRow};
 
 use crate::numbers::Number;
@@ -40,39 +40,36 @@ pub(crate) enum Room {
 
 /// Whether the tier has room for this person; the count is locked until the transaction ends.
 pub(crate) fn room_for(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     to: &Recipient,
 ) -> Result<Room, Failure> {
     let Some(most) = people_of(number) else { return Ok(Room::Unlimited) };
-    let reached = channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
+    let reached = channel_messages::reached(tx, &account_of(number), context.now.plus(-TIER_TIME))?;
     let person = contact_policy::person_hash(&context.keyring, &to.text());
-    let is_new = !channel_messages::is_reached(tx, tenant, &account_of(number), &person)?;
+    let is_new = !channel_messages::is_reached(tx, &account_of(number), &person)?;
     Ok(if is_new && reached >= most { Room::Full } else { Room::Free { is_new } })
 }
 
 /// [`room_for`] without a lock.
 pub(super) fn has_room_now(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     to: &Recipient,
 ) -> Result<bool, Failure> {
     let Some(most) = people_of(number) else { return Ok(true) };
     let after = context.now.plus(-TIER_TIME);
     let person = contact_policy::person_hash(&context.keyring, &to.text());
-    Ok(channel_messages::count_reached(tx, tenant, &account_of(number), after)? < most
-        || channel_messages::is_reached(tx, tenant, &account_of(number), &person)?)
+    Ok(channel_messages::count_reached(tx, &account_of(number), after)? < most
+        || channel_messages::is_reached(tx, &account_of(number), &person)?)
 }
 
 /// Counts a person against the tier.
 pub(crate) fn reach(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     number: &Number,
     row: &MessageRow,
     room: Room,
@@ -80,9 +77,9 @@ pub(crate) fn reach(
     let person = contact_policy::person_hash(&context.keyring, &address(row).unwrap_or_default());
     let account = account_of(number);
     match room {
-        Room::Free { is_new } => channel_messages::reach(tx, tenant, &account, &person, is_new, context.now)?,
+        Room::Free { is_new } => channel_messages::reach(tx, &account, &person, is_new, context.now)?,
         Room::Unlimited | Room::Full => {
-            channel_messages::reach_uncounted(tx, tenant, &account, &person, context.now)?
+            channel_messages::reach_uncounted(tx, &account, &person, context.now)?
         }
     }
     Ok(())

@@ -5,38 +5,32 @@ use domain::channel::{Content, Direction, MessageStatus, Recipient, Source, Time
 use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
 use serde_json::json;
-use store::Tx;
+use store::TenantTx;
 use store::channel_messages::{self, MessageRow, ThreadRow};
 use store::contacts::ContactRow;
 
 use super::new::New;
 
 /// The contact of a message, added if there is none.
-pub(super) fn person(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    new: &New,
-) -> Result<ContactRow, Failure> {
+pub(super) fn person(tx: &mut TenantTx, context: &Context, new: &New) -> Result<ContactRow, Failure> {
     match &new.contact {
         Some(contact) => Ok(contact.clone()),
         // Nobody was found a moment ago.
-        None => crate::people::make(tx, context, tenant, &new.to),
+        None => crate::people::make(tx, context, &new.to),
     }
 }
 
 /// The row of a new message, and its thread.
 pub(super) fn fresh(
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     new: &New,
     contact: &ContactRow,
 ) -> Result<(MessageRow, ThreadRow), Failure> {
+    let tenant = tx.tenant();
     let number = &new.number;
     let thread = channel_messages::thread_for_update(
         tx,
-        tenant,
         &ThreadRow {
             id: context.ids.make(),
             phone_number_id: number.phone_number_id.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use app::{App, Failure};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
-use store::{Tx, channel_messages};
+use store::{TenantTx, channel_messages};
 
 /// Most queued messages of a workspace.
 pub const MAX_WAITING: i64 = 200_000;
@@ -21,7 +21,8 @@ const COUNTED: usize = 10_000;
 struct Waiting(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
 
 /// Whether a workspace is at the ceiling. Queued messages are counted once a second, and each time near the ceiling.
-pub(super) fn too_many_wait(app: &App, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, Failure> {
+pub(super) fn too_many_wait(app: &App, tx: &mut TenantTx) -> Result<bool, Failure> {
+    let tenant = tx.tenant();
     let (waiting, now) = (app.kept.of(Waiting::default), app.clock.now());
     let known = |waiting: &Waiting| {
         let mut known = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +33,7 @@ pub(super) fn too_many_wait(app: &App, tx: &mut Tx<'_>, tenant: Tenant) -> Resul
     if known(&waiting).is_some() {
         return Ok(false);
     }
-    let count = channel_messages::waiting(tx, tenant)?;
+    let count = channel_messages::waiting(tx)?;
     let mut known = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= COUNTED {
         known.clear();

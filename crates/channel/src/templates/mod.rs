@@ -23,7 +23,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value;
 use store::channel_templates::{self, TemplateRow};
-use store::{Tx, channel_accounts};
+use store::{TenantTx, Tx, channel_accounts};
 
 use crate::accounts::{account, brought, not_connected};
 use crate::campaigns::outcomes::on_account_event;
@@ -39,10 +39,10 @@ pub const MAX_SAMPLE: usize = 16 << 20;
 ///
 /// # Errors
 /// 400 `template_not_found`.
-pub fn find(tx: &mut Tx<'_>, tenant: Tenant, which: &TemplateRef) -> Result<Template, Failure> {
+pub fn find(tx: &mut TenantTx, which: &TemplateRef) -> Result<Template, Failure> {
     let row = match which {
-        TemplateRef::Id(id) => channel_templates::get(tx, tenant, *id)?,
-        TemplateRef::Name { name, language } => channel_templates::by_name(tx, tenant, name, language)?,
+        TemplateRef::Id(id) => channel_templates::get(tx, *id)?,
+        TemplateRef::Name { name, language } => channel_templates::by_name(tx, name, language)?,
     };
     // One of which only a notification has told so far has no parts yet.
     row.filter(|row| !is_expected(row)).map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
@@ -113,7 +113,8 @@ pub async fn list(
 ) -> Result<(Vec<View>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
         let read = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
-            let mut rows = channel_templates::page(tx, tenant, after, name.as_deref(), status, limit + 1)?;
+            let mut rows =
+                channel_templates::page(&mut tx.of(tenant), after, name.as_deref(), status, limit + 1)?;
             let more = rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let next = rows.last().filter(|_| more).map(|row| row.id.stored());
@@ -132,7 +133,8 @@ pub async fn list(
 /// # Errors
 /// There is no such template.
 pub async fn get(app: &App, tenant: Tenant, id: Id<ChannelTemplate>) -> Result<View, Failure> {
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    let row =
+        app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(&mut tx.of(tenant), id)?)).await?;
     row.map(view).ok_or_else(missing)
 }
 
@@ -184,11 +186,11 @@ pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -
     wanted.check().map_err(misfit)?;
     let (name, language) = (wanted.name.clone(), wanted.language.clone());
     let (known, count) = app
-        .store
+        .of(tenant)
         .read(move |tx| {
-            channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
-            let known = channel_templates::by_name(tx, tenant, &name, &language)?.is_some();
-            Ok::<_, Failure>((known, channel_templates::count(tx, tenant)?))
+            channel_accounts::get(tx)?.ok_or_else(not_connected)?;
+            let known = channel_templates::by_name(tx, &name, &language)?.is_some();
+            Ok::<_, Failure>((known, channel_templates::count(tx)?))
         })
         .await?;
     if known {
@@ -229,13 +231,13 @@ pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -
         rejected_reason: None,
     };
     let row = row_of(app.ids.make(), &account, &state, now);
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
             // A look at the provider's list may have come first.
-            match channel_templates::by_name(tx, tenant, &row.name, &row.language)? {
+            match channel_templates::by_name(tx, &row.name, &row.language)? {
                 Some(known) => Ok(view(known)),
                 None => {
-                    channel_templates::insert(tx, tenant, &row)?;
+                    channel_templates::insert(tx, &row)?;
                     Ok::<_, Failure>(view(row.clone()))
                 }
             }
@@ -256,7 +258,8 @@ pub async fn update(
 ) -> Result<View, Failure> {
     need_channel(caller)?;
     let tenant = caller.tenant();
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    let row =
+        app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(&mut tx.of(tenant), id)?)).await?;
     let row = row.ok_or_else(missing)?;
     if body.components.is_none() && body.category.is_none() {
         return Err(Failure::field("components", "is required, unless category is given"));
@@ -288,19 +291,18 @@ pub async fn update(
         provider(app, &account).edit_template(&account, &row.provider_id, components.as_deref(), word).await;
     brought(app, &account, answer).await?;
     let app_ = app.clone();
-    app.store
+    app.of(tenant)
         .tx(move |tx| {
-            let current = channel_templates::get_for_update(tx, tenant, id)?.ok_or_else(missing)?;
+            let current = channel_templates::get_for_update(tx, id)?.ok_or_else(missing)?;
             // What the provider has told since then is newer than the answer.
             let status =
                 if current.updated_at > changed.updated_at { current.status } else { changed.status };
             let saved = TemplateRow { status, quality: current.quality, ..changed.clone() };
-            channel_templates::save(tx, tenant, &saved)?;
+            channel_templates::save(tx, &saved)?;
             let fact = template(saved.clone());
             on_account_event(
                 &app_,
                 tx,
-                tenant,
                 &AccountEvent::Template { template: &fact, became_marketing: false },
             )?;
             Ok::<_, Failure>(view(saved))
@@ -315,7 +317,8 @@ pub async fn update(
 pub async fn delete(app: &Arc<App>, caller: &Caller, id: Id<ChannelTemplate>) -> Result<String, Failure> {
     need_channel(caller)?;
     let tenant = caller.tenant();
-    let row = app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(tx, tenant, id)?)).await?;
+    let row =
+        app.store.read(move |tx| Ok::<_, Failure>(channel_templates::get(&mut tx.of(tenant), id)?)).await?;
     let row = row.ok_or_else(missing)?;
     if caller.mode() == Mode::Test {
         return Ok(simulated(app));
@@ -324,35 +327,24 @@ pub async fn delete(app: &Arc<App>, caller: &Caller, id: Id<ChannelTemplate>) ->
     let answer = provider(app, &account).delete_template(&account, &row.name, &row.provider_id).await;
     brought(app, &account, answer).await?;
     let (app_, context) = (app.clone(), app.context());
-    app.store.tx(move |tx| gone(&app_, tx, &context, tenant, id)).await?;
+    app.of(tenant).tx(move |tx| gone(&app_, tx, &context, id)).await?;
     Ok(id.to_string())
 }
 
 /// Deletes a template, publishes its event, and pauses campaigns that use it. Idempotent.
-fn gone(
-    app: &App,
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    id: Id<ChannelTemplate>,
-) -> Result<(), Failure> {
-    let Some(row) = channel_templates::get_for_update(tx, tenant, id)? else { return Ok(()) };
-    channel_templates::delete(tx, tenant, id)?;
+fn gone(app: &App, tx: &mut TenantTx, context: &Context, id: Id<ChannelTemplate>) -> Result<(), Failure> {
+    let Some(row) = channel_templates::get_for_update(tx, id)? else { return Ok(()) };
+    channel_templates::delete(tx, id)?;
     let row = TemplateRow { status: TemplateStatus::Deleted, updated_at: context.now, ..row };
-    emit(tx, context, tenant, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
+    emit(tx, context, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
-    on_account_event(
-        app,
-        tx,
-        tenant,
-        &AccountEvent::Template { template: &template(row), became_marketing: false },
-    )
+    on_account_event(app, tx, &AccountEvent::Template { template: &template(row), became_marketing: false })
 }
 
 /// Deletes the templates of a workspace, which belong to an account that is no longer connected.
-pub(crate) fn forget(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(), Failure> {
-    for row in channel_templates::all(tx, tenant)? {
-        channel_templates::delete(tx, tenant, row.id)?;
+pub(crate) fn forget(tx: &mut TenantTx) -> Result<(), Failure> {
+    for row in channel_templates::all(tx)? {
+        channel_templates::delete(tx, row.id)?;
     }
     Ok(())
 }

@@ -9,12 +9,12 @@ use domain::channel::notification::{TemplateCategoryUpdate, TemplateQualityUpdat
 use domain::channel::provider::TemplateState;
 use domain::channel::template::status_after;
 use domain::channel::{Account, Category, TemplateStatus};
-use domain::tenant::Tenant;
+
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::channel_accounts::ConnectionRow;
 use store::channel_templates::{self, TemplateRow};
-use store::{Tx, channel_accounts};
+use store::{TenantTx, Tx, channel_accounts};
 
 use super::{gone, row_of, template};
 use crate::accounts::brought;
@@ -66,11 +66,11 @@ fn take_over(
 ) -> Result<SyncedTemplates, Failure> {
     let tenant = account.tenant;
     let mut synced = SyncedTemplates::default();
-    let connected = channel_accounts::get_for_update(tx, tenant)?;
+    let connected = channel_accounts::get_for_update(&mut tx.of(tenant))?;
     if connected.is_none_or(|row| row.business_account != account.business_account) {
         return Ok(synced);
     }
-    let mut known: HashMap<(String, String), TemplateRow> = channel_templates::all(tx, tenant)?
+    let mut known: HashMap<(String, String), TemplateRow> = channel_templates::all(&mut tx.of(tenant))?
         .into_iter()
         .map(|row| ((row.name.clone(), row.language.clone()), row))
         .collect();
@@ -78,7 +78,7 @@ fn take_over(
         let fresh = row_of(context.ids.make(), account, state, context.now);
         let Some(row) = known.remove(&(state.name.clone(), state.language.clone())) else {
             if fresh.status != TemplateStatus::Deleted {
-                channel_templates::insert(tx, tenant, &fresh)?;
+                channel_templates::insert(&mut tx.of(tenant), &fresh)?;
                 synced.added += 1;
             }
             continue;
@@ -98,11 +98,11 @@ fn take_over(
         let mut now = TemplateRow { id: row.id, created_at: row.created_at, ..fresh };
         now.previous_category =
             if now.category == row.category { row.previous_category } else { Some(row.category) };
-        changed(app, tx, context, tenant, &row, &now)?;
+        changed(app, &mut tx.of(tenant), context, &row, &now)?;
     }
     let Some(began) = whole_at else { return Ok(synced) };
     for row in known.into_values().filter(|row| row.created_at < began) {
-        gone(app, tx, context, tenant, row.id)?;
+        gone(app, &mut tx.of(tenant), context, row.id)?;
         synced.removed += 1;
     }
     Ok(synced)
@@ -111,9 +111,8 @@ fn take_over(
 /// Stores the listed state of a template, and publishes each change.
 fn changed(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     before: &TemplateRow,
     now: &TemplateRow,
 ) -> Result<(), Failure> {
@@ -123,7 +122,7 @@ fn changed(
     }
     if is_expected(before) {
         // Its category was a guess, and its quality is not new.
-        return save(app, tx, context, tenant, before, now, &events, now.rejected_reason.as_deref());
+        return save(app, tx, context, before, now, &events, now.rejected_reason.as_deref());
     }
     if now.category != before.category {
         events.push("CATEGORY_CHANGED".to_owned());
@@ -133,32 +132,26 @@ fn changed(
     if let Some(quality) = now.quality.as_ref().filter(|_| now.quality != before.quality) {
         events.push(format!("QUALITY_{quality}"));
     }
-    save(app, tx, context, tenant, before, now, &events, now.rejected_reason.as_deref())
+    save(app, tx, context, before, now, &events, now.rejected_reason.as_deref())
 }
 
 #[allow(clippy::too_many_arguments, reason = "one place for what every change of a template entails")]
 fn save(
     app: &App,
-    tx: &mut Tx<'_>,
+    tx: &mut TenantTx,
     context: &Context,
-    tenant: Tenant,
     before: &TemplateRow,
     now: &TemplateRow,
     events: &[String],
     reason: Option<&str>,
 ) -> Result<(), Failure> {
-    channel_templates::save(tx, tenant, now)?;
+    channel_templates::save(tx, now)?;
     for event in events {
-        emit(tx, context, tenant, "chatapp.template.updated", told(now, event, reason))?;
+        emit(tx, context, "chatapp.template.updated", told(now, event, reason))?;
     }
     let became_marketing = before.category != Category::Marketing && now.category == Category::Marketing;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
-    on_account_event(
-        app,
-        tx,
-        tenant,
-        &AccountEvent::Template { template: &template(now.clone()), became_marketing },
-    )
+    on_account_event(app, tx, &AccountEvent::Template { template: &template(now.clone()), became_marketing })
 }
 
 /// The payload of the event.
@@ -193,17 +186,17 @@ fn named(
     category: Option<&str>,
 ) -> Result<Option<TemplateRow>, Failure> {
     let tenant = connection.workspace;
-    let row = channel_templates::at_provider_for_update(tx, tenant, &which.id)?;
+    let row = channel_templates::at_provider_for_update(&mut tx.of(tenant), &which.id)?;
     if row.is_some() {
         return Ok(row);
     }
-    look_soon(tx, context, tenant)?;
+    look_soon(&mut tx.of(tenant), context)?;
     let (name, language) = (&which.name, &which.language);
     // One that was made anew has another id; what is new of it comes with the list.
     if name.is_empty()
         || language.is_empty()
-        || channel_templates::by_name(tx, tenant, name, language)?.is_some()
-        || channel_templates::count(tx, tenant)? >= MAX_TEMPLATES
+        || channel_templates::by_name(&mut tx.of(tenant), name, language)?.is_some()
+        || channel_templates::count(&mut tx.of(tenant))? >= MAX_TEMPLATES
     {
         return Ok(None);
     }
@@ -224,13 +217,13 @@ fn named(
         created_at: context.now,
         updated_at: context.now,
     };
-    channel_templates::insert(tx, tenant, &row)?;
+    channel_templates::insert(&mut tx.of(tenant), &row)?;
     Ok(Some(row))
 }
 
 /// Schedules a check of the account for now.
-pub(crate) fn look_soon(tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
-    channel_accounts::check_at(tx, tenant, context.now)?;
+pub(crate) fn look_soon(tx: &mut TenantTx, context: &Context) -> Result<(), Failure> {
+    channel_accounts::check_at(tx, context.now)?;
     tx.wake(topics::CHANNEL_NOTIFICATIONS);
     Ok(())
 }
@@ -247,7 +240,7 @@ pub(crate) fn on_status(
     let after = status_after(&told_.event);
     let deleted = after == Some(TemplateStatus::Deleted);
     let row = if deleted {
-        channel_templates::at_provider_for_update(tx, tenant, &told_.template.id)?
+        channel_templates::at_provider_for_update(&mut tx.of(tenant), &told_.template.id)?
     } else {
         named(tx, context, connection, &told_.template, told_.category.as_deref())?
     };
@@ -262,9 +255,9 @@ pub(crate) fn on_status(
         _ => None,
     };
     let events = [told_.event.clone()];
-    save(app, tx, context, tenant, &row, &now, &events, told_.reason.as_deref())?;
+    save(app, &mut tx.of(tenant), context, &row, &now, &events, told_.reason.as_deref())?;
     if deleted {
-        channel_templates::delete(tx, tenant, row.id)?;
+        channel_templates::delete(&mut tx.of(tenant), row.id)?;
     }
     Ok(())
 }
@@ -284,7 +277,7 @@ pub(crate) fn on_quality(
     }
     let now = TemplateRow { quality: Some(told_.quality.clone()), updated_at: context.now, ..row.clone() };
     let events = [format!("QUALITY_{}", told_.quality)];
-    save(app, tx, context, tenant, &row, &now, &events, None)
+    save(app, &mut tx.of(tenant), context, &row, &now, &events, None)
 }
 
 /// The category of a template changes, or has changed. An unknown one counts as marketing, whose rules are strictest.
@@ -317,5 +310,5 @@ pub(crate) fn on_category(
             "CATEGORY_CHANGED"
         }
     };
-    save(app, tx, context, tenant, &row, &now, &[event.to_owned()], None)
+    save(app, &mut tx.of(tenant), context, &row, &now, &[event.to_owned()], None)
 }

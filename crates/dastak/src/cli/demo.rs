@@ -21,7 +21,7 @@ const FILE: &str = "demo.env";
 const PROMPT: &str = "You are Asha, who calls customers of a furniture shop in Bengaluru about their delivery. Greet the person by name, \
 say that the delivery is planned for tomorrow, and ask whether the morning or the evening suits better. Be brief and friendly.";
 
-/// What a newcomer needs.
+/// What a new developer needs.
 pub struct Demo {
     live_key: String,
     test_key: String,
@@ -37,7 +37,7 @@ impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
         let Self { live_key, test_key, agent, campaign, stream, stream_token, file } = self;
-        // A demo that was made before there were campaigns and streams has none.
+        // A demo that was made by an earlier version has no campaigns and streams.
         let lead = if stream.is_empty() {
             String::new()
         } else {
@@ -74,7 +74,7 @@ impl Demo {
     }
 }
 
-/// Makes the demo workspace at the first start, and finds it again later.
+/// Creates the demo workspace at the first start, and finds it again later.
 pub async fn seed(app: &App) -> Result<Demo, String> {
     let made = async {
         let facts = facts(app).await?;
@@ -133,7 +133,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let agent = agents::create(app, workspace, body).await?.summary.id;
-    // Offline nobody can hold a free conversation: the demo asks one question, which the offline recogniser
+    // The offline answerer cannot hold a free conversation: the demo asks one question, which the offline recogniser
     // understands.
     let field = json!({"key": "delivery", "label": "Delivery tomorrow", "type": "boolean"});
     let graph = json!({"startNodeId": "ask", "variables": [], "nodes": [

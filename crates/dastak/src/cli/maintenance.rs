@@ -35,7 +35,7 @@ pub async fn migrate(config: Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes the master key of a service that is stopped.
+/// Changes the master key of a stopped service.
 pub async fn rotate_master_key(
     config: Config,
     new_key: Option<&str>,

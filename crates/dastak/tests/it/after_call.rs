@@ -301,9 +301,9 @@ impl Held {
         let app = self.app().app();
         let (env, id, tenant) =
             (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
-        app.store
+        app.of(tenant)
             .tx(move |tx| {
-                let mut row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
+                let mut row = store::calls::get_for_update(tx, id)?.expect("the call");
                 if answered {
                     row = calls::apply(tx, &env, row, Fact::Answered, env.context.now)?;
                 }
@@ -335,7 +335,8 @@ impl Held {
             .app()
             .app()
             .store
-            .read(move |tx| store::events::list_after(tx, tenant, "", 1_000))
+            .of(tenant)
+            .read(move |tx| store::events::list_after(tx, "", 1_000))
             .await
             .unwrap();
         events.iter().filter(|event| event.kind == kind).count()
@@ -589,7 +590,7 @@ async fn pushes_to_connected_systems_are_listed_newest_first() {
         [("hubspot", "failed", Some("no such property")), ("hubspot", "success", None)]
     {
         let push = move |tx: &mut store::Tx<'_>| {
-            let row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
+            let row = store::calls::get_for_update(&mut tx.of(tenant), id)?.expect("the call");
             dastak::app::after_call::record_push(tx, &row, provider, status, error, now)
         };
         held.app().app().store.tx(push).await.unwrap();

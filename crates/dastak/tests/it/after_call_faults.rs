@@ -144,7 +144,7 @@ async fn a_step_belongs_to_who_took_it_last() {
         (0, &Value::Null),
         "the first holder is too late"
     );
-    let finish = move |tx: &mut store::Tx<'_>| store::after_calls::finish(tx, tenant, &taken[0]);
+    let finish = move |tx: &mut store::Tx<'_>| store::after_calls::finish(&mut tx.of(tenant), &taken[0]);
     assert!(held.app().app().store.tx(finish).await.unwrap());
 }
 

@@ -462,7 +462,7 @@ async fn webhook_tools() {
         ("https://crm.example.com/balance", "POST", 8)
     );
     let (_, sealed) =
-        app.app().store.read(move |tx| store::tools::get(tx, tenant, tool_id)).await.unwrap().unwrap();
+        app.app().store.of(tenant).read(move |tx| store::tools::get(tx, tool_id)).await.unwrap().unwrap();
     assert!(!sealed.contains("hush"));
 
     let agent = create(&app, &workspace, &json!({"toolIds": [id]})).await;
@@ -533,9 +533,9 @@ async fn compliance_packs() {
     let read = app.app().store.read(move |tx| {
         let resolve = dastak::app::compliance_packs::resolve;
         Ok::<_, dastak::app::Failure>((
-            resolve(tx, tenant, &reference)?,
-            resolve(tx, foreign, &reference)?,
-            resolve(tx, tenant, "collections@1")?,
+            resolve(&mut tx.of(tenant), &reference)?,
+            resolve(&mut tx.of(foreign), &reference)?,
+            resolve(&mut tx.of(tenant), "collections@1")?,
         ))
     });
     let (own, foreign, built_in) = read.await.unwrap();

@@ -179,7 +179,7 @@ pub async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campai
     let of_campaign = move |tx: &mut store::Tx<'_>| {
         let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, id, campaign])?;
-        let row = store::calls::find(tx, tenant, id)?.expect("the call");
+        let row = store::calls::find(&mut tx.of(tenant), id)?.expect("the call");
         ::boards::call_fact(tx, &env, &row, Fact::Ringing)
     };
     app.app().store.tx(of_campaign).await.unwrap();

@@ -413,7 +413,7 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
         tx.exec(sql, store::params![tenant, id, campaign])?;
         let sql = "update campaign_rows set call = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, &row, id])?;
-        let row = store::calls::find(tx, tenant, id)?.expect("the call");
+        let row = store::calls::find(&mut tx.of(tenant), id)?.expect("the call");
         ::boards::call_fact(tx, &env, &row, Fact::Ringing)
     };
     kit.app().app().store.tx(rings).await.unwrap();

@@ -362,11 +362,11 @@ async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
     let (tenant, mut env) = (desk.workspace.id.parse().unwrap(), app.call_env());
     env.context.ids = ids;
     let call = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
             let mut known = Known::default();
             let mode = domain::tenant::Mode::Test;
-            let prepared = prepare(tx, &env, &mut known, tenant, mode, order.clone())?;
+            let prepared = prepare(tx, &env, &mut known, mode, order.clone())?;
             let call = place_intent(tx, &env, &mut known, &prepared)?;
             known.finish(tx, &env.context)?;
             Ok::<_, dastak::app::Failure>(call)

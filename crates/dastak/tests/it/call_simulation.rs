@@ -97,7 +97,8 @@ impl Desk {
 /// The outbox of a workspace, oldest first.
 pub async fn events(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
-    let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    let rows =
+        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
 }
 

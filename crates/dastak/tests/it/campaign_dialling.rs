@@ -137,7 +137,8 @@ impl Kit {
             .app
             .app()
             .store
-            .read(move |tx| store::events::list_after(tx, tenant, "", 100_000))
+            .of(tenant)
+            .read(move |tx| store::events::list_after(tx, "", 100_000))
             .await
             .unwrap();
         rows.iter()
@@ -509,7 +510,7 @@ async fn values_of_a_row_reach_its_conversation() {
     let stored = kit.app.app().store.read({
         let (tenant, call) =
             (kit.workspace.id.parse().unwrap(), call["id"].as_str().unwrap().parse().unwrap());
-        move |tx| store::calls::find(tx, tenant, call)
+        move |tx| store::calls::find(&mut tx.of(tenant), call)
     });
     assert_eq!(stored.await.unwrap().unwrap().variables["due"], "₹ 500");
 }

@@ -225,10 +225,10 @@ async fn a_very_long_list_is_searched_for_whole_numbers_only() {
     let campaign = path.trim_start_matches("/v1/campaigns/").parse().unwrap();
     let longer = async |by: i64| {
         let store = &desk.app.app().store;
-        let list = store.read(move |tx| progress::get(tx, tenant, campaign)).await.unwrap().unwrap().list;
+        let list = store.of(tenant).read(move |tx| progress::get(tx, campaign)).await.unwrap().unwrap().list;
         let rows = Tally { total: by, ..Tally::default() };
         let delta = Delta { list, rows, ..Delta::default() };
-        store.tx(move |tx| progress::add(tx, tenant, campaign, &delta)).await.unwrap();
+        store.of(tenant).tx(move |tx| progress::add(tx, campaign, &delta)).await.unwrap();
     };
     longer(MAX_SEARCHED - 1).await;
     assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 1);
@@ -737,7 +737,7 @@ mod door {
             })
             .collect();
         let added =
-            app.app().store.tx(move |tx| add(tx, &context, tenant, campaign, rows.clone())).await.unwrap();
+            app.app().store.of(tenant).tx(move |tx| add(tx, &context, campaign, rows.clone())).await.unwrap();
         added.rows.iter().map(Option::is_some).collect()
     }
 

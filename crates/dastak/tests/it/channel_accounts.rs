@@ -57,7 +57,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     // Neither the store nor the operator log has the secrets.
     let tenant = workspace.id.parse().unwrap();
     let row =
-        app.app().store.read(move |tx| store::channel_accounts::get(tx, tenant)).await.unwrap().unwrap();
+        app.app().store.of(tenant).read(move |tx| store::channel_accounts::get(tx)).await.unwrap().unwrap();
     assert!(!format!("{row:?}").contains("hush"));
     let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
     assert!(log.contains("putChannelConnection") && !log.contains("hush"), "{log}");
@@ -665,11 +665,11 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
     let workspace = app.workspace().await;
     cloud::connect(&app, &workspace.id).await;
     let tenant = workspace.id.parse().unwrap();
-    let rows = app.app().store.read(move |tx| store::channel_accounts::numbers(tx, tenant)).await.unwrap();
+    let rows = app.app().store.of(tenant).read(move |tx| store::channel_accounts::numbers(tx)).await.unwrap();
     let id = rows[0].id;
     let limited = async || {
         let context = app.app().context();
-        let limit = app.app().store.tx(move |tx| channel::numbers::spam_limited(tx, &context, tenant, id));
+        let limit = app.app().store.of(tenant).tx(move |tx| channel::numbers::spam_limited(tx, &context, id));
         limit.await.expect("a pause");
     };
     let told = async || events(&app, &workspace.live, "chatapp.number_ai_paused").await.len();

@@ -212,15 +212,15 @@ async fn a_campaign_hands_over_while_somebody_holds_its_number_on_postgres() {
     // Who looks for a line while it is made waits for that.
     let line = number.clone();
     let made =
-        store.tx(move |tx| store::channel_messages::send_queue_for_update(tx, tenant, &line).map(drop));
+        store.of(tenant).tx(move |tx| store::channel_messages::send_queue_for_update(tx, &line).map(drop));
     made.await.unwrap();
     let line = number.clone();
     let take = move |tx: &mut store::Tx<'_>| {
-        store::channel_messages::send_queue_for_update(tx, tenant, &line).map(drop)
+        store::channel_messages::send_queue_for_update(&mut tx.of(tenant), &line).map(drop)
     };
     // What the holder has seen is that nothing waits.
     let last = move |tx: &mut store::Tx<'_>| {
-        let line = store::channel_messages::send_queue_for_update(tx, tenant, &number)?;
+        let line = store::channel_messages::send_queue_for_update(&mut tx.of(tenant), &number)?;
         store::channel_messages::save_send_queue(
             tx,
             &store::channel_messages::SendQueueRow { next_at: None, ..line },

@@ -244,7 +244,7 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     let tenant = room.kit.workspace.id.parse().unwrap();
     let app = room.kit.app.app().clone();
     let now = app.clock.now();
-    let limit = app.store.tx(move |tx| store::channel_accounts::set_tier(tx, tenant, "TIER_1", now));
+    let limit = app.of(tenant).tx(move |tx| store::channel_accounts::set_tier(tx, "TIER_1", now));
     limit.await.expect("a limit");
     room.started().await;
     body = room.body();

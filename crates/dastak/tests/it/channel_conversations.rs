@@ -476,9 +476,9 @@ async fn replies_wait_while_agents_pause_on_a_number() {
     let (tenant, number) = (room.kit.workspace.id.parse().unwrap(), room.number.clone());
     let app = room.kit.app.app().clone();
     let context = app.context();
-    let limited = app.store.tx(move |tx| {
-        let number = store::channel_accounts::number_at_provider(tx, tenant, &number)?.expect("a number");
-        channel::numbers::spam_limited(tx, &context, tenant, number.id)
+    let limited = app.of(tenant).tx(move |tx| {
+        let number = store::channel_accounts::number_at_provider(tx, &number)?.expect("a number");
+        channel::numbers::spam_limited(tx, &context, number.id)
     });
     limited.await.expect("a pause");
     room.reply().await;

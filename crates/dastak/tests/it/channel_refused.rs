@@ -60,11 +60,11 @@ async fn what_a_flow_cannot_send_is_kept_as_failed() {
 /// From now on the provider says this of the number.
 pub async fn stands(app: &TestApp, workspace: &str, number: &str, word: &str) {
     let (tenant, number, word) = (workspace.parse().unwrap(), number.to_owned(), word.to_owned());
-    let change = app.app().store.tx(move |tx| {
-        let row = store::channel_accounts::number_at_provider(tx, tenant, &number)?;
+    let change = app.app().store.of(tenant).tx(move |tx| {
+        let row = store::channel_accounts::number_at_provider(tx, &number)?;
         let mut row = row.expect("the number");
         row.status.clone_from(&word);
-        store::channel_accounts::save_number(tx, tenant, &row)
+        store::channel_accounts::save_number(tx, &row)
     });
     change.await.expect("a status");
 }

@@ -248,8 +248,14 @@ async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
     kit.app.advance(1).await;
     // Stored once.
     let tenant = kit.workspace.id.parse().unwrap();
-    let stored =
-        kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1_000)).await.unwrap();
+    let stored = kit
+        .app
+        .app()
+        .store
+        .of(tenant)
+        .read(move |tx| store::events::list_after(tx, "", 1_000))
+        .await
+        .unwrap();
     let words =
         stored.iter().filter(|row| row.envelope.as_ref().is_some_and(|text| text.contains("long long")));
     assert_eq!((words.count(), stored.iter().filter(|row| row.transcript.is_some()).count()), (0, 21));

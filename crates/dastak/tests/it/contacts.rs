@@ -149,14 +149,15 @@ async fn a_contact_without_a_reference_gets_one() {
         let mut row = app
             .app()
             .store
-            .read(move |tx| store::contacts::list(tx, tenant, store::contacts::Visible::Live, None, 1))
+            .of(tenant)
+            .read(move |tx| store::contacts::list(tx, store::contacts::Visible::Live, None, 1))
             .await
             .unwrap()
             .remove(0);
         row.id = app.app().ids.make();
         (row.external_ref, row.phone) = (None, Some(phone.to_owned()));
         let id = row.id;
-        assert!(app.app().store.tx(move |tx| store::contacts::insert(tx, tenant, &row)).await.unwrap());
+        assert!(app.app().store.of(tenant).tx(move |tx| store::contacts::insert(tx, &row)).await.unwrap());
         format!("/v1/contacts/{id}")
     };
     let named = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
@@ -272,7 +273,7 @@ async fn a_page_of_both_worlds_is_in_one_order() {
     let worlds = [Mode::Test, Mode::Test, Mode::Live, Mode::Test, Mode::Test, Mode::Live];
     let mut ids: Vec<(String, Mode)> = store
         .tx(move |tx| {
-            let one = store::contacts::get(tx, tenant, start)?.unwrap();
+            let one = store::contacts::get(&mut tx.of(tenant), start)?.unwrap();
             let rows: Vec<_> = worlds
                 .map(|mode| store::contacts::ContactRow {
                     id: context.ids.make(),
@@ -322,11 +323,12 @@ async fn test_keys_read_and_do_not_write() {
     let (tenant, store, context) =
         (workspace.id.parse().unwrap(), app.app().store.clone(), app.app().context());
     let simulated: Value = store
+        .of(tenant)
         .tx(move |tx| {
             let id = real["id"].as_str().unwrap().parse().unwrap();
-            let mut row = store::contacts::get(tx, tenant, id)?.unwrap();
+            let mut row = store::contacts::get(tx, id)?.unwrap();
             (row.id, row.mode, row.external_ref) = (context.ids.make(), Mode::Test, None);
-            assert!(store::contacts::insert(tx, tenant, &row)?);
+            assert!(store::contacts::insert(tx, &row)?);
             Ok::<_, store::DbError>(json!({"id": row.id}))
         })
         .await

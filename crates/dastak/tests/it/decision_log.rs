@@ -235,8 +235,8 @@ async fn a_refused_transaction_leaves_no_record() {
     let workspace = app.workspace().await;
     decide(&app, &workspace, 0..1).await;
     let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
-    let undone = app.app().store.tx(move |tx| {
-        record(tx, &context, tenant, Chain::Audit, entry(1, context.now))?;
+    let undone = app.app().store.of(tenant).tx(move |tx| {
+        record(tx, &context, Chain::Audit, entry(1, context.now))?;
         Err::<(), _>(dastak::app::Failure::conflict("no"))
     });
     undone.await.unwrap_err();
@@ -327,7 +327,7 @@ async fn a_chain_written_anew_is_found() {
     let before = export(&app, &workspace, "").await;
     let tenant: domain::tenant::Tenant = workspace.id.parse().unwrap();
     let rewrite = move |tx: &mut store::Tx<'_>| {
-        let rows = store::decision_log::page(tx, tenant, LIVE, 0, 99, 99)?;
+        let rows = store::decision_log::page(&mut tx.of(tenant), LIVE, 0, 99, 99)?;
         let mut previous = GENESIS.to_owned();
         for mut row in rows {
             row.outcome = "nothing happened".into();
@@ -428,7 +428,7 @@ async fn refused_dials_are_counted() {
     let at = Timestamp::parse("2026-12-01T18:30:00Z").unwrap();
     let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
     // In India the next day has begun.
-    let late = move |tx: &mut store::Tx<'_>| record(tx, &context, tenant, Chain::Audit, entry(8, at));
+    let late = move |tx: &mut store::Tx<'_>| record(&mut tx.of(tenant), &context, Chain::Audit, entry(8, at));
     app.app().store.tx(late).await.unwrap();
     let stats = app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"].clone();
     // Refused: 2 5 8 11 14 17 20 23 26 29; of these 14 and 29 with a test key; and 8 again.

@@ -23,7 +23,7 @@ fn tenant(workspace: &Workspace) -> Tenant {
 /// The head of a chain with its seal, as a thief would copy it.
 async fn head(app: &TestApp, workspace: &Workspace, strand: Strand) -> HeadRow {
     let tenant = tenant(workspace);
-    app.app().store.read(move |tx| store::decision_log::head(tx, tenant, strand)).await.unwrap().unwrap()
+    app.app().store.of(tenant).read(move |tx| store::decision_log::head(tx, strand)).await.unwrap().unwrap()
 }
 
 /// Puts an older state back: the later records are gone, and the head has the seal that it had then.

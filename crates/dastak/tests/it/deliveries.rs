@@ -428,14 +428,14 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
             contact: Some(contact),
             data: json!({"contactId": contact}),
         };
-        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
         app.advance(1).await;
     }
     let erase = async || {
         let context = inner.context();
         let work = move |tx: &mut store::Tx<'_>| {
-            let events = store::erasure::events_of_subject(tx, tenant, "con_a", "", 10)?;
-            redact(tx, &context, tenant, &events)
+            let events = store::erasure::events_of_subject(&mut tx.of(tenant), "con_a", "", 10)?;
+            redact(&mut tx.of(tenant), &context, &events)
         };
         inner.store.tx(work).await.unwrap()
     };

@@ -377,7 +377,7 @@ async fn a_contact_is_erased_with_its_nudges() {
     assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("erased"));
     let tenant = kit.workspace.id.parse().unwrap();
     let rows =
-        kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+        kit.app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     assert!(
         rows.iter()
             .filter_map(|row| row.envelope.as_ref())

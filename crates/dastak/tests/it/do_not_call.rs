@@ -13,7 +13,8 @@ use crate::call_simulation::noon_after;
 /// The payloads of `contact.opted_out` in a workspace.
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
-    let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    let rows =
+        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     let events = rows
         .iter()
         .filter(|row| row.kind == "contact.opted_out")
@@ -207,7 +208,8 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
         let added = app
             .app()
             .store
-            .tx(move |tx| opt_out(tx, &context, tenant, mode, phone, Source::Call(call), None))
+            .of(tenant)
+            .tx(move |tx| opt_out(tx, &context, mode, phone, Source::Call(call), None))
             .await
             .unwrap();
         let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200)["total"].as_i64();

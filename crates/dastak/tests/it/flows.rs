@@ -355,12 +355,13 @@ async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<
     let (tenant, id): (Tenant, Id<Agent>) = (workspace.id.parse().unwrap(), id.parse().unwrap());
     app.app()
         .store
+        .of(tenant)
         .read(move |tx| {
-            let row = agents::find(tx, tenant, id)?;
+            let row = agents::find(tx, id)?;
             agents::check_outbound(&row)?;
-            agents::flow_readiness(tx, tenant, &row)?;
-            assert!(agents::published_flow(tx, tenant, &row)?.start_node_id.is_some());
-            agents::required_variables(tx, tenant, &row)
+            agents::flow_readiness(tx, &row)?;
+            assert!(agents::published_flow(tx, &row)?.start_node_id.is_some());
+            agents::required_variables(tx, &row)
         })
         .await
 }

@@ -293,7 +293,7 @@ async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
         let mut data = (api::events::find("call.completed").expect("a type").sample)();
         data["metadata"] = json!({"words": "w".repeat(256 << 10)});
         let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: None, data };
-        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
 }
 

@@ -49,7 +49,7 @@ impl Kit {
         (
             balance,
             held,
-            self.desk.app.app().store.read(move |tx| store::calls::lines(tx, tenant)).await.unwrap().1,
+            self.desk.app.app().store.of(tenant).read(move |tx| store::calls::lines(tx)).await.unwrap().1,
         )
     }
 
@@ -317,8 +317,7 @@ async fn a_workspace_releases_so_many_numbers() {
     let fill = move |tx: &mut store::Tx<'_>| {
         for number in 0..api::transfer_numbers::MOST {
             store::transfer_numbers::add(
-                tx,
-                tenant,
+                &mut tx.of(tenant),
                 &format!("+9198{number:08}"),
                 api::transfer_numbers::MOST,
                 now,

@@ -195,7 +195,8 @@ async fn a_call_whose_node_died_is_lost_after_its_lease() {
     assert_eq!((&ringing["status"], &ringing["endCause"]), (&json!("failed"), &json!("error")));
     assert_eq!((&talking["status"], &talking["endCause"]), (&json!("completed"), &json!("error")));
     assert_eq!(kit.desk.wallet().await.1, 0, "no money is held");
-    let lines = kit.desk.app.app().store.read(|tx| store::calls::lines(tx, Id::new(1, 1))).await.unwrap();
+    let lines =
+        kit.desk.app.app().store.read(|tx| store::calls::lines(&mut tx.of(Id::new(1, 1)))).await.unwrap();
     assert_eq!(lines.1, 0, "no line is taken");
 }
 

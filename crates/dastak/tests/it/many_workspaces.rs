@@ -153,7 +153,7 @@ async fn hold(app: &TestApp, workspace: &Workspace, turn: bool) -> Holder {
         if turn {
             store::turns::take(tx, &[tenant])?;
         }
-        store::workspaces::get_for_update(tx, tenant).map(drop)
+        store::workspaces::get_for_update(&mut tx.of(tenant)).map(drop)
     };
     // Fails, and the transaction runs again, if the server has taken the workspace away.
     let last = move |tx: &mut store::Tx<'_>| {

@@ -159,7 +159,8 @@ async fn erasure_ends_what_waits_and_leaves_nothing_of_the_person() {
         .app
         .app()
         .store
-        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash))
+        .of(tenant)
+        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, &hash))
         .await
         .unwrap();
     assert_eq!(erased, 1);
@@ -193,7 +194,8 @@ async fn an_erasure_during_the_dial_stops_the_retries() {
         .app
         .app()
         .store
-        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash))
+        .of(tenant)
+        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, &hash))
         .await
         .unwrap();
     assert_eq!(erased, 0);

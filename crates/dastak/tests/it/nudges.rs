@@ -73,7 +73,8 @@ impl Kit {
             .app
             .app()
             .store
-            .read(move |tx| store::events::list_after(tx, tenant, "", 100_000))
+            .of(tenant)
+            .read(move |tx| store::events::list_after(tx, "", 100_000))
             .await
             .unwrap();
         rows.iter()

@@ -64,7 +64,8 @@ async fn own_number(app: &TestApp, workspace: &Workspace) -> Value {
 async fn pending(app: &TestApp, workspace: &Workspace) -> (i64, i64) {
     let tenant: Tenant = workspace.id.parse().unwrap();
     let read = move |tx: &mut store::Tx<'_>| {
-        let mut of = |mode| store::nudges::pending_in(tx, tenant, mode).map(Option::unwrap_or_default);
+        let mut of =
+            |mode| store::nudges::pending_in(&mut tx.of(tenant), mode).map(Option::unwrap_or_default);
         Ok::<_, store::DbError>((of(Mode::Live)?, of(Mode::Test)?))
     };
     app.app().store.read(read).await.unwrap()

@@ -110,7 +110,7 @@ async fn made_by_another(held: &Held, wreck: &Wreck, bytes: usize, case: &str) {
     is_whole(held, &wreck.bucket, &wreck.recorded, &wav(bytes), case).await;
     let tenant = wreck.workspace.id.parse().unwrap();
     let call = wreck.recorded.call.parse().unwrap();
-    let read = move |tx: &mut store::Tx<'_>| store::recordings::of_call(tx, tenant, call);
+    let read = move |tx: &mut store::Tx<'_>| store::recordings::of_call(&mut tx.of(tenant), call);
     let row = held.app().app().store.read(read).await.unwrap().expect("a recording");
     assert_eq!(row.duration_ms, (bytes as i64 - 44) / 32, "{case}: as long as what is there");
 }

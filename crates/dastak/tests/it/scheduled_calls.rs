@@ -206,8 +206,14 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
         (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"}))
     );
     let tenant = stage.workspace.id.parse().unwrap();
-    let events =
-        stage.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100)).await.unwrap();
+    let events = stage
+        .app
+        .app()
+        .store
+        .of(tenant)
+        .read(move |tx| store::events::list_after(tx, "", 100))
+        .await
+        .unwrap();
     let started = events.iter().find(|event| event.kind == "call.started").expect("call.started");
     let envelope = crate::closed::event(started.envelope.as_deref().unwrap());
     assert_eq!(

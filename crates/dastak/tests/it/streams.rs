@@ -45,7 +45,7 @@ pub async fn integration(app: &TestApp, workspace: &Workspace, provider: &str) -
         version: 0,
     };
     let id = row.id.to_string();
-    app.app().store.tx(move |tx| store::integrations::insert(tx, tenant, &row)).await.unwrap();
+    app.app().store.of(tenant).tx(move |tx| store::integrations::insert(tx, &row)).await.unwrap();
     id
 }
 
@@ -212,7 +212,7 @@ async fn every_kind_has_its_account_and_configuration() {
 /// What the checks of other systems know of a stream.
 async fn poll(app: &TestApp, workspace: &Workspace, stream: &Value) -> Option<store::polls::PollRow> {
     let (tenant, id) = (workspace.id.parse().unwrap(), stream["id"].as_str().unwrap().parse().unwrap());
-    app.app().store.read(move |tx| store::polls::get(tx, tenant, id)).await.unwrap()
+    app.app().store.of(tenant).read(move |tx| store::polls::get(tx, id)).await.unwrap()
 }
 
 #[tokio::test]
@@ -311,8 +311,9 @@ async fn status_moves_as_the_table_says() {
     let context = app.app().context();
     app.app()
         .store
+        .of(tenant)
         .tx(move |tx| {
-            let row = store::streams::get_for_update(tx, tenant, id)?.expect("the stream");
+            let row = store::streams::get_for_update(tx, id)?.expect("the stream");
             streams::stream::stop(tx, &context, &row, "the spreadsheet does not exist")
         })
         .await

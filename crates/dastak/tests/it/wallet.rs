@@ -48,7 +48,8 @@ async fn wrong_entries_are_refused() {
 /// The types and payloads in the outbox of a workspace.
 async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
-    let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    let rows =
+        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
 }
 

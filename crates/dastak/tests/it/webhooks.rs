@@ -229,7 +229,7 @@ async fn secrets_are_sealed_at_rest() {
     let workspace = app.workspace().await;
     let made = endpoint(&app, &workspace, json!({"url": "https://example.com"})).await;
     let (tenant, id) = (workspace.id.parse().unwrap(), text(&made["id"]).parse().unwrap());
-    let row = app.app().store.read(move |tx| store::webhooks::get(tx, tenant, id)).await.unwrap().unwrap();
+    let row = app.app().store.of(tenant).read(move |tx| store::webhooks::get(tx, id)).await.unwrap().unwrap();
     assert!(!row.secret.contains("whsec_") && !row.secret.contains(&text(&made["secret"])[6..]));
 }
 
@@ -280,7 +280,7 @@ async fn agents_filter_what_is_about_an_agent() {
         let context = inner.context();
         let event =
             NewEvent { kind, mode: Mode::Test, agent, contact: None, data: json!({"agentId": agent}) };
-        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
     app.advance(1).await;
     let agents = |receiver: &Receiver| {
@@ -484,7 +484,7 @@ async fn a_reader_passes_what_belongs_to_the_other_world() {
                 transcript: None,
                 created_at,
             };
-            store::events::insert(tx, tenant, row)?;
+            store::events::insert(&mut tx.of(tenant), row)?;
         }
         Ok::<_, store::DbError>(())
     };

@@ -467,7 +467,7 @@ async fn a_log_pages_past_the_other_world() {
                 created_at,
                 lease: Some(created_at.plus(domain::time::DAY)),
             };
-            store::deliveries::insert(tx, tenant, row)?;
+            store::deliveries::insert(&mut tx.of(tenant), row)?;
         }
         Ok::<_, store::DbError>(())
     };

@@ -195,7 +195,7 @@ pub async fn attempt(
         CampaignAct::Add(pick, phone) => {
             let Some(id) = chosen(*pick) else { return Ok(()) };
             let (context, tenant, phone) = (app.context(), whose.tenant, phone.to_string());
-            app.store
+            app.of(tenant)
                 .tx(move |tx| {
                     let row = list::NewRow {
                         phone: phone.clone(),
@@ -203,7 +203,7 @@ pub async fn attempt(
                         variables: Map::new(),
                         stream: None,
                     };
-                    list::add(tx, &context, tenant, id, vec![row])
+                    list::add(tx, &context, id, vec![row])
                 })
                 .await?;
         }

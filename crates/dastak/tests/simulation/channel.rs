@@ -216,7 +216,7 @@ fn again(failure: Failure) -> Failure {
 async fn template(app: &App, tenant: Tenant, which: usize) -> Result<Option<String>, Failure> {
     let name = TEMPLATES[which].1;
     let wanted = domain::channel::template::TemplateRef::Name { name: name.into(), language: "en".into() };
-    let found = app.store.read(move |tx| templates::find(tx, tenant, &wanted)).await;
+    let found = app.of(tenant).read(move |tx| templates::find(tx, &wanted)).await;
     match found {
         Ok(template) => Ok(Some(template.id.to_string())),
         Err(failure) if failure.error == codes::UNAVAILABLE => Err(failure),

@@ -502,10 +502,8 @@ async fn attempt(
         }
         Act::Erase { customer, to } => {
             let (tenant, phone) = (with(customer).tenant, to.to_string());
-            let found = app
-                .store
-                .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
-                .await?;
+            let found =
+                app.of(tenant).read(move |tx| store::contacts::find_by_phone(tx, Mode::Live, &phone)).await?;
             let Some(contact) = found else { return Ok(()) };
             known().erasing.entry((tenant, *to)).or_insert(asked.1);
             let erased = erasure::erase(app, tenant, contact.id).await?;
@@ -583,7 +581,7 @@ async fn attempt(
 
 /// A top-up, or taking away all but what calls in flight hold.
 async fn top_up(app: &App, tenant: Tenant, amount: i64) -> Result<(), Failure> {
-    let state = app.store.read(move |tx| store::wallet::state(tx, tenant)).await?;
+    let state = app.of(tenant).read(move |tx| store::wallet::state(tx)).await?;
     let free = state.map_or(0, |state| state.balance - state.reserved);
     let (kind, amount) = if amount > 0 { ("topup", amount) } else { ("adjustment", -free.max(0)) };
     if amount != 0 {
@@ -615,9 +613,9 @@ pub async fn report(
 ) -> Outcome {
     let env = app.call_env();
     let outcome = app
-        .store
+        .of(tenant)
         .tx(move |tx| {
-            let Some(row) = store::calls::get_for_update(tx, tenant, call)? else { return Ok(None) };
+            let Some(row) = store::calls::get_for_update(tx, call)? else { return Ok(None) };
             let at = env.context.now;
             let to = Phone::normalize(&row.to_number).ok();
             calls::apply(tx, &env, row, fact, at).map(|_| to)

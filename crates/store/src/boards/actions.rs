@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::claims::Claimed;
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -49,13 +49,14 @@ row! {
 }
 
 /// Adds the actions of a move.
-pub fn insert_actions(tx: &mut Tx<'_>, tenant: Tenant, rows: &[ActionRow]) -> Result<(), DbError> {
+pub fn insert_actions(tx: &mut TenantTx, rows: &[ActionRow]) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     debug_assert!(rows.iter().all(|row| row.workspace == tenant));
     if tx.shared() {
         // Those of many cards travel together.
-        return rows.iter().try_for_each(|row| tx.add(ActionRow::INSERT, &row.values()));
+        return rows.iter().try_for_each(|row| tx.unbound().add(ActionRow::INSERT, &row.values()));
     }
-    tx.insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
+    tx.unbound().insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
 }
 
 /// Those that are due are claimed.
@@ -75,13 +76,12 @@ pub fn due(
 
 /// Has other nodes leave a due action alone until `until`.
 pub fn claim(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     movement: Id<BoardMove>,
     position: i64,
     until: Timestamp,
 ) -> Result<(), DbError> {
-    CLAIMED.claim(tx, tenant, params![movement, position], until)
+    CLAIMED.claim(tx, params![movement, position], until)
 }
 
 /// Across workspaces: when the next action is due for somebody who has not claimed it.
@@ -91,8 +91,7 @@ pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, Db
 
 /// An action that is due, locked until the transaction ends; `None` when it is over, or another node has it.
 pub fn take_due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     movement: Id<BoardMove>,
     position: i64,
     now: Timestamp,
@@ -102,7 +101,7 @@ pub fn take_due(
          /*pg for update skip locked*/",
         ActionRow::COLUMNS
     );
-    tx.one(SQL, params![tenant, movement, position, now])
+    tx.one(SQL, params![movement, position, now])
 }
 
 /// Ends an action, or puts it off when `next_at` is set.
@@ -122,29 +121,19 @@ pub fn save_action(tx: &mut Tx<'_>, row: &ActionRow) -> Result<(), DbError> {
 }
 
 /// The actions of a card, newest first.
-pub fn actions_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    card: Id<Card>,
-    limit: i64,
-) -> Result<Vec<ActionRow>, DbError> {
+pub fn actions_of(tx: &mut TenantTx, card: Id<Card>, limit: i64) -> Result<Vec<ActionRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from board_actions where workspace = ?1 and card = ?2 order by move_id desc, position limit ?3",
         ActionRow::COLUMNS
     );
-    tx.all(SQL, params![tenant, card, limit])
+    tx.all(SQL, params![card, limit])
 }
 
 /// Notes on a card that an automation failed, unless it left the column since.
-pub fn note_failure(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    card: Id<Card>,
-    movement: Id<BoardMove>,
-) -> Result<(), DbError> {
+pub fn note_failure(tx: &mut TenantTx, card: Id<Card>, movement: Id<BoardMove>) -> Result<(), DbError> {
     tx.later(
         "update board_cards set attention = ?4, version = version + 1 where workspace = ?1 and id = ?2 and last_move = ?3",
-        params![tenant, card, movement, Attention::AutomationFailed],
+        params![card, movement, Attention::AutomationFailed],
     )
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use domain::campaign::RowState;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
 
-use crate::db::{Counter, DbError, Figure, Fold, Tx};
+use crate::db::{Counter, DbError, Figure, Fold, TenantTx};
 use crate::params;
 
 const BLOCK: i64 = 4_096;
@@ -48,20 +47,14 @@ fn block_of(position: i64) -> i64 {
 }
 
 /// Counts what moved in a list. These are counters of the transaction ([`Tx::count`]).
-pub fn count(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-    moves: &Moves,
-) -> Result<(), DbError> {
+pub fn count(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, moves: &Moves) -> Result<(), DbError> {
     for ((state, block), by) in moves.0.iter().filter(|(_, by)| **by != 0) {
         tx.tally(
             Counter::Campaign(Figure::Block(campaign.bits(), list, state, *block)),
             "insert into campaign_blocks (campaign, list, state, block, workspace, rows) values (?2, ?3, ?4, ?5, ?1, ?6) \
              on conflict (campaign, list, state, block) do update set rows = campaign_blocks.rows + excluded.rows",
             &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],
-            params![tenant, campaign, list, *state, *block, *by],
+            params![campaign, list, *state, *block, *by],
             None,
         )?;
     }
@@ -71,8 +64,7 @@ pub fn count(
 /// Where the rows of a state go on after the first `offset` of them: a position, and how many of the state follow
 /// it that belong to those before. `None` when there are not so many.
 pub(super) fn place(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     state: RowState,
@@ -80,7 +72,7 @@ pub(super) fn place(
 ) -> Result<Option<(i64, i64)>, DbError> {
     let blocks: Vec<(i64, i64)> = tx.all(
         "select block, rows from campaign_blocks where workspace = ?1 and campaign = ?2 and list = ?3 and state = ?4 and rows > 0 order by block",
-        params![tenant, campaign, list, state],
+        params![campaign, list, state],
     )?;
     let mut rest = offset;
     for (block, rows) in blocks {

@@ -17,7 +17,7 @@ use super::list::{self, EntryRow};
 use super::progress::ProgressRow;
 use crate::calls::LONGEST_CALL;
 use crate::db::row::update;
-use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, Tx, any_of};
+use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, TenantTx, Tx, any_of};
 use crate::params;
 
 /// Across workspaces: campaigns to serve now, those of the workspace that was served longest ago first, and of
@@ -76,14 +76,14 @@ pub fn progress_of(tx: &mut Tx<'_>, campaigns: &[Id<Campaign>]) -> Result<Vec<Pr
 
 /// Lines that others of the workspace wait for: nudges and calls at a set time go before campaigns. `None`: so
 /// many nudges are due that they have not been counted yet.
-pub fn lines_wanted(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<Option<i64>, DbError> {
+pub fn lines_wanted(tx: &mut TenantTx, now: Timestamp) -> Result<Option<i64>, DbError> {
     let found: Option<(i64, i64)> = tx.one(
         "select coalesce((select without_line + case when next_look <= ?2 then cast(1000000000 as bigint) else 0 end from nudge_queues \
          where workspace = ?1 and mode = 'live'), 0), (select count(*) from scheduled_calls s where workspace = ?1 and mode = 'live' \
          and status = 'scheduled' and call is null and (next_attempt_at <= ?2 or reason = 'concurrency_full') \
          and not exists (select 1 from calls c where c.workspace = ?1 and c.to_number = s.to_number and c.mode = 'live' \
          and c.block_reason is null and c.started_at > ?3 and c.phase is null))",
-        params![tenant, now, now.plus(-LONGEST_CALL)],
+        params![now, now.plus(-LONGEST_CALL)],
     )?;
     let (nudges, calls) = found.unwrap_or_default();
     Ok((nudges < 1_000_000_000).then_some(nudges + calls))
@@ -99,8 +99,7 @@ impl FromRow for Box<EntryRow> {
 /// Rows of a list whose time has come, those that wait longest first, locked against other nodes until the
 /// transaction ends.
 pub fn to_look_at(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     now: Timestamp,
@@ -112,15 +111,14 @@ pub fn to_look_at(
              order by look_at, position limit ?5 /*pg for update skip locked*/",
             EntryRow::COLUMNS
         ),
-        params![tenant, campaign, list, now, limit],
+        params![campaign, list, now, limit],
     )
 }
 
 /// Rows of a list that were tried and that are not reached, of the places after `after` up to `last`, locked until the
 /// transaction ends: those whose calls go on are waited for.
 pub fn tried(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     (campaign, list): (Id<Campaign>, i64),
     after: i64,
     last: i64,
@@ -131,21 +129,20 @@ pub fn tried(
              and attempts > 0 and state in ('unreached', 'held', 'in_progress') order by position /*pg for update*/",
             EntryRow::COLUMNS
         ),
-        params![tenant, campaign, list, after, last],
+        params![campaign, list, after, last],
     )
 }
 
 /// Whether a row of a list is due.
 pub fn any_due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     now: Timestamp,
 ) -> Result<bool, DbError> {
     tx.exists(
         "select 1 from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and look_at is not null and look_at <= ?4",
-        params![tenant, campaign, list, now],
+        params![campaign, list, now],
     )
 }
 
@@ -161,12 +158,14 @@ pub fn hold_row(tx: &mut Tx<'_>, row: EntryRow) {
 }
 
 /// A row that is kept so.
-pub(crate) fn held_row<'t>(tx: &'t Tx<'_>, tenant: Tenant, call: Id<Call>) -> Option<&'t EntryRow> {
+pub(crate) fn held_row<'t>(tx: &'t TenantTx<'_, '_>, call: Id<Call>) -> Option<&'t EntryRow> {
+    let tenant = tx.tenant();
     tx.held::<EntryRow>(&row_key(call)).filter(|row| row.workspace == tenant)
 }
 
 /// The row whose current or last call this is, locked until the transaction ends.
-pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<EntryRow>, DbError> {
+pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<EntryRow>, DbError> {
+    let tenant = tx.tenant();
     if let Some(held) = tx.take_held::<EntryRow>(&row_key(call)) {
         return Ok(Some(held).filter(|row| row.workspace == tenant));
     }
@@ -175,7 +174,7 @@ pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Op
             "select {} from campaign_rows where workspace = ?1 and call = ?2 and call is not null /*pg for update*/",
             EntryRow::COLUMNS
         ),
-        params![tenant, call],
+        params![call],
     )
 }
 
@@ -210,8 +209,7 @@ pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut M
 
 /// Holds many rows for the same reason; the caller holds them.
 pub fn hold_each(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     rows: &[Id<ListRow>],
     reason: HeldReason,
     until: Timestamp,
@@ -219,8 +217,8 @@ pub fn hold_each(
     if rows.is_empty() {
         return Ok(());
     }
-    let mut values = params![tenant, reason, until].to_vec();
-    let any = any_of(&mut values, rows.iter().map(|id| (*id).into()));
+    let mut values = params![reason, until].to_vec();
+    let any = tx.any_of(&mut values, rows.iter().map(|id| (*id).into()));
     tx.later(
         &format!(
             "update campaign_rows set state = 'held', retryable = 0, blocked = 0, held_reason = ?2, look_at = ?3, version = version + 1 \
@@ -234,8 +232,7 @@ pub fn hold_each(
 /// under way any more, the campaign is looked at now, for its run may be over. It travels with the counters of the
 /// campaign, after those that were changed before ([`Tx::count`]).
 pub fn touch(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     look_at: Option<Timestamp>,
     now: Timestamp,
@@ -247,7 +244,7 @@ pub fn touch(
          when cast(?3 as bigint) is not null and next_look > cast(?3 as bigint) then cast(?3 as bigint) else next_look end \
          where workspace = ?1 and campaign = ?2",
         &[Fold::Same, Fold::Same, Fold::Least, Fold::Same],
-        params![tenant, campaign, look_at, now],
+        params![campaign, look_at, now],
         None,
     )
 }
@@ -289,21 +286,19 @@ pub fn serve(
 
 /// Dials of a day from each of its own numbers.
 pub fn dials_of_day(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     day: i64,
 ) -> Result<Vec<(String, i64)>, DbError> {
     tx.all(
         "select number, dials from campaign_senders where workspace = ?1 and campaign = ?2 and day = ?3",
-        params![tenant, campaign, day],
+        params![campaign, day],
     )
 }
 
 /// Counts dials from an own number, and forgets those of earlier days.
 pub fn count_dials(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     number: &str,
     day: i64,
@@ -312,21 +307,21 @@ pub fn count_dials(
     tx.later(
         "insert into campaign_senders (campaign, number, day, workspace, dials) values (?2, ?3, ?4, ?1, ?5) \
          on conflict (campaign, number, day) do update set dials = campaign_senders.dials + excluded.dials",
-        params![tenant, campaign, number, day, dials],
+        params![campaign, number, day, dials],
     )?;
     tx.later(
         "delete from campaign_senders where workspace = ?1 and campaign = ?2 and number = ?3 and day < ?4",
-        params![tenant, campaign, number, day],
+        params![campaign, number, day],
     )
 }
 
 /// Adds what a call of a campaign was charged. It is a counter of the transaction ([`Tx::tally`]).
-pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, amount: i64) -> Result<(), DbError> {
+pub fn charge(tx: &mut TenantTx, campaign: Id<Campaign>, amount: i64) -> Result<(), DbError> {
     tx.tally(
         Counter::Campaign(Figure::Progress(campaign.bits())),
         "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 and campaign = ?2",
         &[Fold::Same, Fold::Same, Fold::Sum],
-        params![tenant, campaign, amount],
+        params![campaign, amount],
         None,
     )
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::blocks::{self, Moves};
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, any_of, column_of};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -107,8 +107,7 @@ impl FreshRow {
 
 /// Adds rows to a list, the first one at `position`. The caller holds the campaign.
 pub fn insert_all(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     position: i64,
@@ -116,10 +115,8 @@ pub fn insert_all(
 ) -> Result<(), DbError> {
     let mut moves = Moves::default();
     (position..).zip(rows).for_each(|(position, row)| moves.entered(position, row.state));
-    blocks::count(tx, tenant, campaign, list, &moves)?;
-    let rows = (position..)
-        .zip(rows)
-        .map(|(position, row)| row.values(tenant, campaign, list, position, 0, 0, 0, 0));
+    blocks::count(tx, campaign, list, &moves)?;
+    let rows = (position..).zip(rows).map(|(position, row)| row.values(campaign, list, position, 0, 0, 0, 0));
     tx.insert_all(FreshRow::INTO, rows)
 }
 
@@ -131,49 +128,43 @@ pub(super) fn name(tenant: Tenant, id: Id<ListRow>) -> String {
 }
 
 /// Reads these rows, of any lists, with one statement: [`get`] knows them until the transaction ends, or changes them.
-pub fn read_ahead(tx: &mut Tx<'_>, tenant: Tenant, ids: &[Id<ListRow>]) -> Result<(), DbError> {
+pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<ListRow>]) -> Result<(), DbError> {
     if ids.is_empty() {
         return Ok(());
     }
-    let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!("select {COLUMNS} from campaign_rows where workspace = ?1 and id in {list}");
     for row in tx.all::<EntryRow>(&sql, &params)? {
-        tx.hold(name(tenant, row.id), row);
+        tx.hold(name(tx.tenant(), row.id), row);
     }
     Ok(())
 }
 
 /// One row of the list in force.
-pub fn get(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    id: Id<ListRow>,
-) -> Result<Option<EntryRow>, DbError> {
+pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>, id: Id<ListRow>) -> Result<Option<EntryRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known::<EntryRow>(&name(tenant, id))
+        && let Some(known) = tx.known::<EntryRow>(&name(tx.tenant(), id))
     {
         return Ok(Some(known).filter(|row| row.campaign == campaign));
     }
     tx.one(
         formatcp!("select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and id = ?3"),
-        params![tenant, campaign, id],
+        params![campaign, id],
     )
 }
 
 /// Which of these numbers (keyed hashes) a list has already.
 pub fn listed(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     hashes: &[impl AsRef<str>],
 ) -> Result<Vec<String>, DbError> {
     let mut found = Vec::new();
     for hashes in hashes.chunks(LOOKED_UP) {
-        let mut values = vec![tenant.into(), campaign.into(), list.into()];
-        let wanted = column_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
+        let mut values = vec![campaign.into(), list.into()];
+        let wanted = tx.column_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
         // One look-up a number. Asked for all of them with `in`, PostgreSQL reads the whole list for each statement
         // while its statistics say that the list is short, as they do while it grows.
         found.extend(tx.all::<String>(
@@ -193,8 +184,7 @@ const LOOKED_UP: usize = 512;
 
 /// Rows of a list after a place in it, in order.
 pub fn after(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     position: i64,
@@ -205,14 +195,13 @@ pub fn after(
             "select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and position > ?4 \
              order by position limit ?5"
         ),
-        params![tenant, campaign, list, position, limit],
+        params![campaign, list, position, limit],
     )
 }
 
 /// Rows of a list in one state that are still to be called, after a place in it, in order.
 pub fn to_call(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     state: RowState,
@@ -224,28 +213,26 @@ pub fn to_call(
             "select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = ?4 and position > ?5 \
              and (state <> 'unreached' or retryable = 1) order by position limit ?6"
         ),
-        params![tenant, campaign, list, state, position, limit],
+        params![campaign, list, state, position, limit],
     )
 }
 
 /// How many rows of a list are never dialled, by reason.
 pub fn count_invalid(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
 ) -> Result<Vec<(InvalidReason, i64)>, DbError> {
     tx.all(
         "select invalid_reason, count(*) from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = 'invalid' \
          group by invalid_reason order by invalid_reason",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
 /// The first rows of a list that are never dialled for this reason.
 pub fn first_invalid(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     reason: InvalidReason,
@@ -254,7 +241,7 @@ pub fn first_invalid(
     tx.all(
         "select id from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = 'invalid' and invalid_reason = ?4 \
          order by position limit ?5",
-        params![tenant, campaign, list, reason, limit],
+        params![campaign, list, reason, limit],
     )
 }
 
@@ -285,13 +272,13 @@ pub fn add_list(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
 }
 
 /// The staged list of a campaign. The caller holds the campaign.
-pub fn staged(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<ListState>, DbError> {
+pub fn staged(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<ListState>, DbError> {
     tx.one(
         formatcp!(
             "select {} from campaign_lists where workspace = ?1 and campaign = ?2 and staged = 1",
             ListState::COLUMNS
         ),
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
@@ -304,38 +291,30 @@ pub fn grow(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
 }
 
 /// So many rows of a list that is staged or filled cannot be dialled any more.
-pub fn lose_valid(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-    by: i64,
-) -> Result<(), DbError> {
+pub fn lose_valid(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, by: i64) -> Result<(), DbError> {
     tx.later(
         "update campaign_lists set valid = valid - cast(?4 as bigint) where workspace = ?1 and campaign = ?2 and list = ?3 and staged > 0",
-        params![tenant, campaign, list, by],
+        params![campaign, list, by],
     )
 }
 
 /// Begins a list that a request fills, beside the one in force and apart from a staged one. The caller holds the campaign.
 pub fn begin_filling(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.later(
         "insert into campaign_lists (campaign, list, workspace, staged, length, valid, bytes, touched_at) values (?2, ?3, ?1, 2, 0, 0, 0, ?4)",
-        params![tenant, campaign, list, now],
+        params![campaign, list, now],
     )
 }
 
 /// Notes that a list which a request fills has grown, by so many rows, rows that can be dialled, and bytes; `false` when it
 /// was given up.
 pub fn fill(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     (rows, valid, bytes): (i64, i64, i64),
@@ -344,50 +323,40 @@ pub fn fill(
     let changed = tx.exec(
         "update campaign_lists set length = length + cast(?4 as bigint), valid = valid + cast(?5 as bigint), bytes = bytes + cast(?6 as bigint), \
          touched_at = ?7 where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2",
-        params![tenant, campaign, list, rows, valid, bytes, now],
+        params![campaign, list, rows, valid, bytes, now],
     )?;
     Ok(changed > 0)
 }
 
 /// Rows of a list that a request fills, and those that can be dialled; none when it was given up.
-pub fn filled(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-) -> Result<Option<(i64, i64)>, DbError> {
+pub fn filled(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Option<(i64, i64)>, DbError> {
     tx.one(
         "select length, valid from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2 /*pg for update*/",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
 /// A list that a request fills is given up: its rows are about to be removed.
-pub fn give_up_filling(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-) -> Result<(), DbError> {
+pub fn give_up_filling(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
 /// A staged list is given up: its rows are about to be removed.
-pub fn give_up(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<bool, DbError> {
+pub fn give_up(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and staged = 1",
-        params![tenant, campaign],
+        params![campaign],
     )? > 0)
 }
 
 /// A staged list takes effect: it is not kept beside the one in force any more.
-pub fn unstage(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
+pub fn unstage(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "delete from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
@@ -419,7 +388,7 @@ pub fn oldest_staged(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// Rows of a person in any list of the workspace, locked until the transaction ends. It looks into each list: an
 /// index over the numbers of all lists would make each import pay for what is rarely asked.
-pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<Vec<EntryRow>, DbError> {
+pub fn of_person(tx: &mut TenantTx, hashes: &[String]) -> Result<Vec<EntryRow>, DbError> {
     let mut found = Vec::new();
     for hash in hashes {
         for valid in [1, 0] {
@@ -431,7 +400,7 @@ pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<V
                      where r.campaign = lists.campaign and r.list = lists.list and r.valid = {valid} \
                      and r.phone_hash is not null and r.phone_hash = ?2) order by campaign, list, position /*pg for update*/"
                 ),
-                params![tenant, hash],
+                params![hash],
             )?);
         }
     }
@@ -439,16 +408,16 @@ pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<V
 }
 
 /// Takes everything personal out of a row. It is never dialled any more.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, row: &EntryRow, standing: Standing) -> Result<(), DbError> {
+pub fn erase(tx: &mut TenantTx, row: &EntryRow, standing: Standing) -> Result<(), DbError> {
     tx.later(
         "update campaign_rows set phone = null, phone_hash = null, name = null, search = null, variables = '{}', contact = null, \
          valid = 0, invalid_reason = 'erased', state = ?3, retryable = ?4, blocked = ?5, held_reason = null, look_at = null, \
          version = version + 1 where workspace = ?1 and id = ?2",
-        params![tenant, row.id, standing.state, standing.retryable, standing.blocked],
+        params![row.id, standing.state, standing.retryable, standing.blocked],
     )
 }
 
-/// Values of a query about one list.
-pub(super) fn of_list(tenant: Tenant, campaign: Id<Campaign>, list: i64) -> Vec<Value<'static>> {
-    vec![tenant.into(), campaign.into(), list.into()]
+/// Values of a query about one list, from `?2` on.
+pub(super) fn of_list(campaign: Id<Campaign>, list: i64) -> Vec<Value<'static>> {
+    vec![campaign.into(), list.into()]
 }

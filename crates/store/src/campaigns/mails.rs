@@ -7,7 +7,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -36,9 +36,9 @@ pub fn insert(tx: &mut Tx<'_>, rows: &[MailRow]) -> Result<(), DbError> {
 }
 
 /// How many mails a workspace has written since a moment.
-pub fn written_since(tx: &mut Tx<'_>, tenant: Tenant, since: Timestamp) -> Result<i64, DbError> {
+pub fn written_since(tx: &mut TenantTx, since: Timestamp) -> Result<i64, DbError> {
     Ok(tx
-        .one("select count(*) from mails where workspace = ?1 and created_at > ?2", params![tenant, since])?
+        .one("select count(*) from mails where workspace = ?1 and created_at > ?2", params![since])?
         .unwrap_or(0))
 }
 
@@ -73,18 +73,18 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// A mail could not be sent yet.
-pub fn again(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Mail>, at: Timestamp) -> Result<(), DbError> {
+pub fn again(tx: &mut TenantTx, id: Id<Mail>, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update mails set next_try_at = ?3 where workspace = ?1 and id = ?2 and next_try_at is not null",
-        params![tenant, id, at],
+        params![id, at],
     )
 }
 
 /// A mail is sent or given up: its address is forgotten.
-pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Mail>) -> Result<(), DbError> {
+pub fn done(tx: &mut TenantTx, id: Id<Mail>) -> Result<(), DbError> {
     tx.later(
         "update mails set next_try_at = null, recipient = null where workspace = ?1 and id = ?2",
-        params![tenant, id],
+        params![id],
     )
 }
 

@@ -20,7 +20,7 @@ use domain::trace::TraceContext;
 use serde_json::{Value as Json, json};
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -90,13 +90,13 @@ fn parsed<T: serde::de::DeserializeOwned>(json: Json) -> Result<T, DbError> {
 /// Adds a campaign with its empty progress.
 pub fn insert(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), DbError> {
     tx.later(CampaignRow::INSERT, &row.values())?;
-    progress::insert(tx, row.workspace, row.id)
+    progress::insert(&mut tx.of(row.workspace), row.id)
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and id = ?2 and deleted_at is null"),
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -107,34 +107,30 @@ pub fn find(tx: &mut Tx<'_>, id: Id<Campaign>) -> Result<Option<CampaignRow>, Db
 
 /// One campaign, locked against other writers until the transaction ends. Its progress is locked after it,
 /// never before.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Campaign>,
-) -> Result<Option<CampaignRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from campaigns where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// All campaigns of a workspace, newest first.
-pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<CampaignRow>, DbError> {
+pub fn list_all(tx: &mut TenantTx) -> Result<Vec<CampaignRow>, DbError> {
     tx.all(
         formatcp!(
             "select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"
         ),
-        params![tenant],
+        &[],
     )
 }
 
 /// Whether a workspace has at least so many campaigns.
-pub fn at_least(tx: &mut Tx<'_>, tenant: Tenant, count: i64) -> Result<bool, DbError> {
+pub fn at_least(tx: &mut TenantTx, count: i64) -> Result<bool, DbError> {
     tx.exists(
         "select 1 from campaigns where workspace = ?1 and deleted_at is null order by id limit 1 offset ?2",
-        params![tenant, count - 1],
+        params![count - 1],
     )
 }
 
@@ -171,8 +167,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
 
 /// Puts a list in force. `newest` is the newest one that was given out.
 pub fn set_list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<Campaign>,
     list: i64,
     newest: i64,
@@ -180,27 +175,27 @@ pub fn set_list(
 ) -> Result<(), DbError> {
     tx.later(
         "update campaigns set list = ?3, newest_list = ?4, updated_at = ?5 where workspace = ?1 and id = ?2",
-        params![tenant, id, list, newest, now],
+        params![id, list, newest, now],
     )
 }
 
 /// Counts the streams that feed it: 1 more, or 1 fewer with `-1`.
-pub fn count_stream(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>, by: i64) -> Result<(), DbError> {
+pub fn count_stream(tx: &mut TenantTx, id: Id<Campaign>, by: i64) -> Result<(), DbError> {
     tx.later(
         "update campaigns set streams = streams + cast(?3 as bigint) where workspace = ?1 and id = ?2",
-        params![tenant, id, by],
+        params![id, by],
     )
 }
 
 /// Deletes a campaign; its lists are to be retired, too.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>, now: Timestamp) -> Result<(), DbError> {
+pub fn delete(tx: &mut TenantTx, id: Id<Campaign>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update campaigns set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, now],
+        params![id, now],
     )?;
     tx.later(
         "update campaign_progress set next_look = null where workspace = ?1 and campaign = ?2",
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -214,32 +209,22 @@ row! {
 }
 
 /// Campaigns that use an agent and are not over, oldest first; up to `limit`.
-pub fn of_agent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    agent: Id<Agent>,
-    limit: i64,
-) -> Result<Vec<CampaignLine>, DbError> {
+pub fn of_agent(tx: &mut TenantTx, agent: Id<Agent>, limit: i64) -> Result<Vec<CampaignLine>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaigns where workspace = ?1 and agent = ?2 and agent is not null and deleted_at is null \
          and status in ('draft', 'active', 'paused') order by id limit ?3",
         CampaignLine::COLUMNS
     );
-    tx.all(SQL, params![tenant, agent, limit])
+    tx.all(SQL, params![agent, limit])
 }
 
 /// Campaigns that call from a number and are not over, oldest first; up to `limit`. Numbers that rotate stand
 /// in a JSON list, in which an E.164 text between quotes is found as it is.
-pub fn calling_from(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    number: &str,
-    limit: i64,
-) -> Result<Vec<CampaignLine>, DbError> {
+pub fn calling_from(tx: &mut TenantTx, number: &str, limit: i64) -> Result<Vec<CampaignLine>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaigns where workspace = ?1 and deleted_at is null and status in ('draft', 'active', 'paused') \
          and (from_number = ?2 or caller_ids like ?3) order by id limit ?4",
         CampaignLine::COLUMNS
     );
-    tx.all(SQL, params![tenant, number, format!("%\"{number}\"%"), limit])
+    tx.all(SQL, params![number, format!("%\"{number}\"%"), limit])
 }

@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Figure, Fold, Tx, Value, any_of};
+use crate::db::{Counter, DbError, Figure, Fold, TenantTx, Value};
 use crate::params;
 
 row! {
@@ -79,7 +79,8 @@ pub struct Delta {
 }
 
 /// Adds the progress of a new campaign.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+pub fn insert(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     let row = ProgressRow {
         campaign,
         workspace: tenant,
@@ -93,39 +94,35 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result
         retune_after: None,
         version: 0,
     };
-    tx.later(ProgressRow::INSERT, &row.values())
+    tx.unbound().later(ProgressRow::INSERT, &row.values())
 }
 
 /// The progress of a campaign.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<ProgressRow>, DbError> {
+pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<ProgressRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from campaign_progress where workspace = ?1 and campaign = ?2"),
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
 /// The progress of a campaign, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<Option<ProgressRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<ProgressRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from campaign_progress where workspace = ?1 and campaign = ?2 /*pg for update*/"
         ),
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
 /// The progress of all campaigns of a workspace that are not deleted, newest first.
-pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ProgressRow>, DbError> {
+pub fn list_all(tx: &mut TenantTx) -> Result<Vec<ProgressRow>, DbError> {
     tx.all(
         formatcp!(
             "select {COLUMNS} from campaign_progress where workspace = ?1 \
              and campaign in (select id from campaigns where workspace = ?1 and deleted_at is null) order by campaign desc"
         ),
-        params![tenant],
+        &[],
     )
 }
 
@@ -160,10 +157,9 @@ const ADDED: [Fold; 17] = {
     folds
 };
 
-fn added(tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> [Value<'static>; 17] {
+fn added(campaign: Id<Campaign>, delta: &Delta) -> [Value<'static>; 16] {
     let Delta { list, rows, calls, last_call_at } = delta;
     [
-        tenant.into(),
         campaign.into(),
         (*list).into(),
         rows.total.into(),
@@ -184,29 +180,22 @@ fn added(tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> [Value<'stati
 }
 
 /// Changes the counters of a campaign with one statement, for a transaction that reads them again.
-pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
-    tx.later(ADD, &added(tenant, campaign, delta))
+pub fn add(tx: &mut TenantTx, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
+    tx.later(ADD, &added(campaign, delta))
 }
 
 /// The same for a transaction that does not read them again ([`Tx::count`]).
-pub fn count(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
+pub fn count(tx: &mut TenantTx, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
     let counter = Counter::Campaign(Figure::Progress(campaign.bits()));
-    tx.tally(counter, ADD, &ADDED, &added(tenant, campaign, delta), None)
+    tx.tally(counter, ADD, &ADDED, &added(campaign, delta), None)
 }
 
 /// Counts rows of a list in: the first time, or in place of those of an older list.
-pub fn start_list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-    rows: &Tally,
-) -> Result<(), DbError> {
+pub fn start_list(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, rows: &Tally) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set list = ?3, total = ?4, reached = ?5, in_progress = ?6, unreached = ?7, held = ?8, queued = ?9, \
          invalid = ?10, retryable = ?11, blocked = ?12, retune_after = null where workspace = ?1 and campaign = ?2",
         params![
-            tenant,
             campaign,
             list,
             rows.total,
@@ -223,52 +212,41 @@ pub fn start_list(
 }
 
 /// Has the dialler look at a campaign at this moment, or earlier if it was to anyway.
-pub fn look_at(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    at: Timestamp,
-) -> Result<(), DbError> {
+pub fn look_at(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set next_look = ?3 where workspace = ?1 and campaign = ?2 and (next_look is null or next_look > ?3)",
-        params![tenant, campaign, at],
+        params![campaign, at],
     )
 }
 
 /// Has the dialler look at this moment at every campaign of a workspace that it is to look at later.
-pub fn look_at_all(tx: &mut Tx<'_>, tenant: Tenant, at: Timestamp) -> Result<(), DbError> {
+pub fn look_at_all(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set next_look = ?2, version = version + 1 where workspace = ?1 and next_look is not null and next_look > ?2",
-        params![tenant, at],
+        params![at],
     )
 }
 
 /// Rows of the list in force that were tried have been held against changed retry settings down to this place; `None`: all.
-pub fn retune(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    after: Option<i64>,
-) -> Result<(), DbError> {
+pub fn retune(tx: &mut TenantTx, campaign: Id<Campaign>, after: Option<i64>) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set retune_after = ?3 where workspace = ?1 and campaign = ?2",
-        params![tenant, campaign, after],
+        params![campaign, after],
     )
 }
 
 /// The dialler has nothing to do for a campaign.
-pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+pub fn rest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set next_look = null, run = null, without_line = 0 where workspace = ?1 and campaign = ?2",
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
 /// So many rows of a list are held for this reason more (or fewer). It is a counter of the transaction
 /// ([`Tx::count`]).
 pub fn count_held(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     reason: HeldReason,
@@ -279,44 +257,34 @@ pub fn count_held(
         "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
          on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
         &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],
-        params![tenant, campaign, list, reason, by],
+        params![campaign, list, reason, by],
         None,
     )
 }
 
 /// How many rows of a list are held for each reason.
-pub fn held(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-) -> Result<Vec<(HeldReason, i64)>, DbError> {
+pub fn held(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Vec<(HeldReason, i64)>, DbError> {
     tx.all(
         "select reason, held from campaign_holds where workspace = ?1 and campaign = ?2 and list = ?3 and held > 0 order by reason",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
 /// Forgets how many rows of older lists were held.
-pub fn forget_held(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    list: i64,
-) -> Result<(), DbError> {
+pub fn forget_held(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "delete from campaign_holds where workspace = ?1 and campaign = ?2 and list < ?3",
-        params![tenant, campaign, list],
+        params![campaign, list],
     )
 }
 
 /// The progress of these campaigns.
-pub fn of(tx: &mut Tx<'_>, tenant: Tenant, campaigns: &[Id<Campaign>]) -> Result<Vec<ProgressRow>, DbError> {
+pub fn of(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<Vec<ProgressRow>, DbError> {
     if campaigns.is_empty() {
         return Ok(Vec::new());
     }
-    let mut values = vec![tenant.into()];
-    let list = any_of(&mut values, campaigns.iter().map(|id| (*id).into()));
+    let mut values = Vec::new();
+    let list = tx.any_of(&mut values, campaigns.iter().map(|id| (*id).into()));
     tx.all(
         &format!("select {COLUMNS} from campaign_progress where workspace = ?1 and campaign in {list}"),
         &values,

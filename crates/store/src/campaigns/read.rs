@@ -5,11 +5,10 @@
 use const_format::formatcp;
 use domain::campaign::{RowState, Tally};
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
 
 use super::blocks;
 use super::list::{EntryRow, of_list};
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, TenantTx, Value};
 
 /// Which rows of a list are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,22 +94,17 @@ const LIST_FIRST: &str = "campaign_rows r cross join do_not_call d";
 const ENTRIES_FIRST: &str = "do_not_call d cross join campaign_rows r";
 
 /// Whether the calling list has fewer rows than the do-not-call list has entries.
-fn is_shorter(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<bool, DbError> {
+fn is_shorter(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<bool, DbError> {
     tx.exists(
         "select 1 from campaign_progress p join do_not_call_heads h on h.workspace = p.workspace \
          where p.workspace = ?1 and p.campaign = ?2 and p.total < h.total",
-        crate::params![tenant, campaign],
+        crate::params![campaign],
     )
 }
 
 /// A page of a list, in its order.
-pub fn page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    page: &Page,
-) -> Result<Vec<EntryRow>, DbError> {
-    let mut values = of_list(tenant, campaign, page.list);
+pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Vec<EntryRow>, DbError> {
+    let mut values = of_list(campaign, page.list);
     let mut bounds = |limit: i64, offset: i64| values.extend([limit.into(), offset.into()]);
     let Some(search) = &page.search else {
         return match page.wanted {
@@ -126,7 +120,7 @@ pub fn page(
             }
             // The blocks say where the page begins, to a few thousand rows; these are skipped in the index alone.
             Wanted::In(state) => {
-                let place = blocks::place(tx, tenant, campaign, page.list, state, page.offset)?;
+                let place = blocks::place(tx, campaign, page.list, state, page.offset)?;
                 let Some((after, skipped)) = place else { return Ok(Vec::new()) };
                 bounds(page.limit, skipped);
                 values.extend([state.into(), after.into()]);
@@ -140,7 +134,7 @@ pub fn page(
             }
             Wanted::DoNotCall => {
                 bounds(page.limit, page.offset);
-                let from = if is_shorter(tx, tenant, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
+                let from = if is_shorter(tx, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
                 tx.all(
                     &format!(
                         "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from (select r.id as id from {from} \
@@ -171,7 +165,7 @@ pub fn page(
             )
         }
         Wanted::DoNotCall => {
-            let listed = search.listed(6, is_shorter(tx, tenant, campaign)?);
+            let listed = search.listed(6, is_shorter(tx, campaign)?);
             tx.all(
                 &format!(
                     "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from \
@@ -185,13 +179,12 @@ pub fn page(
 
 /// How many of the rows that a search finds in a list are in which state.
 pub fn count_found(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     search: &Search,
 ) -> Result<Tally, DbError> {
-    let mut values = of_list(tenant, campaign, list);
+    let mut values = of_list(campaign, list);
     values.push(search.value());
     let found: Vec<(RowState, i64)> = tx.all(
         &format!("select state, count(*) from campaign_rows where {} group by state", search.rows(4)),
@@ -216,14 +209,13 @@ pub fn count_found(
 /// How many rows of a list could be dialled but for the do-not-call list; with a search, of those that it
 /// finds.
 pub fn count_listed(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     list: i64,
     search: Option<&Search>,
 ) -> Result<i64, DbError> {
-    let mut values = of_list(tenant, campaign, list);
-    let shorter = is_shorter(tx, tenant, campaign)?;
+    let mut values = of_list(campaign, list);
+    let shorter = is_shorter(tx, campaign)?;
     let sql = match search {
         None => {
             let from = if shorter { LIST_FIRST } else { ENTRIES_FIRST };

@@ -7,7 +7,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -40,8 +40,7 @@ const COLUMNS: &str = RunRow::COLUMNS;
 
 /// Runs of a campaign, newest first.
 pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     limit: i64,
     offset: i64,
@@ -50,18 +49,18 @@ pub fn list(
         formatcp!(
             "select {COLUMNS} from campaign_runs where workspace = ?1 and campaign = ?2 order by id desc limit ?3 offset ?4"
         ),
-        params![tenant, campaign, limit, offset],
+        params![campaign, limit, offset],
     )
 }
 
 /// One run of a campaign that is not deleted.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>) -> Result<Option<RunRow>, DbError> {
+pub fn get(tx: &mut TenantTx, id: Id<CampaignRun>) -> Result<Option<RunRow>, DbError> {
     tx.one(
         formatcp!(
             "select {COLUMNS} from campaign_runs where workspace = ?1 and id = ?2 \
              and campaign in (select id from campaigns where workspace = ?1 and deleted_at is null)"
         ),
-        params![tenant, id],
+        params![id],
     )
 }
 
@@ -80,20 +79,16 @@ pub fn insert(tx: &mut Tx<'_>, row: &RunRow) -> Result<(), DbError> {
 }
 
 /// The run that was asked for and has not begun.
-pub fn queued(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<Option<Id<CampaignRun>>, DbError> {
+pub fn queued(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<Id<CampaignRun>>, DbError> {
     tx.one(
         "select id from campaign_runs where workspace = ?1 and campaign = ?2 and status = 'queued' order by id limit 1",
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
 /// The run that was recorded last.
-pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<RunRow>, DbError> {
-    Ok(list(tx, tenant, campaign, 1, 0)?.pop())
+pub fn newest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<RunRow>, DbError> {
+    Ok(list(tx, campaign, 1, 0)?.pop())
 }
 
 /// What a run came to in one look.
@@ -107,16 +102,16 @@ pub struct Work {
 }
 
 /// A run is under way and has done this, too.
-pub fn work(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, work: Work) -> Result<(), DbError> {
+pub fn work(tx: &mut TenantTx, id: Id<CampaignRun>, work: Work) -> Result<(), DbError> {
     tx.later(
         "update campaign_runs set status = 'running', attempted = attempted + cast(?3 as bigint), placed = placed + cast(?4 as bigint), \
          rejected = rejected + cast(?5 as bigint) where workspace = ?1 and id = ?2",
-        params![tenant, id, work.attempted, work.placed, work.rejected],
+        params![id, work.attempted, work.placed, work.rejected],
     )
 }
 
 /// The carrier refused a dial of a campaign before any ring: of the last run that dialled, it was none.
-pub fn not_placed(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+pub fn not_placed(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.later(
         formatcp!(
             "update campaign_runs set placed = placed - 1, rejected = rejected + 1, refused = refused + 1, \
@@ -124,7 +119,7 @@ pub fn not_placed(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Re
              status = case when status = 'completed' and refused + 1 = attempted then 'skipped' else status end \
              where workspace = ?1 and id = (select max(id) from campaign_runs where workspace = ?1 and campaign = ?2 and placed > 0)"
         ),
-        params![tenant, campaign],
+        params![campaign],
     )
 }
 
@@ -135,8 +130,7 @@ const ALL_REFUSED: &str = "status = 'running' and attempted > 0 and refused = at
 
 /// A run is over. One of which the carrier refused every dial has dialled nothing, whatever is said of it.
 pub fn end(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<CampaignRun>,
     status: RunStatus,
     skipped_reason: Option<&str>,
@@ -149,33 +143,27 @@ pub fn end(
              status = case when {ALL_REFUSED} then 'skipped' else cast(?3 as text) end, error = coalesce(?5, error), finished_at = ?6 \
              where workspace = ?1 and id = ?2 and status in ('queued', 'running')"
         ),
-        params![tenant, id, status, skipped_reason, error, now],
+        params![id, status, skipped_reason, error, now],
     )
 }
 
 /// Forgets a run of the schedule that is over and of which the carrier refused every dial, if the run before came to the
 /// same.
-pub fn fold(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-    id: Id<CampaignRun>,
-) -> Result<(), DbError> {
+pub fn fold(tx: &mut TenantTx, campaign: Id<Campaign>, id: Id<CampaignRun>) -> Result<(), DbError> {
     tx.later(
         formatcp!(
             "delete from campaign_runs where workspace = ?1 and id = ?2 and source = 'schedule' and status = 'skipped' \
              and skipped_reason = '{BY_CARRIER}' and (select b.skipped_reason from campaign_runs b where b.workspace = ?1 \
              and b.campaign = ?3 and b.id < ?2 order by b.id desc limit 1) = '{BY_CARRIER}'"
         ),
-        params![tenant, id, campaign],
+        params![id, campaign],
     )
 }
 
 /// Every run of a campaign that is not over ends with it: those under way are completed, those that have not
 /// begun are skipped.
 pub fn end_all(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     campaign: Id<Campaign>,
     skipped_reason: &str,
     now: Timestamp,
@@ -187,14 +175,11 @@ pub fn end_all(
              status = case when status = 'queued' or {ALL_REFUSED} then 'skipped' else 'completed' end, finished_at = ?4 \
              where workspace = ?1 and campaign = ?2 and status in ('queued', 'running')"
         ),
-        params![tenant, campaign, skipped_reason, now],
+        params![campaign, skipped_reason, now],
     )
 }
 
 /// Says in a run what went wrong beside it.
-pub fn note(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, error: &str) -> Result<(), DbError> {
-    tx.later(
-        "update campaign_runs set error = ?3 where workspace = ?1 and id = ?2",
-        params![tenant, id, error],
-    )
+pub fn note(tx: &mut TenantTx, id: Id<CampaignRun>, error: &str) -> Result<(), DbError> {
+    tx.later("update campaign_runs set error = ?3 where workspace = ?1 and id = ?2", params![id, error])
 }

@@ -5,7 +5,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use super::{KNOWN_MESSAGE, MESSAGE, MessageRow};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 /// Across workspaces: takes messages whose media is to be fetched, and puts them off until `again`.
@@ -32,11 +32,11 @@ pub fn next_media(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Notes that an object has to go.
-pub fn owe_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn owe_drop(tx: &mut TenantTx, object: &str, now: Timestamp) -> Result<(), DbError> {
     let sql = "insert into channel_media_drops (object, workspace, attempts, next_at) values (?2, ?1, 0, ?3)
         on conflict (object) do update set next_at = excluded.next_at
         where channel_media_drops.workspace = excluded.workspace and channel_media_drops.next_at > excluded.next_at";
-    tx.later(sql, params![tenant, object, now])
+    tx.later(sql, params![object, now])
 }
 
 /// Across workspaces: takes objects that are due to be dropped, and puts them off until `again`.
@@ -53,8 +53,8 @@ pub fn take_drops(
 }
 
 /// An object is gone.
-pub fn settle_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str) -> Result<(), DbError> {
-    tx.later("delete from channel_media_drops where workspace = ?1 and object = ?2", params![tenant, object])
+pub fn settle_drop(tx: &mut TenantTx, object: &str) -> Result<(), DbError> {
+    tx.later("delete from channel_media_drops where workspace = ?1 and object = ?2", params![object])
 }
 
 /// Across workspaces: when the next object is dropped.

@@ -43,7 +43,7 @@ use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -164,16 +164,12 @@ fn know(tx: &mut Tx<'_>, row: &MessageRow) {
 
 /// Holds these messages against other writers, with one statement: [`get_for_update`] knows them until the transaction
 /// ends.
-pub fn hold_each(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    ids: &[Id<ChannelMessage>],
-) -> Result<Vec<MessageRow>, DbError> {
+pub fn hold_each(tx: &mut TenantTx, ids: &[Id<ChannelMessage>]) -> Result<Vec<MessageRow>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and id in {list} order by id /*pg for update*/"
     );
@@ -185,8 +181,7 @@ pub fn hold_each(
 /// Holds the messages of a number with these ids at the provider against other writers, on a shared store:
 /// [`at_provider_for_update`] knows them until the transaction ends, and which there are not.
 pub fn hold_each_at_provider(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     provider_ids: &[String],
 ) -> Result<Vec<MessageRow>, DbError> {
@@ -201,54 +196,49 @@ pub fn hold_each_at_provider(
          order by id /*pg for update*/"
     );
     let asked = Value::Many(provider_ids.iter().cloned().map(Value::from).collect());
-    let rows: Vec<MessageRow> = tx.all(SQL, &[tenant.into(), phone_number_id.into(), asked])?;
+    let rows: Vec<MessageRow> = tx.all(SQL, &[phone_number_id.into(), asked])?;
     for provider_id in provider_ids {
-        tx.hold(message_at(tenant, phone_number_id, provider_id), None::<Id<ChannelMessage>>);
+        tx.hold(message_at(tx.tenant(), phone_number_id, provider_id), None::<Id<ChannelMessage>>);
     }
     rows.iter().for_each(|row| know(tx, row));
     Ok(rows)
 }
 
 /// A message that this transaction knows.
-fn known_message(tx: &Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
-    if tx.knows_any() { tx.known(&message_named(tenant, id)) } else { None }
+fn known_message(tx: &TenantTx, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
+    if tx.knows_any() { tx.known(&message_named(tx.tenant(), id)) } else { None }
 }
 
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
-    if let Some(known) = known_message(tx, tenant, id) {
+pub fn get(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, id) {
         return Ok(known);
     }
     let sql = formatcp!("select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The same, held against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ChannelMessage>,
-) -> Result<Option<MessageRow>, DbError> {
-    if let Some(known) = known_message(tx, tenant, id) {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
+    if let Some(known) = known_message(tx, id) {
         return Ok(known);
     }
     let sql = formatcp!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// The message of a number with this id at the provider, held against other writers until the transaction ends.
 pub fn at_provider_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     provider_id: &str,
 ) -> Result<Option<MessageRow>, DbError> {
     if tx.knows_any() {
-        match tx.known::<Option<Id<ChannelMessage>>>(&message_at(tenant, phone_number_id, provider_id)) {
+        match tx.known::<Option<Id<ChannelMessage>>>(&message_at(tx.tenant(), phone_number_id, provider_id)) {
             Some(None) => return Ok(None),
             Some(Some(id)) => {
-                if let Some(known) = known_message(tx, tenant, id) {
+                if let Some(known) = known_message(tx, id) {
                     return Ok(known);
                 }
             }
@@ -258,19 +248,18 @@ pub fn at_provider_for_update(
     let sql = formatcp!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = ?3 /*pg for update*/"
     );
-    tx.one(sql, params![tenant, phone_number_id, provider_id])
+    tx.one(sql, params![phone_number_id, provider_id])
 }
 
 /// The id of the message of a number with this id at the provider; nothing is held.
 pub fn id_at_provider(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     provider_id: &str,
 ) -> Result<Option<Id<ChannelMessage>>, DbError> {
     let sql =
         "select id from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = ?3";
-    tx.one(sql, params![tenant, phone_number_id, provider_id])
+    tx.one(sql, params![phone_number_id, provider_id])
 }
 
 /// Writes what changes of a message that the caller holds.
@@ -319,16 +308,15 @@ pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
 
 /// Says to which chat a message belongs.
 pub fn set_chat(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     id: Id<ChannelMessage>,
     chat: Id<Chat>,
     agent: Id<Agent>,
 ) -> Result<(), DbError> {
     let sql = "update channel_messages set chat = ?3, agent = ?4 where workspace = ?1 and id = ?2";
     let otherwise = DbError::Retry("a message went a moment ago".into());
-    tx.change(sql, params![tenant, id, chat, agent], otherwise)?;
-    if let Some(Some(row)) = known_message(tx, tenant, id) {
+    tx.change(sql, params![id, chat, agent], otherwise)?;
+    if let Some(Some(row)) = known_message(tx, id) {
         know(tx, &MessageRow { chat: Some(chat), agent: Some(agent), ..row });
     }
     Ok(())

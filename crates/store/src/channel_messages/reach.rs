@@ -1,40 +1,39 @@
 //! To how many people an account writes without being asked.
 
-use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 /// How many people an account has reached since `after`, after those before it were forgotten. The count is held
 /// until the transaction ends.
-pub fn reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, after: Timestamp) -> Result<i64, DbError> {
+pub fn reached(tx: &mut TenantTx, account: &str, after: Timestamp) -> Result<i64, DbError> {
     tx.later(
         "insert into channel_reach (workspace, account, people) values (?1, ?2, -1) on conflict do nothing",
-        params![tenant, account],
+        params![account],
     )?;
     let sql = "select people from channel_reach where workspace = ?1 and account = ?2 /*pg for update*/";
-    let people: i64 = tx.one(sql, params![tenant, account])?.unwrap_or(-1);
+    let people: i64 = tx.one(sql, params![account])?.unwrap_or(-1);
     let forget = "delete from channel_reached where workspace = ?1 and account = ?2 and at <= ?3";
-    let gone = i64::try_from(tx.exec(forget, params![tenant, account, after])?).unwrap_or(0);
+    let gone = i64::try_from(tx.exec(forget, params![account, after])?).unwrap_or(0);
     // Nobody counted while the account had no limit.
     let now = if people < 0 {
         let sql = "select count(*) from channel_reached where workspace = ?1 and account = ?2";
-        tx.one(sql, params![tenant, account])?.unwrap_or(0)
+        tx.one(sql, params![account])?.unwrap_or(0)
     } else {
         people - gone
     };
     if now != people {
         let sql = "update channel_reach set people = ?3 where workspace = ?1 and account = ?2";
-        tx.later(sql, params![tenant, account, now])?;
+        tx.later(sql, params![account, now])?;
     }
     Ok(now)
 }
 
 /// Whether an account has reached a person; [`reached`] comes before it.
-pub fn is_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, person: &str) -> Result<bool, DbError> {
+pub fn is_reached(tx: &mut TenantTx, account: &str, person: &str) -> Result<bool, DbError> {
     let sql = "select 1 from channel_reached where workspace = ?1 and account = ?2 and person = ?3";
-    tx.exists(sql, params![tenant, account, person])
+    tx.exists(sql, params![account, person])
 }
 
 const REACH: &str = "insert into channel_reached (workspace, account, person, at) values (?1, ?2, ?3, ?4)
@@ -42,17 +41,16 @@ const REACH: &str = "insert into channel_reached (workspace, account, person, at
 
 /// Notes that an account reaches a person now; [`reached`] comes before it.
 pub fn reach(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     account: &str,
     person: &str,
     is_new: bool,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    tx.later(REACH, params![tenant, account, person, now])?;
+    tx.later(REACH, params![account, person, now])?;
     if is_new {
         let sql = "update channel_reach set people = people + 1 where workspace = ?1 and account = ?2";
-        tx.later(sql, params![tenant, account])?;
+        tx.later(sql, params![account])?;
     }
     Ok(())
 }
@@ -60,12 +58,12 @@ pub fn reach(
 /// The same for an account without a limit, whose messages need not wait for each other: nobody counts, and the
 /// people are counted again once there is a limit.
 pub fn reach_uncounted(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     account: &str,
     person: &str,
     now: Timestamp,
 ) -> Result<(), DbError> {
+    let tenant = tx.tenant();
     if tx.shared() {
         // One statement notes many people, none of them twice.
         let noted = format!("reached {tenant} {account} {person}");
@@ -73,17 +71,17 @@ pub fn reach_uncounted(
             return Ok(());
         }
         tx.hold(noted, ());
-        tx.add(REACH, params![tenant, account, person, now])?;
+        tx.add(REACH, params![account, person, now])?;
         let uncounted = format!("uncounted {tenant} {account}");
         if tx.known::<()>(&uncounted).is_some() {
             return Ok(());
         }
         tx.hold(uncounted, ());
     } else {
-        tx.later(REACH, params![tenant, account, person, now])?;
+        tx.later(REACH, params![account, person, now])?;
     }
     let sql = "update channel_reach set people = -1 where workspace = ?1 and account = ?2 and people >= 0";
-    tx.later(sql, params![tenant, account])
+    tx.later(sql, params![account])
 }
 
 /// Across workspaces: forgets people whom accounts without a limit reached before a moment; how many.
@@ -99,24 +97,19 @@ pub fn forget_reached(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u
 }
 
 /// When the first of the people whom an account has reached is forgotten again.
-pub fn first_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str) -> Result<Option<Timestamp>, DbError> {
+pub fn first_reached(tx: &mut TenantTx, account: &str) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(at) from channel_reached where workspace = ?1 and account = ?2";
-    let first: Option<Option<Timestamp>> = tx.one(sql, params![tenant, account])?;
+    let first: Option<Option<Timestamp>> = tx.one(sql, params![account])?;
     Ok(first.flatten())
 }
 
 /// How many people an account has reached since `after`; nothing is changed.
-pub fn count_reached(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    account: &str,
-    after: Timestamp,
-) -> Result<i64, DbError> {
+pub fn count_reached(tx: &mut TenantTx, account: &str, after: Timestamp) -> Result<i64, DbError> {
     let sql = "select people - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)
         from channel_reach where workspace = ?1 and account = ?2 and people >= 0";
-    if let Some(people) = tx.one(sql, params![tenant, account, after])? {
+    if let Some(people) = tx.one(sql, params![account, after])? {
         return Ok(people);
     }
     let sql = "select count(*) from channel_reached where workspace = ?1 and account = ?2 and at > ?3";
-    Ok(tx.one(sql, params![tenant, account, after])?.unwrap_or(0))
+    Ok(tx.one(sql, params![account, after])?.unwrap_or(0))
 }

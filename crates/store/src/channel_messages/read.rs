@@ -3,10 +3,9 @@
 use const_format::formatcp;
 use domain::channel::{Direction, MessageStatus};
 use domain::ids::{ChannelMessage, Chat, Contact, Id};
-use domain::tenant::Tenant;
 
 use super::{MESSAGE, MessageRow};
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Value};
 use crate::params;
 
 /// What a list of messages is narrowed down to.
@@ -25,18 +24,17 @@ pub struct Filter {
 
 /// A page of messages, newest first, older than `before`.
 pub fn page(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     filter: &Filter,
     before: Option<&str>,
     most: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
     let mut sql = format!("select {MESSAGE} from channel_messages where workspace = ?1 and id < ?2");
-    let mut params: Vec<Value<'_>> = vec![tenant.into(), before.unwrap_or("~").into()];
+    let mut params: Vec<Value<'_>> = vec![before.unwrap_or("~").into()];
     let mut narrow = |column: &str, value: Option<Value<'static>>| {
         if let Some(value) = value {
             params.push(value);
-            sql.push_str(&format!(" and {column} = ?{}", params.len()));
+            sql.push_str(&format!(" and {column} = ?{}", params.len() + 1));
         }
     };
     narrow("contact", filter.contact.map(|id| id.into()));
@@ -46,14 +44,13 @@ pub fn page(
     narrow("status", filter.status.map(|word| word.as_str().into()));
     narrow("phone_number_id", filter.phone_number_id.clone().map(Value::from));
     params.push(most.into());
-    sql.push_str(&format!(" order by id desc limit ?{}", params.len()));
+    sql.push_str(&format!(" order by id desc limit ?{}", params.len() + 1));
     tx.all(&sql, &params)
 }
 
 /// The messages of a chat, oldest first, after `after`.
 pub fn of_chat(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     chat: Id<Chat>,
     after: Option<Id<ChannelMessage>>,
     most: i64,
@@ -62,19 +59,18 @@ pub fn of_chat(
         "select {MESSAGE} from channel_messages where workspace = ?1 and chat = ?2 and id > ?3 order by id limit ?4"
     );
     let after = after.map_or_else(String::new, |id| id.to_string());
-    tx.all(sql, params![tenant, chat, after, most])
+    tx.all(sql, params![chat, after, most])
 }
 
 /// Messages of some people, oldest first, after `after`, held against other writers until the transaction ends.
 pub fn of_contacts(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contacts: &[Id<Contact>],
     after: &str,
     most: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
-    let mut params = vec![tenant.into(), after.into(), most.into()];
-    let list = any_of(&mut params, contacts.iter().map(|id| (*id).into()));
+    let mut params = vec![after.into(), most.into()];
+    let list = tx.any_of(&mut params, contacts.iter().map(|id| (*id).into()));
     let sql = format!(
         "select {MESSAGE} from channel_messages where workspace = ?1 and id > ?2 and contact in {list} order by id limit ?3 /*pg for update*/"
     );

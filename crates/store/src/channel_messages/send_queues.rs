@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 
 use super::{MESSAGE, MessageRow};
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Fold, Tx};
+use crate::db::{Counter, DbError, Fold, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -32,27 +32,23 @@ fn new_line(tenant: Tenant, phone_number_id: &str) -> SendQueueRow {
 }
 
 /// The send queue of a number, locked until the transaction ends; added if there is none.
-pub fn send_queue_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    phone_number_id: &str,
-) -> Result<SendQueueRow, DbError> {
+pub fn send_queue_for_update(tx: &mut TenantTx, phone_number_id: &str) -> Result<SendQueueRow, DbError> {
+    let tenant = tx.tenant();
     let sql = formatcp!(
         "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update*/"
     );
-    if let Some(line) = tx.one(sql, params![tenant, phone_number_id])? {
+    if let Some(line) = tx.one(sql, params![phone_number_id])? {
         return Ok(line);
     }
     let new = new_line(tenant, phone_number_id);
-    tx.exec(NEW_LINE, &new.values())?;
-    Ok(tx.one(sql, params![tenant, phone_number_id])?.unwrap_or(new))
+    tx.unbound().exec(NEW_LINE, &new.values())?;
+    Ok(tx.one(sql, params![phone_number_id])?.unwrap_or(new))
 }
 
 /// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`: the place before
 /// the first of them, and that of the last. `None` when the number has no send queue. One statement.
 pub fn reserve_slots(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     now: i64,
     gap: i64,
@@ -66,7 +62,7 @@ pub fn reserve_slots(
         update channel_lines set used = line.used
             + ?4::bigint * least(?5::bigint, greatest((?6::bigint - line.used) / ?4::bigint, 0))
         from line where workspace = ?1 and phone_number_id = ?2 returning line.used, channel_lines.used";
-    tx.one(sql, params![tenant, phone_number_id, now, gap, wanted, latest])
+    tx.one(sql, params![phone_number_id, now, gap, wanted, latest])
 }
 
 /// Stores the rate and the next wake-up of a send queue.
@@ -80,8 +76,7 @@ pub fn save_send_queue(tx: &mut Tx<'_>, row: &SendQueueRow) -> Result<(), DbErro
 /// that holds the send queue. The next sender that takes it deletes the rows. It is a counter of the transaction
 /// ([`Tx::count`]).
 pub fn wake_send_queue(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     message: Id<ChannelMessage>,
     at: Timestamp,
@@ -91,10 +86,10 @@ pub fn wake_send_queue(
         on conflict (workspace, phone_number_id, message) do update set at = excluded.at
         where channel_line_wakes.at > excluded.at";
     tx.tally(
-        Counter::Line(tenant.bits(), place_of(phone_number_id)),
+        Counter::Line(tx.tenant().bits(), place_of(phone_number_id)),
         sql,
         &[Fold::Same, Fold::Same, Fold::First, Fold::Least],
-        params![tenant, phone_number_id, message, at],
+        params![phone_number_id, message, at],
         None,
     )
 }
@@ -134,34 +129,33 @@ pub fn next_send_queue(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 /// The send queue of a number that is due by `until`, locked until the transaction ends; `None` when another node holds
 /// it. What woke it until now is taken away: messages that are stored later wake it again.
 pub fn take_send_queue(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     until: Timestamp,
 ) -> Result<Option<SendQueueRow>, DbError> {
+    let tenant = tx.tenant();
     const TAKE: &str = formatcp!(
         "select {LINE} from channel_lines where workspace = ?1 and phone_number_id = ?2 /*pg for update skip locked*/"
     );
     const WOKEN: &str =
         "delete from channel_line_wakes where workspace = ?1 and phone_number_id = ?2 and at <= ?3";
-    let line = match tx.one::<SendQueueRow>(TAKE, params![tenant, phone_number_id])? {
+    let line = match tx.one::<SendQueueRow>(TAKE, params![phone_number_id])? {
         Some(line) => line,
         None => {
             let new = new_line(tenant, phone_number_id);
-            if tx.exec(NEW_LINE, &new.values())? == 0 {
+            if tx.unbound().exec(NEW_LINE, &new.values())? == 0 {
                 return Ok(None);
             }
             new
         }
     };
-    let woken = tx.exec(WOKEN, params![tenant, phone_number_id, until])? > 0;
+    let woken = tx.exec(WOKEN, params![phone_number_id, until])? > 0;
     Ok(Some(line).filter(|line| woken || line.next_at.is_some_and(|next| next <= until)))
 }
 
 /// Messages of a number and a rank that may go by `until`, longest waiting first, held until the transaction ends.
 pub fn due(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     phone_number_id: &str,
     rank: i64,
     until: Timestamp,
@@ -171,20 +165,16 @@ pub fn due(
         "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at <= ?4
         order by next_at, id limit ?5 /*pg for update skip locked*/"
     );
-    tx.all(sql, params![tenant, phone_number_id, rank, until, most])
+    tx.all(sql, params![phone_number_id, rank, until, most])
 }
 
 /// When the next message of a number may go.
-pub fn next_of_send_queue(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    phone_number_id: &str,
-) -> Result<Option<Timestamp>, DbError> {
+pub fn next_of_send_queue(tx: &mut TenantTx, phone_number_id: &str) -> Result<Option<Timestamp>, DbError> {
     // One look into the index for each rank.
     let sql = "select min(next_at) from channel_messages
         where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at is not null";
-    let first: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 0])?;
-    let second: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 1])?;
+    let first: Option<Option<Timestamp>> = tx.one(sql, params![phone_number_id, 0])?;
+    let second: Option<Option<Timestamp>> = tx.one(sql, params![phone_number_id, 1])?;
     Ok(match (first.flatten(), second.flatten()) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
@@ -192,10 +182,10 @@ pub fn next_of_send_queue(
 }
 
 /// How many messages of a workspace wait to be sent, those of campaigns apart.
-pub fn waiting(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+pub fn waiting(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql =
         "select count(*) from channel_messages where workspace = ?1 and rank = 0 and next_at is not null";
-    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+    Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
 /// Across workspaces: messages whose sender has not stored an outcome in its time.

@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 
 use super::{KNOWN_MESSAGE, KNOWN_THREAD};
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, TenantTx, Value};
 use crate::{contacts, params};
 
 row! {
@@ -39,7 +39,8 @@ fn thread_named(tenant: Tenant, id: Id<ChannelThread>) -> String {
     format!("{KNOWN_THREAD}{tenant} {id}")
 }
 
-fn know_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) {
+fn know_thread(tx: &mut TenantTx, row: &ThreadRow) {
+    let tenant = tx.tenant();
     tx.hold(thread_between(tenant, row.contact, &row.phone_number_id), Some(row.clone()));
     tx.hold(thread_named(tenant, row.id), Some(row.clone()));
 }
@@ -47,8 +48,7 @@ fn know_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) {
 /// Holds the threads of these people and a number against other writers, with one statement, on a shared store: who asks
 /// for the thread of one of them knows it until the transaction ends, and that there is none.
 pub fn hold_threads(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contacts: &[Id<Contact>],
     phone_number_id: &str,
 ) -> Result<(), DbError> {
@@ -62,40 +62,39 @@ pub fn hold_threads(
          order by id /*pg for update*/"
     );
     let asked = Value::Many(contacts.iter().map(|id| (*id).into()).collect());
-    let rows: Vec<ThreadRow> = tx.all(SQL, &[tenant.into(), phone_number_id.into(), asked])?;
+    let rows: Vec<ThreadRow> = tx.all(SQL, &[phone_number_id.into(), asked])?;
     for contact in contacts {
-        tx.hold(thread_between(tenant, *contact, phone_number_id), None::<ThreadRow>);
+        tx.hold(thread_between(tx.tenant(), *contact, phone_number_id), None::<ThreadRow>);
     }
-    rows.iter().for_each(|row| know_thread(tx, tenant, row));
+    rows.iter().for_each(|row| know_thread(tx, row));
     Ok(())
 }
 
 /// Holds those of these threads that nobody else holds, with one statement, and says which. [`thread_by_id`] knows them
 /// until the transaction ends.
 pub fn hold_free_threads(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     ids: &[Id<ChannelThread>],
 ) -> Result<Vec<Id<ChannelThread>>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let mut params = params![tenant].to_vec();
-    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    let mut params = Vec::new();
+    let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!(
         "select {THREAD} from channel_threads where workspace = ?1 and id in {list} order by id /*pg for update skip locked*/"
     );
     let rows: Vec<ThreadRow> = tx.all(&sql, &params)?;
-    rows.iter().for_each(|row| know_thread(tx, tenant, row));
+    rows.iter().for_each(|row| know_thread(tx, row));
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
 /// The thread of a person and a number, held against other writers until the transaction ends; made if there is
 /// none.
-pub fn thread_for_update(tx: &mut Tx<'_>, tenant: Tenant, new: &ThreadRow) -> Result<ThreadRow, DbError> {
+pub fn thread_for_update(tx: &mut TenantTx, new: &ThreadRow) -> Result<ThreadRow, DbError> {
     if tx.shared() && tx.knows_any() {
         let known: Option<Option<ThreadRow>> =
-            tx.known(&thread_between(tenant, new.contact, &new.phone_number_id));
+            tx.known(&thread_between(tx.tenant(), new.contact, &new.phone_number_id));
         match known {
             Some(Some(row)) => return Ok(row),
             None if !contacts::is_fresh(tx, new.contact) => {}
@@ -106,104 +105,93 @@ pub fn thread_for_update(tx: &mut Tx<'_>, tenant: Tenant, new: &ThreadRow) -> Re
                     ThreadRow::INSERT
                 );
                 let otherwise = DbError::Retry("a thread was made a moment ago".into());
-                tx.add_new(NEW, &new.values(tenant), otherwise)?;
-                know_thread(tx, tenant, new);
+                tx.add_new(NEW, &new.values(), otherwise)?;
+                know_thread(tx, new);
                 return Ok(new.clone());
             }
         }
     }
     const SQL: &str =
         formatcp!("{} on conflict (workspace, contact, phone_number_id) do nothing", ThreadRow::INSERT);
-    tx.exec(SQL, &new.values(tenant))?;
+    tx.exec(SQL, &new.values())?;
     let sql = formatcp!(
         "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 and phone_number_id = ?3 /*pg for update*/"
     );
-    let found = tx.one(sql, params![tenant, new.contact, &new.phone_number_id])?;
+    let found = tx.one(sql, params![new.contact, &new.phone_number_id])?;
     found.ok_or_else(|| DbError::Retry("a thread went a moment ago".into()))
 }
 
 /// The thread of a person and a number.
 pub fn thread_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     contact: Id<Contact>,
     phone_number_id: &str,
 ) -> Result<Option<ThreadRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&thread_between(tenant, contact, phone_number_id))
+        && let Some(known) = tx.known(&thread_between(tx.tenant(), contact, phone_number_id))
     {
         return Ok(known);
     }
     let sql = formatcp!(
         "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 and phone_number_id = ?3"
     );
-    tx.one(sql, params![tenant, contact, phone_number_id])
+    tx.one(sql, params![contact, phone_number_id])
 }
 
 /// A thread by its id, held against other writers until the transaction ends.
-pub fn thread_by_id(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<ChannelThread>,
-) -> Result<Option<ThreadRow>, DbError> {
+pub fn thread_by_id(tx: &mut TenantTx, id: Id<ChannelThread>) -> Result<Option<ThreadRow>, DbError> {
     if tx.knows_any()
-        && let Some(known) = tx.known(&thread_named(tenant, id))
+        && let Some(known) = tx.known(&thread_named(tx.tenant(), id))
     {
         return Ok(known);
     }
     let sql =
         formatcp!("select {THREAD} from channel_threads where workspace = ?1 and id = ?2 /*pg for update*/");
-    tx.one(sql, params![tenant, id])
+    tx.one(sql, params![id])
 }
 
 /// Writes what changes of a thread.
-pub fn save_thread(tx: &mut Tx<'_>, tenant: Tenant, row: &ThreadRow) -> Result<(), DbError> {
+pub fn save_thread(tx: &mut TenantTx, row: &ThreadRow) -> Result<(), DbError> {
     let sql = "update channel_threads set received_at = ?3, last_at = ?4, used = ?5 where workspace = ?1 and id = ?2";
     let otherwise = DbError::Retry("a thread went a moment ago".into());
-    tx.change(sql, params![tenant, row.id, row.received_at, row.last_at, row.used], otherwise)?;
+    tx.change(sql, params![row.id, row.received_at, row.last_at, row.used], otherwise)?;
     if tx.knows_any() {
-        know_thread(tx, tenant, row);
+        know_thread(tx, row);
     }
     Ok(())
 }
 
 /// Gives what a person wrote and was sent under one contact to another: the same person has shown the number.
-pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+pub fn hand_over(tx: &mut TenantTx, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
     tx.forget_all(KNOWN_THREAD);
     tx.forget_all(KNOWN_MESSAGE);
     let threads: Vec<ThreadRow> = tx.all(
         formatcp!(
             "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 /*pg for update*/"
         ),
-        params![tenant, from],
+        params![from],
     )?;
     for thread in threads {
-        match thread_of(tx, tenant, to, &thread.phone_number_id)? {
+        match thread_of(tx, to, &thread.phone_number_id)? {
             None => tx.exec(
                 "update channel_threads set contact = ?3 where workspace = ?1 and id = ?2",
-                params![tenant, thread.id, to],
+                params![thread.id, to],
             )?,
             Some(other) => {
                 let received = other.received_at.max(thread.received_at);
-                save_thread(tx, tenant, &ThreadRow { received_at: received, ..other.clone() })?;
+                save_thread(tx, &ThreadRow { received_at: received, ..other.clone() })?;
                 tx.exec(
                     "update channel_messages set thread = ?3 where workspace = ?1 and thread = ?2",
-                    params![tenant, thread.id, other.id],
+                    params![thread.id, other.id],
                 )?;
-                tx.exec(
-                    "delete from channel_threads where workspace = ?1 and id = ?2",
-                    params![tenant, thread.id],
-                )?
+                tx.exec("delete from channel_threads where workspace = ?1 and id = ?2", params![thread.id])?
             }
         };
     }
     tx.exec(
         "update channel_messages set contact = ?3 where workspace = ?1 and contact = ?2",
-        params![tenant, from, to],
+        params![from, to],
     )?;
-    tx.exec(
-        "update chats set contact = ?3 where workspace = ?1 and contact = ?2",
-        params![tenant, from, to],
-    )?;
+    tx.exec("update chats set contact = ?3 where workspace = ?1 and contact = ?2", params![from, to])?;
     Ok(())
 }

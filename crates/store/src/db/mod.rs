@@ -17,6 +17,7 @@ mod online;
 mod postgres;
 pub(crate) mod row;
 mod sqlite;
+mod tenant;
 mod tx;
 mod value;
 mod watch;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::secret::Secret;
+use domain::tenant::Tenant;
 use domain::trace::TraceContext;
 
 pub use copies::{objects_of_copy, tables_of_copy};
@@ -37,6 +39,7 @@ pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
 pub use postgres::{Probe, Standing};
 pub use row::{FromRow, Row};
+pub use tenant::{OfTenant, TenantTx};
 pub use value::{Column, Field, Value, any_of, column_of};
 pub use watch::{Course, Watched, Watcher};
 use work::{Refusal, Work};
@@ -341,6 +344,29 @@ macro_rules! doors {
                     let place = Location::caller();
                     let (work, slot) = work::erase(work);
                     async move { slot.answer(self.$way(work, $how, place).await) }
+                }
+            )*
+
+            /// The ways into this store for what works for one workspace.
+            pub fn of(&self, tenant: Tenant) -> OfTenant<'_> {
+                OfTenant::new(self, tenant)
+            }
+        }
+
+        impl<'s> OfTenant<'s> {
+            $(
+                #[doc = concat!("See [`Store::", stringify!($name), "`].")]
+                #[track_caller]
+                pub fn $name<T, E>(
+                    self,
+                    mut work: impl FnMut(&mut TenantTx) -> Result<T, E> + Send + 'static,
+                ) -> impl Future<Output = Result<T, E>> + Send
+                where
+                    T: Send + 'static,
+                    E: From<DbError> + Send + 'static,
+                {
+                    let (store, tenant) = self.parts();
+                    store.$name(move |tx| work(&mut tx.of(tenant)))
                 }
             )*
         }

@@ -172,9 +172,12 @@ pub(crate) const fn names_up_to(list: &'static str, last: &str) -> (&'static str
 ///         } => due_at.map(|at| Due { at, why: due_why }),
 ///     }
 ///     // What an insert writes beside the fields.
-///     insert with { workspace: Tenant }
+///     insert with { workspace: Tenant, hash: &'v str }
 /// }
 /// ```
+///
+/// A `workspace` that an insert writes beside the fields is the first column, and comes from the
+/// [`TenantTx`](crate::TenantTx): it is not among the `values`.
 ///
 /// The type gets `COLUMNS` (a list to select or return), [`FromRow`]; with `as`, `SELECT` (the same list, each
 /// with the alias of the table); with `in`, `INTO` (`insert into … (…)`), `INSERT` (the whole statement) and
@@ -183,10 +186,19 @@ macro_rules! row {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident $(in $table:literal $(as $alias:literal)?)? { $($fields:tt)* }
+        insert with { workspace: Tenant $(, $extra:ident: $extra_type:ty)* $(,)? }
+    ) => {
+        $crate::db::row::row! {
+            @fields ($(#[$meta])* $vis) $name [$($table $($alias)?)?] { ("workspace") $($extra: $extra_type,)* } {} $($fields)*
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident $(in $table:literal $(as $alias:literal)?)? { $($fields:tt)* }
         $(insert with { $($extra:ident: $extra_type:ty),+ $(,)? })?
     ) => {
         $crate::db::row::row! {
-            @fields ($(#[$meta])* $vis) $name [$($table $($alias)?)?] { $($($extra: $extra_type,)+)? } {} $($fields)*
+            @fields ($(#[$meta])* $vis) $name [$($table $($alias)?)?] { () $($($extra: $extra_type,)+)? } {} $($fields)*
         }
     };
     (@fields $head:tt $name:ident $table:tt $extra:tt { $($done:tt)* }
@@ -252,23 +264,27 @@ macro_rules! row {
         }
     };
     (@select $($other:tt)*) => {};
-    (@table $name:ident [$table:literal $($alias:literal)?] { $($extra:ident: $extra_type:ty,)* } {
+    (@table $name:ident [$table:literal $($alias:literal)?] { ($($tenant:literal)?) $($extra:ident: $extra_type:ty,)* } {
         $([$field:ident, $of:pat_param, { $($sql:tt = $written:expr;)* }])+
     }) => {
         #[allow(dead_code, reason = "some rows are only inserted by themselves, others only with many")]
         impl $name {
+            /// Its values without the workspace, if [`TenantTx`](crate::TenantTx) gives that.
             const WIDTH: usize = [$($($crate::db::row::row!(@sql $sql),)*)+ $(stringify!($extra),)*].len();
 
             /// `insert into … (…)`, to be followed by values.
             pub(crate) const INTO: &str = const_format::formatcp!(
                 "insert into {} ({})",
                 $table,
-                concat!($($(", ", $crate::db::row::row!(@sql $sql),)*)+ $(", ", stringify!($extra),)*).split_at(2).1
+                concat!($(", ", $tenant,)? $($(", ", $crate::db::row::row!(@sql $sql),)*)+ $(", ", stringify!($extra),)*).split_at(2).1
             );
 
             /// Inserts one row, given its values.
-            pub(crate) const INSERT: &str =
-                const_format::formatcp!("{} values ({})", $name::INTO, $crate::db::row::places(1, $name::WIDTH));
+            pub(crate) const INSERT: &str = const_format::formatcp!(
+                "{} values ({})",
+                $name::INTO,
+                $crate::db::row::places(1, $name::WIDTH + !concat!($($tenant)?).is_empty() as usize)
+            );
 
             /// What [`Self::INSERT`] writes.
             pub(crate) fn values<'v>(&'v self $(, $extra: $extra_type)*) -> [$crate::Value<'v>; Self::WIDTH] {
@@ -277,7 +293,27 @@ macro_rules! row {
                 [$($($crate::Value::from($written),)*)+ $($crate::Value::from($extra),)*]
             }
         }
+
+        $crate::db::row::row! { @values_of $name [$($tenant)?] { $($extra: $extra_type,)* } {
+            $([$field, $of, { $($written;)* }])+
+        } }
     };
+    (@values_of $name:ident [$tenant:literal] { $($extra:ident: $extra_type:ty,)* } {
+        $([$field:ident, $of:pat_param, { $($written:expr;)* }])+
+    }) => {
+        #[allow(dead_code, reason = "most are inserted by transactions of their workspace")]
+        impl $name {
+            /// What [`Self::INSERT`] writes, for a transaction that is not bound to the workspace.
+            pub(crate) fn values_of<'v>(
+                &'v self, workspace: domain::tenant::Tenant $(, $extra: $extra_type)*
+            ) -> [$crate::Value<'v>; Self::WIDTH + 1] {
+                let Self { $($field,)+ } = self;
+                $(let $of = $field;)+
+                [$crate::Value::from(workspace), $($($crate::Value::from($written),)*)+ $($crate::Value::from($extra),)*]
+            }
+        }
+    };
+    (@values_of $($other:tt)*) => {};
     (@table $($other:tt)*) => {};
 }
 
@@ -287,8 +323,13 @@ pub(crate) use row;
 /// The parameters of the condition come first.
 ///
 /// ```text
-/// let (sql, values) = update!("things" set { name: &row.name, colour: row.colour }
-///     where "workspace = ?1 and id = ?2", tenant, row.id);
+/// let (sql, values) = update!("parts" set { name: &row.name, colour: row.colour } where "thing = ?1", row.thing);
+/// ```
+///
+/// `of tenant` is for a [`TenantTx`](crate::TenantTx): the condition is also that the row is of its workspace, `?1`.
+///
+/// ```text
+/// let (sql, values) = update!("things" of tenant set { name: &row.name, colour: row.colour } where "id = ?2", row.id);
 /// ```
 ///
 /// With `up to`, statements that each set the columns up to one, and how many of the parameters they take.
@@ -298,6 +339,21 @@ pub(crate) use row;
 /// tx.exec(renamed.0, &values[..renamed.1])
 /// ```
 macro_rules! update {
+    ($table:literal of tenant set { $($column:ident: $value:expr),+ $(,)? } $(and $more:literal)? where $condition:literal,
+        $($param:expr),+
+    ) => {{
+        const NAMES: &str = concat!($(", ", stringify!($column)),+).split_at(2).1;
+        const PARAMS: usize = 1 + [$(stringify!($param)),+].len();
+        const SQL: &str = const_format::formatcp!(
+            "update {} set ({}) = ({}){} where workspace = ?1 and {}",
+            $table,
+            NAMES,
+            $crate::db::row::places(PARAMS + 1, [$(stringify!($column)),+].len()),
+            concat!($(", ", $more)?),
+            $condition
+        );
+        (SQL, [$($crate::Value::from($param),)+ $($crate::Value::from($value),)+])
+    }};
     ($table:literal set { $($column:ident: $value:expr),+ $(,)? } $(and $more:literal)? where $condition:literal,
         $($param:expr),+; up to $($last:ident),+
     ) => {{

@@ -1,5 +1,6 @@
 //! What a transaction is asked: to read, to write, to count, to wake.
 
+use domain::tenant::Tenant;
 use domain::trace::TraceContext;
 
 use super::{
@@ -162,6 +163,17 @@ impl Tx<'_> {
         self.in_chunks(into, rows, "", |tx, sql, values, _| tx.later(sql, values))
     }
 
+    /// The same for rows of a workspace, which is their first column.
+    pub(super) fn insert_of<'v, const WIDTH: usize>(
+        &mut self,
+        tenant: Tenant,
+        into: &str,
+        rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
+    ) -> Result<(), DbError> {
+        let rows = rows.into_iter().map(|row| std::iter::once(tenant.into()).chain(row));
+        self.in_chunks_of(WIDTH + 1, into, rows, "", |tx, sql, values, _| tx.later(sql, values))
+    }
+
     /// Like [`Tx::insert_all`], but if a unique index refuses a row, the transaction fails with `otherwise`.
     pub fn insert_new<'v, const WIDTH: usize>(
         &mut self,
@@ -190,10 +202,21 @@ impl Tx<'_> {
         into: &str,
         rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
         after: &str,
+        run: impl FnMut(&mut Self, &str, &[Value<'v>], usize) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
+        self.in_chunks_of(WIDTH, into, rows, after, run)
+    }
+
+    fn in_chunks_of<'v>(
+        &mut self,
+        width: usize,
+        into: &str,
+        rows: impl IntoIterator<Item: IntoIterator<Item = Value<'v>>>,
+        after: &str,
         mut run: impl FnMut(&mut Self, &str, &[Value<'v>], usize) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         let mut rows = rows.into_iter();
-        let mut values: Vec<Value<'v>> = Vec::with_capacity(rows.size_hint().0.min(ROWS) * WIDTH);
+        let mut values: Vec<Value<'v>> = Vec::with_capacity(rows.size_hint().0.min(ROWS) * width);
         loop {
             values.extend(rows.by_ref().take(ROWS).flatten());
             if values.is_empty() {
@@ -204,10 +227,10 @@ impl Tx<'_> {
                 // Only a few sizes, so that few different statements have to be kept prepared.
                 let count = [ROWS, ROWS / 4, ROWS / 16, 1]
                     .into_iter()
-                    .find(|count| count * WIDTH <= rest.len())
+                    .find(|count| count * width <= rest.len())
                     .unwrap_or(1);
-                let (now, later) = rest.split_at(count * WIDTH);
-                run(self, &format!("{into} values {}{after}", places(count, WIDTH)), now, count)?;
+                let (now, later) = rest.split_at(count * width);
+                run(self, &format!("{into} values {}{after}", places(count, width)), now, count)?;
                 rest = later;
             }
             values.clear();

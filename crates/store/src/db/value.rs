@@ -106,6 +106,18 @@ pub trait Column: Sized {
 }
 
 impl Value<'_> {
+    /// The same value, borrowing its text.
+    pub(super) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(number) => Value::Int(*number),
+            Value::Real(number) => Value::Real(*number),
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Bytes(bytes) => Value::Bytes(Cow::Borrowed(bytes)),
+            Value::Many(values) => Value::Many(values.iter().map(Value::borrowed).collect()),
+        }
+    }
+
     /// The same value, owning its text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
@@ -421,22 +433,27 @@ words! {
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
 /// repeated up to the next power of two, so that there are few different statements to keep prepared.
 pub fn any_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
-    format!("({})", places(params, values).join(", "))
+    format!("({})", places(params, values, 1).join(", "))
 }
 
 /// The same as a column of rows, for `values`: `(?3), (?4), …`.
 pub fn column_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
-    format!("({})", places(params, values).join("), ("))
+    format!("({})", places(params, values, 1).join("), ("))
 }
 
-fn places<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> Vec<String> {
+/// Adds the values, and names their places; the first parameter of all is at `base`.
+pub(super) fn places<'a>(
+    params: &mut Vec<Value<'a>>,
+    values: impl IntoIterator<Item = Value<'a>>,
+    base: usize,
+) -> Vec<String> {
     let first = params.len();
     params.extend(values);
     let count = (params.len() - first).next_power_of_two();
     if let Some(last) = params.last().cloned() {
         params.resize(first + count, last);
     }
-    (first + 1..=params.len()).map(|place| format!("?{place}")).collect()
+    (first + base..params.len() + base).map(|place| format!("?{place}")).collect()
 }
 
 /// Parameters from anything that is a [`Value`]: `params![tenant, now, &name]`.

@@ -27,7 +27,7 @@ use domain::trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::db::row::{row, update};
-use crate::db::{DbError, Must, Tx};
+use crate::db::{DbError, Must, TenantTx, Tx};
 use crate::params;
 
 row! {
@@ -137,17 +137,12 @@ impl NudgeRow {
 }
 
 /// Has up to `limit` live nudges that wait for money looked at by now; how many.
-pub fn wake_without_money(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    now: Timestamp,
-    limit: i64,
-) -> Result<u64, DbError> {
+pub fn wake_without_money(tx: &mut TenantTx, now: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "update nudges set look_at = ?2, next_attempt_at = ?2 where workspace = ?1 and id in (select id from nudges \
          where workspace = ?1 and mode = 'live' and status = 'scheduled' and status_reason = 'insufficient_balance' \
          and look_at > ?2 order by id limit ?3)",
-        params![tenant, now, limit],
+        params![now, limit],
     )
 }
 
@@ -244,7 +239,7 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
 
 /// The calls of a nudge, first dial first; those that a gate refused are none, nor is one that no carrier has taken
 /// yet, and of a dial that never went out there is no call.
-pub fn attempts(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Id<Call>>, DbError> {
+pub fn attempts(tx: &mut TenantTx, nudge: Id<NudgeKind>) -> Result<Vec<Id<Call>>, DbError> {
     let sql = "select id from calls where workspace = ?1 and nudge = ?2 and block_reason is null and status <> 'queued' order by id";
-    tx.all(sql, params![tenant, nudge])
+    tx.all(sql, params![nudge])
 }

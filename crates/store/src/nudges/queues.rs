@@ -10,7 +10,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Fold, Must, Tx, Value};
+use crate::db::{Counter, DbError, Fold, Must, TenantTx, Tx, Value};
 use crate::params;
 use crate::turns::TAKE;
 
@@ -49,32 +49,32 @@ fn counter(tenant: Tenant, mode: Mode) -> Counter {
 }
 
 /// Applies a change. It is a counter of the transaction ([`Tx::tally`]).
-pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Result<(), DbError> {
+pub fn touch(tx: &mut TenantTx, mode: Mode, change: Change) -> Result<(), DbError> {
     tx.tally(
-        counter(tenant, mode),
+        counter(tx.tenant(), mode),
         formatcp!(
             "update nudge_queues set {APPLY}, next_look = case when cast(?5 as bigint) is null then next_look \
              when next_look is null or next_look > cast(?5 as bigint) then cast(?5 as bigint) else next_look end where workspace = ?1 and mode = ?2"
         ),
         &[Fold::Same, Fold::Same, Fold::Sum, Fold::Sum, Fold::Least],
-        params![tenant, mode, change.pending, change.without_line, change.look_at],
+        params![mode, change.pending, change.without_line, change.look_at],
         None,
     )
 }
 
 /// How many nudges are pending in a queue; `None` while it was never used.
-pub fn pending_in(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<Option<i64>, DbError> {
+pub fn pending_in(tx: &mut TenantTx, mode: Mode) -> Result<Option<i64>, DbError> {
     // The inner query stays one when many are asked for at once, so each queue is looked up by itself.
     let sql = "select (select pending from nudge_queues where workspace = ?1 and mode = ?2)";
-    Ok(tx.one(sql, params![tenant, mode])?.flatten())
+    Ok(tx.one(sql, params![mode])?.flatten())
 }
 
 /// Makes a queue, unless it is there.
-fn open(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), DbError> {
+fn open(tx: &mut TenantTx, mode: Mode) -> Result<(), DbError> {
     tx.add(
         "insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) values (?1, ?2, 0, 0, null, 0, 0) \
          on conflict (workspace, mode) do nothing",
-        params![tenant, mode],
+        params![mode],
     )
 }
 
@@ -82,8 +82,8 @@ fn open(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), DbError> {
 /// ([`pending_in`]). The queue is changed with the commit, and only if it is still below the limit then; otherwise the
 /// transaction runs again.
 pub fn admit(
-    tx: &mut Tx<'_>,
-    (tenant, mode): (Tenant, Mode),
+    tx: &mut TenantTx,
+    mode: Mode,
     pending: Option<i64>,
     look_at: Option<Timestamp>,
     limit: i64,
@@ -92,16 +92,17 @@ pub fn admit(
         Some(pending) if pending >= limit => return Ok(false),
         Some(_) => {}
         None if limit <= 0 => return Ok(false),
-        None => open(tx, tenant, mode)?,
+        None => open(tx, mode)?,
     }
     let must = Must { rows: 1, otherwise: DbError::Retry("a queue of nudges has filled up".into()) };
+    let counter = counter(tx.tenant(), mode);
     tx.tally(
-        counter(tenant, mode),
+        counter,
         "update nudge_queues set pending = pending + cast(?3 as bigint), version = version + 1, next_look = case when cast(?4 as bigint) is null \
          then next_look when next_look is null or next_look > cast(?4 as bigint) then cast(?4 as bigint) else next_look end \
          where workspace = ?1 and mode = ?2 and pending + cast(?3 as bigint) <= cast(?5 as bigint)",
         &[Fold::Same, Fold::Same, Fold::Sum, Fold::Least, Fold::Same],
-        params![tenant, mode, 1, look_at, limit],
+        params![mode, 1, look_at, limit],
         Some(must),
     )?;
     Ok(true)
@@ -139,7 +140,7 @@ pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
         return Ok(());
     };
     for queue in added.iter().filter(|queue| queue.before.is_none()) {
-        open(tx, queue.workspace, queue.mode)?;
+        open(&mut tx.of(queue.workspace), queue.mode)?;
     }
     let list = |of: fn(&Added) -> Value<'static>| Value::Many(added.iter().map(of).collect());
     let values = [
@@ -155,12 +156,12 @@ pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
 /// Adds a pending nudge, unless there are `limit` of them, and makes the queue if it is missing. Returns
 /// whether it was added.
 pub fn touch_within(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     look_at: Option<Timestamp>,
     limit: i64,
 ) -> Result<bool, DbError> {
+    let tenant = tx.tenant();
     let add = |tx: &mut Tx<'_>| {
         tx.exec(
             "update nudge_queues set pending = pending + 1, version = version + 1, next_look = case when cast(?3 as bigint) is null then next_look \
@@ -173,7 +174,7 @@ pub fn touch_within(
         return Ok(true);
     }
     // Another request may have made it meanwhile, so this may change nothing.
-    open(tx, tenant, mode)?;
+    open(tx, mode)?;
     Ok(add(tx)? > 0)
 }
 
@@ -236,10 +237,10 @@ row! {
 }
 
 /// Notes that nudges of a key wait to be cancelled.
-pub fn add_revocation(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>) -> Result<(), DbError> {
+pub fn add_revocation(tx: &mut TenantTx, key: Id<ApiKey>) -> Result<(), DbError> {
     tx.later(
-        "insert into nudge_revocations (api_key, workspace) values (?1, ?2) on conflict (api_key) do nothing",
-        params![key, tenant],
+        "insert into nudge_revocations (workspace, api_key) values (?1, ?2) on conflict (api_key) do nothing",
+        params![key],
     )
 }
 
@@ -251,6 +252,6 @@ pub fn revocations(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Revocation>, DbErr
 }
 
 /// All nudges of a key are cancelled.
-pub fn end_revocation(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>) -> Result<(), DbError> {
-    tx.later("delete from nudge_revocations where workspace = ?1 and api_key = ?2", params![tenant, key])
+pub fn end_revocation(tx: &mut TenantTx, key: Id<ApiKey>) -> Result<(), DbError> {
+    tx.later("delete from nudge_revocations where workspace = ?1 and api_key = ?2", params![key])
 }

@@ -3,29 +3,24 @@
 use const_format::formatcp;
 use domain::ids::{Agent, ApiKey, Id, Nudge as NudgeKind};
 use domain::nudge::{ResultCode, Status};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 
 use super::NudgeRow;
-use crate::db::{DbError, FromRow, Row, Tx, Value};
+use crate::db::{DbError, FromRow, Row, TenantTx, Tx, Value};
 use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
 
 /// One nudge of one mode.
-pub fn get(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    id: Id<NudgeKind>,
-) -> Result<Option<NudgeRow>, DbError> {
+pub fn get(tx: &mut TenantTx, mode: Mode, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id = ?3");
-    tx.one(sql, params![tenant, mode, id])
+    tx.one(sql, params![mode, id])
 }
 
 /// One nudge in either mode.
-pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
-    tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id])
+pub fn get_any(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![id])
 }
 
 /// Keeps a nudge that was just saved for the next [`get_for_update`] of this transaction, which has locked it.
@@ -34,32 +29,24 @@ pub fn hold(tx: &mut Tx<'_>, row: NudgeRow) {
 }
 
 /// One nudge, locked against other writers until the transaction ends.
-pub fn get_for_update(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<NudgeKind>,
-) -> Result<Option<NudgeRow>, DbError> {
+pub fn get_for_update(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
+    let tenant = tx.tenant();
     if let Some(held) = tx.take_held::<Box<NudgeRow>>(&id.to_string()) {
         return Ok(Some(*held).filter(|row| row.workspace == tenant));
     }
     tx.one(
         formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"),
-        params![tenant, id],
+        params![id],
     )
 }
 
 /// The live nudge to a number. The inner query stays one when many are asked for at once ([`Tx::foresee`]), so each number is
 /// looked up by itself. No other index of live nudges may begin with the workspace and the mode: PostgreSQL would take it for
 /// a plan that it makes while the table is small, and read all live nudges of the workspace each time.
-pub fn find_live(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    to_number: &str,
-) -> Result<Option<Id<NudgeKind>>, DbError> {
+pub fn find_live(tx: &mut TenantTx, mode: Mode, to_number: &str) -> Result<Option<Id<NudgeKind>>, DbError> {
     let sql =
         "select (select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1)";
-    Ok(tx.one(sql, params![tenant, mode, to_number])?.flatten())
+    Ok(tx.one(sql, params![mode, to_number])?.flatten())
 }
 
 /// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.
@@ -72,8 +59,7 @@ impl FromRow for Box<NudgeRow> {
 /// Nudges of one queue whose time has come, those that wait longest first, locked against other nodes until the
 /// transaction ends.
 pub fn to_look_at(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     now: Timestamp,
     limit: i64,
@@ -82,60 +68,49 @@ pub fn to_look_at(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and look_at is not null and look_at <= ?3 \
          order by look_at, id limit ?4 /*pg for update skip locked*/"
     );
-    tx.all(sql, params![tenant, mode, now, limit])
+    tx.all(sql, params![mode, now, limit])
 }
 
 /// Nudges of one queue that wait for a line, the oldest first, locked against other nodes until the transaction
 /// ends. The reason says it all: asked for the status, too, the engine would go through everything that is
 /// scheduled.
-pub fn without_line(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    limit: i64,
-) -> Result<Vec<Box<NudgeRow>>, DbError> {
+pub fn without_line(tx: &mut TenantTx, mode: Mode, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 \
          order by id limit ?3 /*pg for update skip locked*/"
     );
-    tx.all(sql, params![tenant, mode, limit])
+    tx.all(sql, params![mode, limit])
 }
 
 /// Waiting nudges of a key, the oldest first, locked against other nodes until the transaction ends. Those in
 /// flight are left out.
-pub fn of_key(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    key: Id<ApiKey>,
-    limit: i64,
-) -> Result<Vec<NudgeRow>, DbError> {
+pub fn of_key(tx: &mut TenantTx, key: Id<ApiKey>, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' \
          order by id limit ?3 /*pg for update*/"
     );
-    tx.all(sql, params![tenant, key, limit])
+    tx.all(sql, params![key, limit])
 }
 
 /// How many nudges of a key wait: those that [`of_key`] finds.
-pub fn count_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>) -> Result<i64, DbError> {
+pub fn count_of_key(tx: &mut TenantTx, key: Id<ApiKey>) -> Result<i64, DbError> {
     let sql = "select count(*) from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none'";
-    Ok(tx.one(sql, params![tenant, key])?.unwrap_or(0))
+    Ok(tx.one(sql, params![key])?.unwrap_or(0))
 }
 
 /// Every nudge to a number in both modes, locked against other nodes until the transaction ends.
-pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
+pub fn of_person(tx: &mut TenantTx, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and phone_hash = ?2 order by id /*pg for update*/"
     );
-    tx.all(sql, params![tenant, phone_hash])
+    tx.all(sql, params![phone_hash])
 }
 
 /// Ids of nudges of one mode after `after` that wait and are not in flight, the oldest first. They are not locked: who ends
 /// them looks at each again. If the statement locked them, those that others change meanwhile would be missing from the
 /// batch, and an empty batch would not mean that nothing waits.
 pub fn pending_ids(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
+    tx: &mut TenantTx,
     mode: Mode,
     after: &str,
     limit: i64,
@@ -147,7 +122,7 @@ pub fn pending_ids(
         "select id from (select id from ({OF_STATUS} = 'queued' order by id limit ?4) as queued union all \
          select id from ({OF_STATUS} = 'scheduled' order by id limit ?4) as scheduled) as waiting order by id limit ?4"
     );
-    tx.all(sql, params![tenant, mode, after, limit])
+    tx.all(sql, params![mode, after, limit])
 }
 
 /// What a list asks for.
@@ -170,19 +145,12 @@ pub struct Filter {
 }
 
 /// Nudges of one mode, newest first. Every filter has an index that ends in the id.
-pub fn list(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    mode: Mode,
-    filter: &Filter,
-    limit: i64,
-) -> Result<Vec<NudgeRow>, DbError> {
+pub fn list(tx: &mut TenantTx, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
     let at = |moment: Timestamp| Id::<NudgeKind>::new(moment.0, 0).to_string();
     let top = filter.created_before.map_or_else(|| "ndg_~".to_owned(), at);
     let high = filter.before.clone().map_or(top.clone(), |before| before.min(top));
     let low = filter.created_after.map_or_else(String::new, at);
-    let mut params: Vec<Value<'static>> =
-        vec![tenant.into(), mode.into(), low.into(), high.into(), limit.into()];
+    let mut params: Vec<Value<'static>> = vec![mode.into(), low.into(), high.into(), limit.into()];
     let mut narrow = String::new();
     let wanted = [
         ("status", filter.status.map(|status| status.as_str().to_owned())),
@@ -194,7 +162,7 @@ pub fn list(
     for (column, value) in wanted {
         if let Some(value) = value {
             params.push(value.into());
-            narrow.push_str(&format!(" and {column} = ?{}", params.len()));
+            narrow.push_str(&format!(" and {column} = ?{}", params.len() + 1));
         }
     }
     let sql = format!(

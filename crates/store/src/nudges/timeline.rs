@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 #[derive(Debug, Clone)]
@@ -60,25 +60,20 @@ pub fn append(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), DbError> {
 }
 
 /// Renews the last decision: the same hold for the same reason, until later.
-pub fn last_again(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    nudge: Id<NudgeKind>,
-    entry: &Entry,
-) -> Result<(), DbError> {
+pub fn last_again(tx: &mut TenantTx, nudge: Id<NudgeKind>, entry: &Entry) -> Result<(), DbError> {
     tx.later(
         "update nudge_timeline set times = times + 1, last_at = ?3, until = ?4, checks = ?5 where workspace = ?1 and nudge = ?2 \
          and seq = (select max(seq) from nudge_timeline where nudge = ?2)",
-        params![tenant, nudge, entry.last_at, entry.until, &entry.checks],
+        params![nudge, entry.last_at, entry.until, &entry.checks],
     )
 }
 
 /// Every decision about a nudge, the first one first.
-pub fn timeline(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Entry>, DbError> {
+pub fn timeline(tx: &mut TenantTx, nudge: Id<NudgeKind>) -> Result<Vec<Entry>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from nudge_timeline where workspace = ?1 and nudge = ?2 order by seq",
         Line::COLUMNS
     );
-    let lines: Vec<Line> = tx.all(SQL, params![tenant, nudge])?;
+    let lines: Vec<Line> = tx.all(SQL, params![nudge])?;
     Ok(lines.into_iter().map(|line| line.entry).collect())
 }

@@ -170,14 +170,15 @@ async fn a_number_that_has_changed_is_seen_in_the_transaction_on_postgres() {
     let (url, wire, store) = start().await;
     store.migrate(|_, _, _| ()).await.unwrap();
     let tenant = domain::ids::Id::new(1, 1);
-    store.tx(move |tx| store::generations::endpoints_change(tx, tenant)).await.unwrap();
+    store.of(tenant).tx(move |tx| store::generations::endpoints_change(tx)).await.unwrap();
     let runs = Arc::<AtomicU32>::default();
     let mut closures: Vec<Closure> = (0..20).map(|n| adds(n, &runs)).collect();
     for (place, remembered) in [(4, 0), (9, 1)] {
         // One remembers what was before the change, the other what is now.
         closures[place] = Box::new(move |tx| {
-            let number = if tx.again() { store::generations::endpoints(tx, tenant)? } else { remembered };
-            store::generations::endpoints_unchanged(tx, tenant, number)?;
+            let number =
+                if tx.again() { store::generations::endpoints(&mut tx.of(tenant))? } else { remembered };
+            store::generations::endpoints_unchanged(&mut tx.of(tenant), number)?;
             add(tx, 100 + place as i64 * 10 + i64::try_from(number).unwrap())
         });
     }
@@ -187,9 +188,9 @@ async fn a_number_that_has_changed_is_seen_in_the_transaction_on_postgres() {
     // The same in a transaction of its own.
     let runs = Arc::<AtomicU32>::default();
     let seen = runs.clone();
-    let own = store.tx(move |tx| {
+    let own = store.of(tenant).tx(move |tx| {
         let remembered = seen.fetch_add(1, Ordering::SeqCst).into();
-        store::generations::endpoints_unchanged(tx, tenant, remembered)?;
+        store::generations::endpoints_unchanged(tx, remembered)?;
         add(tx, 200 + remembered as i64)
     });
     own.await.unwrap();

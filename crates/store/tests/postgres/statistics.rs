@@ -71,8 +71,9 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
         for _ in 0..times {
             let numbers = numbers.clone();
             let read = store.tx(move |tx| {
-                let live =
-                    |tx: &mut Tx<'_>, number: &String| nudges::find_live(tx, tenant, Mode::Live, number);
+                let live = |tx: &mut Tx<'_>, number: &String| {
+                    nudges::find_live(&mut tx.of(tenant), Mode::Live, number)
+                };
                 tx.foresee(|tx| numbers.iter().for_each(|number| drop(live(tx, number))))?;
                 let live: Result<Vec<_>, DbError> = numbers.iter().map(|number| live(tx, number)).collect();
                 Ok::<_, DbError>(live?.into_iter().flatten().count())
@@ -121,7 +122,7 @@ async fn notifications_are_marked_one_by_one_whatever_is_known_of_their_table_on
     for round in 0..ROUNDS {
         let worked: Vec<Id<ChannelNotification>> =
             (round * EACH..(round + 1) * EACH).map(|n| Id::new(1, n as u128)).collect();
-        let work = move |tx: &mut Tx<'_>| channel_inbox::done_each(tx, tenant, &worked);
+        let work = move |tx: &mut Tx<'_>| channel_inbox::done_each(&mut tx.of(tenant), &worked);
         assert_eq!(store.tx(work).await.expect("a round").len() as i64, EACH);
     }
     let read = read_of(&store, &server, "channel_notifications").await;
@@ -175,9 +176,9 @@ async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_k
         let contacts: Vec<Id<Contact>> = ids.clone().map(|n| Id::new(1, n)).collect();
         let at_provider: Vec<String> =
             ids.map(|n| format!("wamid.{}", Id::<ChannelMessage>::new(1, n))).collect();
-        let held = store.tx(move |tx| {
-            channel_messages::hold_threads(tx, tenant, &contacts, NUMBER)?;
-            channel_messages::hold_each_at_provider(tx, tenant, NUMBER, &at_provider)
+        let held = store.of(tenant).tx(move |tx| {
+            channel_messages::hold_threads(tx, &contacts, NUMBER)?;
+            channel_messages::hold_each_at_provider(tx, NUMBER, &at_provider)
         });
         assert_eq!(held.await.expect("a round").len() as u128, EACH);
     }

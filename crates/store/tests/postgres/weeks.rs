@@ -47,10 +47,10 @@ fn add(tx: &mut Tx<'_>, at: Timestamp, random: u128) -> Result<(), DbError> {
         transcript: None,
         created_at: at,
     };
-    events::insert(tx, tenant(), row)?;
+    events::insert(&mut tx.of(tenant()), row)?;
     let row =
         deliveries::NewDelivery { endpoint: endpoint(), event: id, kind, mode, created_at: at, lease: None };
-    deliveries::insert(tx, tenant(), row)
+    deliveries::insert(&mut tx.of(tenant()), row)
 }
 
 async fn add_all(store: &Store, moments: &[Timestamp]) {
@@ -84,7 +84,8 @@ async fn walk(store: &Store) -> Vec<Id<Event>> {
     let (mut seen, mut after) = (Vec::new(), String::new());
     loop {
         let from = after.clone();
-        let page = store.read(move |tx| events::list_after(tx, tenant(), &from, 3)).await.expect("a page");
+        let page =
+            store.read(move |tx| events::list_after(&mut tx.of(tenant()), &from, 3)).await.expect("a page");
         let Some(last) = page.last() else { return seen };
         after = last.id.to_string();
         seen.extend(page.iter().map(|row| row.id));
@@ -115,7 +116,7 @@ async fn rows_land_in_their_weeks_and_lists_cross_them_on_postgres() {
         let from = before.clone();
         let look = move |tx: &mut Tx<'_>| {
             let wanted = (Mode::Live, &deliveries::Filter::default());
-            deliveries::list(tx, tenant(), endpoint(), wanted, ("", &from), 3, 100)
+            deliveries::list(&mut tx.of(tenant()), endpoint(), wanted, ("", &from), 3, 100)
         };
         let (page, next) = store.read(look).await.expect("a page");
         log.extend(page.into_iter().map(|row| (row.id.unix_ms(), row.envelope.is_some())));
@@ -163,8 +164,10 @@ async fn a_row_of_a_week_that_nobody_made_is_stored_on_postgres() {
     let swept = store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await.expect("tables");
     assert_eq!(swept, ["events_rest"]);
     let before = Weekly::Events.bound(far.plus(1));
-    let gone =
-        store.tx(move |tx| events::sweep(tx, "events_rest", tenant(), &before, 10)).await.expect("a sweep");
+    let gone = store
+        .tx(move |tx| events::sweep(&mut tx.of(tenant()), "events_rest", &before, 10))
+        .await
+        .expect("a sweep");
     assert_eq!(gone, 2);
     let kept = weeks::keep(&store, later, Timestamp(0)).await.expect("weeks");
     assert_eq!(kept.made, 1, "that of events");
@@ -222,8 +225,8 @@ async fn an_erasure_reaches_every_week_on_postgres() {
     add_all(&store, &moments).await;
     assert!(filled(&server, "events").await.len() > AHEAD as usize);
     let work = |tx: &mut Tx<'_>| {
-        let found = erasure::events_of_subject(tx, tenant(), "con_one", "", 1_000)?;
-        found.iter().try_for_each(|id| erasure::empty_event(tx, tenant(), *id))?;
+        let found = erasure::events_of_subject(&mut tx.of(tenant()), "con_one", "", 1_000)?;
+        found.iter().try_for_each(|id| erasure::empty_event(&mut tx.of(tenant()), *id))?;
         Ok::<_, DbError>(found.len())
     };
     assert_eq!(store.tx(work).await.expect("an erasure"), moments.len());

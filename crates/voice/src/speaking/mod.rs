@@ -20,7 +20,7 @@ const MOST_LOST: u32 = 2;
 /// The ringing tone goes on when less of it than this is left, milliseconds.
 const RINGING_LOW_MS: u64 = 500;
 
-/// What became of sound from a synthesiser.
+/// The outcome of sound from a synthesiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sounded {
     /// It is not wanted any more, or empty.
@@ -95,7 +95,7 @@ impl AgentVoice {
         self.playout.finish(utterance);
     }
 
-    /// The model has written the utterance: it stands in the interpreter's history from now on.
+    /// The model has written the utterance: it is in the interpreter's history from now on.
     pub fn written(&mut self, utterance: u64) {
         self.playout.written(utterance);
     }
@@ -134,7 +134,7 @@ impl AgentVoice {
         }
     }
 
-    /// A sentence could not be spoken. None while it is tried again, or is not wanted any more.
+    /// A sentence could not be spoken. `None` while it is retried, or is not wanted any more.
     pub fn sound_failed(&mut self, piece: u64, now: u64) -> Option<Lost> {
         match self.speaker.failed(piece, now)? {
             Outcome::Again => return None,
@@ -148,7 +148,7 @@ impl AgentVoice {
         })
     }
 
-    /// The sentence whose sound has not come for too long.
+    /// The sentence whose synthesis has timed out.
     pub fn mute_piece(&self, now: u64) -> Option<u64> {
         self.speaker.mute_piece(now)
     }
@@ -160,7 +160,7 @@ impl AgentVoice {
 
     // --- the line
 
-    /// Tops up the line. Returns the utterances that were heard to their end.
+    /// Fills the playout buffer. Returns the utterances that were heard to their end.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
         self.playout.pump(now)
     }
@@ -170,12 +170,12 @@ impl AgentVoice {
         self.playout.over(now)
     }
 
-    /// Has the next sentence made when it is time.
+    /// Synthesises the next sentence when it is time.
     pub fn synthesise(&mut self, now: u64) {
         self.speaker.pump(self.playout.left_ms(), now);
     }
 
-    /// Lets the ringing tone sound while nothing else does.
+    /// Plays the ringing tone while nothing else sounds.
     pub fn ring(&mut self) {
         if self.silent() && self.speaker.idle() && self.playout.left_ms() < RINGING_LOW_MS {
             self.playout.append_plain(ringing::cadence());
@@ -183,17 +183,17 @@ impl AgentVoice {
         }
     }
 
-    /// Falls silent; what was not sent yet is kept.
+    /// Pauses; unsent sound is kept.
     pub fn pause(&mut self) {
         self.playout.pause();
     }
 
-    /// Goes on where it fell silent.
+    /// Resumes.
     pub fn resume(&mut self) {
         self.playout.resume();
     }
 
-    /// Stops speaking, and says what was heard of what is cut off, in order.
+    /// Stops speaking, and returns what was heard of the cut-off utterances, in order.
     pub fn cut_off(&mut self, now: u64) -> Vec<Spoken> {
         self.speaker.cancel();
         self.playout.discard(now)
@@ -204,7 +204,7 @@ impl AgentVoice {
         self.playout.idle() && self.speaker.idle()
     }
 
-    /// Whether no words are under way, whatever else sounds.
+    /// Whether no words are being spoken, whatever else sounds.
     pub fn silent(&self) -> bool {
         self.playout.silent()
     }
@@ -226,13 +226,13 @@ impl AgentVoice {
 
     // --- time
 
-    /// Times at which the line has to be topped up, a sentence be made or given up.
+    /// Deadlines: to fill the playout buffer, to synthesise a sentence, or of a time-out.
     pub fn due(&self, now: u64) -> impl Iterator<Item = u64> {
         let line = self.playout.due().map(|ms| now + ms);
         line.into_iter().chain(self.speaker.due(self.playout.left_ms(), now))
     }
 
-    /// Moves the wait for sound on by what a hold took.
+    /// Moves the time-out by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.speaker.shift(by);
     }

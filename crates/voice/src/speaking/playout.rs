@@ -1,28 +1,28 @@
 //! The playout buffer: pieces of text with their audio, and how much of it was sent, which counts as heard.
 //!
-//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in advance:
-//! so little is left to take back when the agent has to fall silent.
+//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are queued on the line: so little has to be
+//! taken back when the agent pauses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use domain::ports::Mouth;
 
-/// Sound handed to the line in advance, milliseconds.
+/// Sound queued on the line, milliseconds.
 const AHEAD_MS: u32 = 600;
-/// Below this the line is topped up, milliseconds.
+/// Below this the line's queue is refilled, milliseconds.
 const LOW_MS: u32 = 300;
 /// Samples that a character of text takes, roughly; for a piece whose sound is not complete yet.
 const PER_CHARACTER: u64 = 560;
 
-/// How the interpreter knows an utterance.
+/// How the interpreter identifies an utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It stands in the interpreter's history.
+    /// It is in the interpreter's history.
     Written,
     /// The model is still saying it: not in the history yet.
     Forming,
-    /// The call's own (`one moment`): it stands in the transcript only.
+    /// The call's own (`one moment`): it is in the transcript only.
     Beside,
 }
 
@@ -42,7 +42,7 @@ struct Utterance {
     pieces: Vec<Piece>,
     /// No more pieces will come.
     whole: bool,
-    /// Its number among the texts of the interpreter, which learns when it has sounded.
+    /// Its number among the texts of the interpreter, which is notified when it has sounded.
     said: Option<u64>,
     /// When its first sample was sent, time of the line.
     started_at: Option<u64>,
@@ -64,9 +64,9 @@ pub(crate) struct Spoken {
 /// The agent's sound and the texts that it belongs to.
 pub(super) struct Playout {
     mouth: Arc<dyn Mouth>,
-    /// Sound that is not handed over yet.
+    /// Sound that is not queued on the line yet.
     ready: VecDeque<i16>,
-    /// The newest sound that was handed over, to be able to take it back.
+    /// The newest sound queued on the line, to be able to take it back.
     handed_tail: VecDeque<i16>,
     handed: u64,
     paused: bool,
@@ -117,7 +117,7 @@ impl Playout {
         }
     }
 
-    /// The utterance stands in the interpreter's history from now on.
+    /// The utterance is in the interpreter's history from now on.
     pub fn written(&mut self, utterance: u64) {
         if let Some(utterance) = self.utterance(utterance) {
             utterance.kind = Kind::Written;
@@ -181,19 +181,18 @@ impl Playout {
         self.ready.is_empty() && self.utterances.is_empty() && self.mouth.queued_ms() == 0
     }
 
-    /// Whether no words are under way, whatever else sounds.
+    /// Whether no words are being spoken, whatever else sounds.
     pub fn silent(&self) -> bool {
         self.utterances.is_empty()
     }
 
-    /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the
-    /// line.
+    /// Refills the line's queue and returns the finished utterances. `now` is the time of the line.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
         self.top_up();
         self.over(now)
     }
 
-    /// Hands sound over to the line when it runs low.
+    /// Queues sound on the line when it runs low.
     pub fn top_up(&mut self) {
         if !self.paused {
             let queued = self.mouth.queued_ms();
@@ -215,7 +214,7 @@ impl Playout {
         }
     }
 
-    /// Which utterances are over, heard to their end.
+    /// The finished utterances.
     pub fn over(&mut self, now: u64) -> Vec<Spoken> {
         let played = self.played();
         for utterance in &mut self.utterances {
@@ -240,7 +239,7 @@ impl Playout {
         over
     }
 
-    /// When to pump again, milliseconds from now; none when nothing is under way on the line.
+    /// When to pump again, milliseconds from now; `None` when the line's queue is empty.
     pub fn due(&self) -> Option<u64> {
         if self.paused {
             return None;
@@ -254,7 +253,7 @@ impl Playout {
         top_up.into_iter().chain(self.first_is_over_in()).min()
     }
 
-    /// Milliseconds until the utterance that sounds now is over: something may wait for just that.
+    /// Milliseconds until the current utterance is over: something may wait for just that.
     fn first_is_over_in(&self) -> Option<u64> {
         let first = self.utterances.front().filter(|first| first.whole)?;
         let ends: Option<Vec<u64>> = first.pieces.iter().map(|piece| piece.end).collect();
@@ -262,7 +261,7 @@ impl Playout {
         (left > 0).then(|| left.div_ceil(8))
     }
 
-    /// Falls silent; what was not sent yet is kept.
+    /// Pauses; unsent sound is kept.
     pub fn pause(&mut self) {
         if self.paused {
             return;
@@ -277,12 +276,12 @@ impl Playout {
         }
     }
 
-    /// Goes on where it fell silent.
+    /// Resumes.
     pub fn resume(&mut self) {
         self.paused = false;
     }
 
-    /// Drops everything that was not sent, and says what was heard of what is cut off, in order.
+    /// Drops all unsent sound, and returns what was heard of the cut-off utterances, in order.
     pub fn discard(&mut self, now: u64) -> Vec<Spoken> {
         self.pause();
         self.paused = false;

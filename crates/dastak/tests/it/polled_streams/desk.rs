@@ -75,7 +75,7 @@ impl<S: System> Desk<S> {
     /// How far a stream has come.
     pub(super) async fn poll(&self, stream: &str) -> Option<store::polls::PollRow> {
         let (tenant, stream) = (self.workspace.id.parse().unwrap(), stream.parse().unwrap());
-        self.app.app().store.read(move |tx| store::polls::get(tx, tenant, stream)).await.unwrap()
+        self.app.app().store.of(tenant).read(move |tx| store::polls::get(tx, stream)).await.unwrap()
     }
 
     /// Waits until a stream was claimed so often and is not being checked.

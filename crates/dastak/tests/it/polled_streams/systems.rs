@@ -266,7 +266,7 @@ async fn rows_that_are_there_already_come_when_they_are_wanted() {
     let stream = desk.stream(json!({"config": {"spreadsheetId": "sheet-1", "includeExisting": true}})).await;
     let tenant = desk.workspace.id.parse().unwrap();
     let id = stream.parse().unwrap();
-    let known = desk.app.app().store.read(move |tx| store::polls::rows(tx, tenant, id)).await.unwrap();
+    let known = desk.app.app().store.of(tenant).read(move |tx| store::polls::rows(tx, id)).await.unwrap();
     assert_eq!(known.len(), 1_203);
     assert_eq!(desk.records(&stream).await.len(), 200, "a page of them");
     assert!(known.iter().all(|hash| hash.len() == 64), "hashes, and nothing of the rows");

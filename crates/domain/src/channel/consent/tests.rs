@@ -44,7 +44,7 @@ fn words_stop_and_start_in_eleven_languages() {
         "നിർത്തുക",
         "ਬੰਦ ਕਰੋ",
         "ବନ୍ଦ କରନ୍ତୁ",
-        // Forms of these words, and what stands beside them.
+        // Forms of these words, and what is beside them.
         "STOP STOP",
         "stop stop stop!!",
         "stop msg",

@@ -370,7 +370,7 @@ pub(super) const DO_NOT_SEND: &[&str] = &[
     "न भेजें",
     "ना भेजें",
 ];
-/// What is stopped: messages.
+/// Objects of stopping: messages.
 pub(super) const OBJECTS: &[&str] = &[
     "message",
     "messages",
@@ -446,7 +446,7 @@ pub(super) const OBJECTS: &[&str] = &[
     "seithi",
     "varta",
 ];
-/// What is stopped: marketing alone.
+/// Objects of stopping: marketing only.
 pub(super) const MARKETING: &[&str] = &[
     "promotion",
     "promotions",
@@ -463,7 +463,7 @@ pub(super) const MARKETING: &[&str] = &[
     "ऑफर",
     "विज्ञापन",
 ];
-/// What may stand beside these words and changes nothing.
+/// Words beside these that change nothing.
 pub(super) const FILLERS: &[&str] = &[
     "sending",
     "me",

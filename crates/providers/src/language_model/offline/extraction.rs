@@ -243,7 +243,7 @@ fn time(said: &str) -> Option<String> {
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// `my name is Ravi Kumar` is `Ravi Kumar`; a short answer to the question is a name as it is.
+/// `my name is Ravi Kumar` is `Ravi Kumar`; a short answer to the question is taken as the name.
 fn name(said: &str, asked: bool) -> Option<String> {
     let lower = said.to_lowercase();
     let starts = ["my name is ", "this is ", "i am ", "i'm ", "it is ", "it's ", "mera naam ", "मेरा नाम "];
