@@ -46,6 +46,7 @@ fn field(kind: FieldKind, choices: &[&str]) -> Field {
         label: String::new(),
         kind,
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        ..Field::default()
     }
 }
 

@@ -10,6 +10,7 @@ use super::fold;
 use super::numbers;
 use super::readings::Reading;
 use super::table::Meaning;
+use crate::language::folders::files;
 use crate::words::plain_digit;
 
 /// Most words of an answer with an address.
@@ -24,19 +25,7 @@ const ENDS: [&str; 22] = [
 ];
 
 /// The tables, by language.
-pub const SOURCES: [(&str, &str); 11] = [
-    ("en", include_str!("../../languages/en/contacts.toml")),
-    ("hi", include_str!("../../languages/hi/contacts.toml")),
-    ("bn", include_str!("../../languages/bn/contacts.toml")),
-    ("gu", include_str!("../../languages/gu/contacts.toml")),
-    ("kn", include_str!("../../languages/kn/contacts.toml")),
-    ("ml", include_str!("../../languages/ml/contacts.toml")),
-    ("mr", include_str!("../../languages/mr/contacts.toml")),
-    ("or", include_str!("../../languages/or/contacts.toml")),
-    ("pa", include_str!("../../languages/pa/contacts.toml")),
-    ("ta", include_str!("../../languages/ta/contacts.toml")),
-    ("te", include_str!("../../languages/te/contacts.toml")),
-];
+pub const SOURCES: [(&str, &str); 11] = files!("contacts.toml");
 
 /// A table as it is written. `_` joins the words of a phrase.
 #[derive(Deserialize)]

@@ -11,6 +11,7 @@ use super::fold;
 use super::numbers;
 use super::numbers::Token as NumberToken;
 use super::table::Meaning;
+use crate::language::folders::files;
 use crate::words::plain_digit;
 
 /// Most words that are read; a longer text is not an answer with a date or a time.
@@ -21,19 +22,7 @@ const MAX_PHRASE: usize = 5;
 const SOUNDED: usize = 4;
 
 /// The tables, by language.
-pub const SOURCES: [(&str, &str); 11] = [
-    ("en", include_str!("../../languages/en/dates.toml")),
-    ("hi", include_str!("../../languages/hi/dates.toml")),
-    ("bn", include_str!("../../languages/bn/dates.toml")),
-    ("gu", include_str!("../../languages/gu/dates.toml")),
-    ("kn", include_str!("../../languages/kn/dates.toml")),
-    ("ml", include_str!("../../languages/ml/dates.toml")),
-    ("mr", include_str!("../../languages/mr/dates.toml")),
-    ("or", include_str!("../../languages/or/dates.toml")),
-    ("pa", include_str!("../../languages/pa/dates.toml")),
-    ("ta", include_str!("../../languages/ta/dates.toml")),
-    ("te", include_str!("../../languages/te/dates.toml")),
-];
+pub const SOURCES: [(&str, &str); 11] = files!("dates.toml");
 
 /// The days of a week as the tables name them, Monday first.
 pub const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];

@@ -6,21 +6,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::language::fold;
+use crate::language::folders::files;
 
 /// The languages of agents, each with its table.
-pub const SOURCES: [(&str, &str); 11] = [
-    ("en", include_str!("../../languages/en/speaking.toml")),
-    ("hi", include_str!("../../languages/hi/speaking.toml")),
-    ("bn", include_str!("../../languages/bn/speaking.toml")),
-    ("gu", include_str!("../../languages/gu/speaking.toml")),
-    ("kn", include_str!("../../languages/kn/speaking.toml")),
-    ("ml", include_str!("../../languages/ml/speaking.toml")),
-    ("mr", include_str!("../../languages/mr/speaking.toml")),
-    ("or", include_str!("../../languages/or/speaking.toml")),
-    ("pa", include_str!("../../languages/pa/speaking.toml")),
-    ("ta", include_str!("../../languages/ta/speaking.toml")),
-    ("te", include_str!("../../languages/te/speaking.toml")),
-];
+pub const SOURCES: [(&str, &str); 11] = files!("speaking.toml");
 
 /// A table as it is written. Lists are words parted by spaces; `_` is a space within one.
 #[derive(Debug, Deserialize)]
