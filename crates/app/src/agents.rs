@@ -98,7 +98,7 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failur
         channel: line.channel,
         direction: line.direction,
     };
-    Ok(app.of(tenant).read(move |tx| agents::list(tx)).await?.into_iter().map(view).collect())
+    Ok(app.of(tenant).read(agents::list).await?.into_iter().map(view).collect())
 }
 
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail, Failure> {

@@ -110,7 +110,7 @@ pub async fn rotate(
 ) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
-    let found = app.of(tenant).read(move |tx| keys::list(tx)).await?;
+    let found = app.of(tenant).read(keys::list).await?;
     let mode = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?.mode;
     let (value, prefix) = new_value(app, mode);
     let grace = body.grace_hours.unwrap_or(GRACE_HOURS);

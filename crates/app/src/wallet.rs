@@ -27,11 +27,7 @@ fn view(row: EntryRow) -> Transaction {
 
 /// Balance and price.
 pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
-    let state = app
-        .of(tenant)
-        .read(move |tx| wallet::state(tx))
-        .await?
-        .ok_or_else(|| Failure::not_found("workspace"))?;
+    let state = app.of(tenant).read(wallet::state).await?.ok_or_else(|| Failure::not_found("workspace"))?;
     Ok(Wallet {
         balance_minor: state.balance,
         currency: state.currency,

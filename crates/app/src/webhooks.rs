@@ -60,7 +60,7 @@ fn missing() -> Failure {
 
 /// The endpoints of a workspace, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
-    let rows = app.of(tenant).read(move |tx| webhooks::list(tx)).await?;
+    let rows = app.of(tenant).read(webhooks::list).await?;
     Ok(rows.into_iter().map(view).collect())
 }
 

@@ -91,11 +91,7 @@ pub async fn list(
 }
 
 pub async fn get(app: &App, tenant: Tenant) -> Result<WorkspaceView, Failure> {
-    app.of(tenant)
-        .read(move |tx| workspaces::get(tx))
-        .await?
-        .map(view)
-        .ok_or_else(|| Failure::not_found("workspace"))
+    app.of(tenant).read(workspaces::get).await?.map(view).ok_or_else(|| Failure::not_found("workspace"))
 }
 
 fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, known: impl Fn(&str) -> bool) {

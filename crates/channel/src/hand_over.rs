@@ -266,7 +266,7 @@ pub async fn assign(
 /// # Errors
 /// 404 without the workspace.
 pub async fn assignees(app: &App, tenant: Tenant) -> Result<Vec<Assignee>, Failure> {
-    let members = app.of(tenant).read(move |tx| members::list(tx)).await?;
+    let members = app.of(tenant).read(members::list).await?;
     let shown = |member: MemberRow| Assignee { user_id: member.id, name: member.name, email: member.email };
     Ok(members.into_iter().filter(may_reply).map(shown).collect())
 }

@@ -136,7 +136,7 @@ fn rows(tx: &mut TenantTx) -> Result<Vec<(Id<ChannelNumber>, View)>, Failure> {
 
 /// The numbers of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
-    let rows = app.of(tenant).read(move |tx| rows(tx)).await?;
+    let rows = app.of(tenant).read(rows).await?;
     Ok(rows.into_iter().map(|(_, view)| view).collect())
 }
 

@@ -58,7 +58,7 @@ async fn in_all(app: &App, tenant: Tenant, now: Timestamp) -> Result<i64, Failur
     if let Some((_, bytes)) = known.filter(|(at, _)| (0..KNOWN).contains(&(now.0 - at.0))) {
         return Ok(bytes);
     }
-    let bytes = app.of(tenant).read(move |tx| streams::bytes_of_workspace(tx)).await?;
+    let bytes = app.of(tenant).read(streams::bytes_of_workspace).await?;
     let mut fill = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
     if fill.len() >= REMEMBERED {
         fill.clear();

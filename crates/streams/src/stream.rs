@@ -110,7 +110,7 @@ fn detail(tx: &mut Tx<'_>, row: StreamRow, url: String) -> Result<DataStreamDeta
 
 /// `GET /v1/data-streams`: all of them, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<StreamView>, Failure> {
-    let rows = app.of(tenant).read(move |tx| streams::list(tx)).await?;
+    let rows = app.of(tenant).read(streams::list).await?;
     Ok(rows.into_iter().map(|row| (ingest_url(app, row.id), row)).map(|(url, row)| view(row, url)).collect())
 }
 

@@ -167,7 +167,7 @@ fn may_repeat(config: &WebhookConfig) -> bool {
 /// Those of the store, and a configuration that cannot be read.
 pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
     let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-    let rows = app.of(tenant).read(move |tx| tools::list(tx)).await?;
+    let rows = app.of(tenant).read(tools::list).await?;
     let built_in = BUILT_IN.iter().filter(|(id, ..)| ids.iter().any(|wanted| wanted == id));
     let offer = |(id, description, parameters): &(&str, &str, &str)| ToolOffer {
         id: (*id).to_owned(),

@@ -82,7 +82,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<View>, Failure> {
     let tenant = caller.tenant();
     let mut all = common::list(app, tenant).await?;
     if caller.has(CHATAPP_READ) && all.iter().any(|campaign| campaign.channel == "chatapp") {
-        let blocks = app.of(tenant).read(move |tx| channel_campaigns::all(tx)).await?;
+        let blocks = app.of(tenant).read(channel_campaigns::all).await?;
         let mut blocks: HashMap<_, _> = blocks.into_iter().map(|block| (block.campaign, block)).collect();
         for campaign in &mut all {
             campaign.chatapp = blocks.remove(&campaign.id).map(view);

@@ -56,8 +56,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     assert_eq!((&again["webhookUrl"], &again["id"]), (&made["webhookUrl"], &made["id"]));
     // Neither the store nor the operator log has the secrets.
     let tenant = workspace.id.parse().unwrap();
-    let row =
-        app.app().store.of(tenant).read(move |tx| store::channel_accounts::get(tx)).await.unwrap().unwrap();
+    let row = app.app().store.of(tenant).read(store::channel_accounts::get).await.unwrap().unwrap();
     assert!(!format!("{row:?}").contains("hush"));
     let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
     assert!(log.contains("putChannelConnection") && !log.contains("hush"), "{log}");
@@ -665,7 +664,7 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
     let workspace = app.workspace().await;
     cloud::connect(&app, &workspace.id).await;
     let tenant = workspace.id.parse().unwrap();
-    let rows = app.app().store.of(tenant).read(move |tx| store::channel_accounts::numbers(tx)).await.unwrap();
+    let rows = app.app().store.of(tenant).read(store::channel_accounts::numbers).await.unwrap();
     let id = rows[0].id;
     let limited = async || {
         let context = app.app().context();

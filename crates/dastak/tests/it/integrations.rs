@@ -45,7 +45,7 @@ async fn accounts_of_every_system_are_connected_and_never_shown() {
     assert_eq!(list(&app, &workspace).await, json!(made), "newest first");
     // Neither the store nor the operator log has them.
     let tenant = workspace.parse().unwrap();
-    let rows = app.app().store.of(tenant).read(move |tx| store::integrations::list(tx)).await.unwrap();
+    let rows = app.app().store.of(tenant).read(store::integrations::list).await.unwrap();
     assert!(rows.iter().all(|row| !format!("{row:?}").contains("hush")));
     let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
     assert!(log.contains("createIntegration") && !log.contains("hush"), "{log}");

@@ -46,11 +46,7 @@ impl Kit {
     pub async fn money(&self) -> (i64, i64, i64) {
         let (balance, held) = self.desk.wallet().await;
         let tenant = self.desk.workspace.id.parse().unwrap();
-        (
-            balance,
-            held,
-            self.desk.app.app().store.of(tenant).read(move |tx| store::calls::lines(tx)).await.unwrap().1,
-        )
+        (balance, held, self.desk.app.app().store.of(tenant).read(store::calls::lines).await.unwrap().1)
     }
 
     /// Leaves this much in the wallet.

@@ -581,7 +581,7 @@ async fn attempt(
 
 /// A top-up, or taking away all but what calls in flight hold.
 async fn top_up(app: &App, tenant: Tenant, amount: i64) -> Result<(), Failure> {
-    let state = app.of(tenant).read(move |tx| store::wallet::state(tx)).await?;
+    let state = app.of(tenant).read(store::wallet::state).await?;
     let free = state.map_or(0, |state| state.balance - state.reserved);
     let (kind, amount) = if amount > 0 { ("topup", amount) } else { ("adjustment", -free.max(0)) };
     if amount != 0 {

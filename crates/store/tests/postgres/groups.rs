@@ -170,7 +170,7 @@ async fn a_number_that_has_changed_is_seen_in_the_transaction_on_postgres() {
     let (url, wire, store) = start().await;
     store.migrate(|_, _, _| ()).await.unwrap();
     let tenant = domain::ids::Id::new(1, 1);
-    store.of(tenant).tx(move |tx| store::generations::endpoints_change(tx)).await.unwrap();
+    store.of(tenant).tx(store::generations::endpoints_change).await.unwrap();
     let runs = Arc::<AtomicU32>::default();
     let mut closures: Vec<Closure> = (0..20).map(|n| adds(n, &runs)).collect();
     for (place, remembered) in [(4, 0), (9, 1)] {
