@@ -98,6 +98,22 @@ pub struct AgentDetail {
     /// Ids of its tools.
     #[schemars(with = "Vec<String>")]
     pub tool_ids: Value,
+    /// Whether its voice is given numbers, sums, dates and the like in words.
+    pub speakable: bool,
+    /// Words that its voice says in another way than they are written.
+    #[schemars(with = "Vec<Pronunciation>")]
+    pub pronunciations: Value,
+}
+
+/// Words that a voice says in another way than they are written.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Pronunciation {
+    /// As texts write it; found as whole words, in capitals or not. Each at most once in a list.
+    #[schemars(length(min = 1, max = 60))]
+    pub written: String,
+    /// As the voice is given it, in any script.
+    #[schemars(length(min = 1, max = 200))]
+    pub spoken: String,
 }
 
 /// Something to extract from conversations.
@@ -160,6 +176,13 @@ pub struct AgentSettings {
     /// What to extract from its conversations.
     #[schemars(length(max = 50), extend("default" = []))]
     pub extraction_schema: Option<Vec<Extraction>>,
+    /// Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Off where the
+    /// provider does it better. The transcript stays as written.
+    #[schemars(extend("default" = true))]
+    pub speakable: Option<bool>,
+    /// Words that the voice says in another way; they apply before everything else, and with `speakable: false`.
+    #[schemars(length(max = 100), extend("default" = []))]
+    pub pronunciations: Option<Vec<Pronunciation>>,
     /// Knowledge base; null for none.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]

@@ -8,7 +8,7 @@ use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::campaigns::MappedParam;
 use crate::error_codes::{COLUMN_NOT_ON_BOARD, CONFLICT, PLAN_FEATURE_LOCKED};
@@ -361,8 +361,3 @@ pub const OPERATIONS: &[Operation] = &[
     .access(Access::Operator)
     .answers(&[(200, Some(data::<CardDetail>))]),
 ];
-
-/// What `board.card_moved` tells of a column.
-pub fn told_column(id: Id<ids::BoardColumn>, key: &str, kind: ColumnType) -> Value {
-    json!({"id": id, "key": key, "type": kind})
-}

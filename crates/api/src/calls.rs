@@ -109,6 +109,8 @@ pub struct CallDetail {
     /// What a list shows.
     #[serde(flatten)]
     pub call: Call,
+    /// The carrier that it came in on, or that its own number goes out on; null for the first one of the settings.
+    pub carrier: Option<String>,
     /// Analysis in a few sentences.
     pub summary: Option<String>,
     /// What was said, turn by turn.

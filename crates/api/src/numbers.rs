@@ -29,6 +29,8 @@ pub struct Number {
     pub sms_enabled: bool,
     /// The agent that answers it.
     pub inbound_agent_id: Option<String>,
+    /// The carrier that calls from it go out on, by its name in the operator's settings; null for the first one.
+    pub carrier: Option<String>,
 }
 
 /// Which agent answers a number.

@@ -277,6 +277,17 @@ pub struct NewNumber {
     /// The number, in any usual writing.
     #[schemars(length(min = 8, max = 20))]
     pub number: String,
+    /// The carrier that calls from it go out on: a `carrier` of `telephony.sip.trunks`. Left out, it is the first one.
+    #[schemars(length(min = 1, max = 64))]
+    pub carrier: Option<String>,
+}
+
+/// What changes of a phone number.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NumberUpdate {
+    /// The carrier that calls from it go out on: a `carrier` of `telephony.sip.trunks`; null for the first one.
+    #[schemars(required, length(min = 1, max = 64), extend("x-nullable" = true))]
+    pub carrier: Option<String>,
 }
 
 /// A person who works in the console.
@@ -412,6 +423,14 @@ pub const OPERATIONS: &[Operation] = &[
         .errors(&[CONFLICT]),
     row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers")
         .answers(&[(200, Some(list::<Number>))]),
+    row(
+        PATCH,
+        "/operator/v1/workspaces/{ws}/numbers/{id}",
+        "updateNumber",
+        "Choose the carrier that calls from a number go out on",
+    )
+    .body(request::<NumberUpdate>)
+    .answers(&[(200, Some(data::<Number>))]),
     row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number")
         .answers(&[(200, Some(data::<Number>))])
         .errors(&[CONFLICT]),

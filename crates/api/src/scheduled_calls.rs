@@ -27,7 +27,7 @@ pub struct NewScheduledCall {
 }
 
 /// A call at a set time.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledCall {
     /// Its id.

@@ -33,6 +33,8 @@ pub struct Health {
 pub struct TrunkHealth {
     /// Its name.
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers; null until it was asked.
     pub healthy: Option<bool>,
     /// Whether this node is registered there; null if no node is to be. Of several nodes one is.

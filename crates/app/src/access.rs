@@ -1,4 +1,4 @@
-//! Access: API keys, what a node may remember of them, the throttle of invalid ones, and workspaces.
+//! Access: API keys and their cache on a node, the throttle of invalid ones, and workspaces.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,15 +16,15 @@ use store::{DbError, Store, TenantTx, Tx, generations};
 
 use super::{App, Failure, topics};
 
-/// Invalid keys that one address may present within a minute before it is refused for a minute.
+/// Invalid keys from one address within a minute before it is refused for a minute.
 const INVALID_KEYS_PER_MINUTE: u32 = 20;
-/// Unknown keys of an address that are still looked up in its minute of refusal: one of them may be valid.
+/// Unknown keys of a refused address that are still looked up in its minute: one of them may be valid.
 const LOOK_UPS_REFUSED: u32 = 100;
-/// Keys that a node remembers, and addresses it watches.
+/// Cached keys of a node, and watched addresses.
 const REMEMBERED: usize = 10_000;
 
-/// What counts as one client without a key: an IPv4 address, or the 64 bits of an IPv6 network, which belong
-/// to one customer.
+/// The unit of throttling without a key: an IPv4 address, or the 64 bits of an IPv6 network, which belong to one
+/// customer.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
@@ -40,7 +40,7 @@ pub fn workspace(tx: &mut TenantTx) -> Result<WorkspaceRow, Failure> {
     workspaces::get(tx)?.ok_or_else(|| Failure::not_found("workspace"))
 }
 
-/// The same, held against other writers until the transaction ends.
+/// The same, locked until the transaction ends.
 ///
 /// # Errors
 /// 404 when there is none.
@@ -52,7 +52,7 @@ pub fn workspace_for_update(tx: &mut TenantTx) -> Result<WorkspaceRow, Failure> 
 #[derive(Debug)]
 pub struct Access {
     pub key: KeyRow,
-    /// Its workspace, as of this request; the wallet figures may be older.
+    /// Its workspace, as of this request; the wallet's amounts may be older.
     pub workspace: WorkspaceRow,
     scopes: u64,
 }
@@ -120,19 +120,19 @@ fn bit(scope: Scope) -> Option<u64> {
     scopes::ALL.iter().position(|known| *known == scope).map(|position| 1 << position)
 }
 
-/// What a node remembers of keys and their workspaces, as of one number of changes. On an embedded store every
-/// change passes through this process, which counts them. On a shared one the store counts them, and each request
-/// compares: those that wait together share one look.
+/// A node's cache of keys and their workspaces, as of one generation. On an embedded store every change passes through
+/// this process, which counts them. On a shared one the store counts them, and each request compares: concurrent
+/// requests share one query.
 #[derive(Default)]
 pub struct Cache {
     known: RwLock<HashMap<String, Arc<Access>>>,
     /// Changes that this process has counted.
     generation: Arc<AtomicU64>,
-    /// The number of changes that `known` is as of.
+    /// The generation of `known`.
     filled: AtomicU64,
-    /// Looks at the store's number that have begun.
+    /// Queries of the store's generation that have begun.
     looks: AtomicU64,
-    /// The last look that has ended, and what it saw.
+    /// The last finished query, and its result.
     seen: tokio::sync::Mutex<(u64, u64)>,
 }
 
@@ -144,7 +144,7 @@ impl Cache {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
     }
 
-    /// Remembers a key as it was read at `generation`, unless something changed since.
+    /// Caches a key as it was read at `generation`, unless something changed since.
     fn put(&self, hash: &str, access: &Arc<Access>, generation: u64, shared: bool) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let newest = if shared { &self.filled } else { &*self.generation };
@@ -157,14 +157,14 @@ impl Cache {
         known.insert(hash.to_owned(), access.clone());
     }
 
-    /// The number of changes, as of a moment after this was called.
+    /// The generation, as of a time after this was called.
     async fn current(&self, store: &Store) -> Result<u64, DbError> {
         if !store.shared() {
             return Ok(self.generation.load(Ordering::Acquire));
         }
         let begun = self.looks.load(Ordering::Acquire);
         let mut seen = self.seen.lock().await;
-        // A look that began after this was called answers it, too.
+        // A query that began after this was called answers it, too.
         if seen.0 <= begun {
             let number = self.looks.fetch_add(1, Ordering::AcqRel) + 1;
             *seen = (number, store.read(generations::access).await?);
@@ -174,8 +174,8 @@ impl Cache {
 }
 
 impl App {
-    /// Makes what nodes remember of keys and workspaces void as soon as the transaction is committed, before
-    /// its caller hears of it.
+    /// Invalidates the caches of keys and workspaces as soon as the transaction is committed, before its caller gets
+    /// the result.
     pub fn access_changes(&self) -> impl Fn(&mut Tx<'_>) -> Result<(), DbError> + Send + use<> {
         let generation = self.access.generation.clone();
         move |tx| {
@@ -188,8 +188,8 @@ impl App {
         }
     }
 
-    /// The caller behind a bearer value that came from an address. An address that presented too many invalid
-    /// keys is refused before its key is looked up, unless the key was valid here before.
+    /// The caller of a bearer token from an address. An address with too many invalid keys is refused before its key is
+    /// looked up, unless the key was valid here before.
     ///
     /// # Errors
     /// 401, 429 with the seconds to wait, and those of the store.
@@ -199,8 +199,8 @@ impl App {
         self.admit_secret(&hash, address, look_up, "the API key is not valid").await
     }
 
-    /// What is behind a secret that came from an address, under the same throttle as API keys. `hash` is the keyed
-    /// hash of the secret; `look_up` finds what is behind it, or nothing.
+    /// The object of a secret from an address, under the same throttle as API keys. `hash` is the keyed hash of the
+    /// secret; `look_up` finds the object, or nothing.
     ///
     /// # Errors
     /// 401 with `message`, 429 with the seconds to wait, and those of the look-up.
@@ -224,7 +224,7 @@ impl App {
         }
     }
 
-    /// Counts an invalid key or token, and says what its sender is told.
+    /// Counts an invalid key or token, and returns the error for its sender.
     pub fn invalid_key(&self, address: IpAddr, message: &str) -> Failure {
         self.metrics.invalid_keys.inc();
         match self.throttle.invalid_key(address, self.clock.now()) {
@@ -233,8 +233,8 @@ impl App {
         }
     }
 
-    /// Counts a look for a connection of the messaging channel that brought nothing, like an invalid key, and says
-    /// what its sender is told.
+    /// Counts a look-up of an unknown connection of the messaging channel, like an invalid key, and returns the error
+    /// for its sender.
     pub fn hook_refused(&self, address: IpAddr, failure: Failure) -> Failure {
         if failure.error.status >= 500 {
             return failure;
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// The caller behind a bearer value; `None` for a missing, unknown, expired or revoked key.
+    /// The caller of a bearer token; `None` for a missing, unknown, expired or revoked key.
     pub async fn authenticate(&self, bearer: &str) -> Result<Option<Caller>, Failure> {
         self.authenticate_hash(self.keyring.hash(bearer)).await
     }
@@ -290,11 +290,11 @@ fn too_many(wait: i64) -> Failure {
 #[derive(Default)]
 pub struct Throttle {
     seen: Mutex<HashMap<IpAddr, Suspect>>,
-    /// Hashes of keys that were valid when they were last looked up.
+    /// Hashes of keys that were valid at their last look-up.
     worked: RwLock<HashSet<String>>,
 }
 
-/// An address that presented invalid keys.
+/// An address that sent invalid keys.
 struct Suspect {
     /// When its minute began.
     since: Timestamp,
@@ -324,7 +324,7 @@ impl Throttle {
         (suspect.looked > LOOK_UPS_REFUSED).then(|| rest(suspect.since, now))
     }
 
-    /// Remembers a key that is valid.
+    /// Caches a valid key.
     fn worked(&self, hash: String) {
         if self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(&hash) {
             return;
@@ -336,14 +336,14 @@ impl Throttle {
         worked.insert(hash);
     }
 
-    /// Counts one invalid key; the seconds to wait when the address has presented too many.
+    /// Counts one invalid key; the seconds to wait when the address has sent too many.
     pub fn invalid_key(&self, address: IpAddr, now: Timestamp) -> Option<i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= REMEMBERED {
             seen.retain(|_, suspect| now < suspect.since.plus(MINUTE));
             if seen.len() >= REMEMBERED {
-                // So many at once cannot all be watched; looking through them for each would cost more than
-                // their keys.
+                // So many addresses at once cannot all be watched; scanning them for each would cost more than their
+                // keys.
                 seen.clear();
             }
         }
@@ -388,8 +388,7 @@ mod tests {
             .count();
         assert_eq!(refused, 20, "addresses of one customer share a minute");
         assert!(throttle.invalid_key(ip("2001:db8:0:1::1"), now).is_none());
-        // In the minute of refusal so many keys are looked up, and no more; one that was valid before always
-        // is.
+        // In the minute of refusal this many keys are looked up; one that was valid before always is.
         throttle.worked("good".into());
         let looked = (0..500)
             .filter(|number| throttle.refuses(ip(&format!("2001:db8::{number}")), "bad", now).is_none())

@@ -1,4 +1,4 @@
-//! What a key is (docs/contract/keys.md#account).
+//! The account of a key (docs/contract/keys.md#account).
 
 use api::account::{Account, Key, WorkspaceSummary};
 

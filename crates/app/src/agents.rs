@@ -1,6 +1,8 @@
 //! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
 
-use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings};
+use std::collections::BTreeSet;
+
+use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings, Pronunciation};
 use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
@@ -41,6 +43,8 @@ fn view(row: AgentRow) -> AgentDetail {
         extraction_schema: row.extraction_schema,
         knowledge_base_id: row.knowledge_base,
         tool_ids: row.tool_ids,
+        speakable: row.speakable,
+        pronunciations: row.pronunciations,
     }
 }
 
@@ -52,7 +56,7 @@ pub fn find(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Failure> {
     agents::get(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, held against other writers until the transaction ends.
+/// The agent of this id, locked until the transaction ends.
 ///
 /// # Errors
 /// 404.
@@ -60,7 +64,7 @@ pub fn find_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<AgentRow, Fai
     agents::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, to be changed through the API.
+/// The agent of this id, locked for a change through the API.
 ///
 /// # Errors
 /// 404, then 423 while it is locked.
@@ -112,6 +116,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         name: String::new(),
         voice: String::new(),
         language: String::new(),
+        speakable: true,
+        pronunciations: json!([]),
         status: Status::Draft,
         channel,
         direction,
@@ -133,8 +139,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
     }
 }
 
-/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
-/// turned out to be others.
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made again if they have
+/// changed.
 fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
     let mut wanted = row.clone();
     if let Some(prompt) = &body.system_prompt {
@@ -150,7 +156,7 @@ fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
 }
 
 fn each_once(ids: &[String]) -> Vec<&String> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     ids.iter().filter(|id| seen.insert(*id)).collect()
 }
 
@@ -180,8 +186,8 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<Ag
         .await
 }
 
-/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at
-/// once, when its prompt, tools or knowledge base change.
+/// Updates the fields of the body. An agent whose flow nobody edited gets a new one-step flow, published at once, when
+/// its prompt, tools or knowledge base change.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -267,6 +273,12 @@ fn apply(
         }
         row.extraction_schema = json!(given);
     }
+    if let Some(given) = body.speakable {
+        row.speakable = given;
+    }
+    if let Some(given) = &body.pronunciations {
+        row.pronunciations = json!(read_pronunciations(given)?);
+    }
     if let Some(given) = &body.tool_ids {
         row.tool_ids = json!(read_tool_ids(tx, given)?);
     }
@@ -292,7 +304,7 @@ fn apply(
     Ok(())
 }
 
-/// Transfer numbers as they are stored: `+91…`, each once.
+/// Transfer numbers in their stored form: `+91…`, each once.
 fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut numbers = Vec::with_capacity(given.len());
     for (index, text) in given.iter().enumerate() {
@@ -305,6 +317,26 @@ fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(numbers)
+}
+
+/// Pronunciations without spaces around them.
+fn read_pronunciations(given: &[Pronunciation]) -> Result<Vec<Pronunciation>, Failure> {
+    let (mut list, mut known) = (Vec::with_capacity(given.len()), BTreeSet::new());
+    for (index, one) in given.iter().enumerate() {
+        let (written, spoken) = (one.written.trim(), one.spoken.trim());
+        for (field, text) in [("written", written), ("spoken", spoken)] {
+            if text.is_empty() || text.chars().any(char::is_control) {
+                let field = format!("pronunciations[{index}].{field}");
+                return Err(Failure::field(&field, "must have a letter or a sign, in one line"));
+            }
+        }
+        if !known.insert(written.to_lowercase()) {
+            let field = format!("pronunciations[{index}].written");
+            return Err(Failure::field(&field, format!("is listed twice: {written}")));
+        }
+        list.push(Pronunciation { written: written.to_owned(), spoken: spoken.to_owned() });
+    }
+    Ok(list)
 }
 
 /// Ids of tools that exist, each once.
@@ -349,8 +381,8 @@ fn check_compliance(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> {
     })
 }
 
-/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew,
-/// since tools may be gone.
+/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing checks vertical, pack and flow again, since tools
+/// may have been deleted.
 pub async fn set_status(
     app: &App,
     tenant: Tenant,
@@ -374,12 +406,12 @@ pub async fn set_status(
         .await
 }
 
-/// Campaigns that a refusal names.
+/// Campaigns in an error.
 const NAMED: i64 = 20;
 
-/// What still uses an agent, so that it cannot be deleted: the campaigns that are not over, and the numbers that
-/// it answers, by voice and on the messaging channel. The agent's row
-/// is locked by the caller, and everything that attaches an agent to something locks it, too.
+/// The users of an agent, which block its deletion: campaigns that are not over, and the numbers that it answers, by
+/// voice and on the messaging channel. The agent's row is locked by the caller, and everything that attaches an agent
+/// to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.
@@ -402,7 +434,7 @@ pub fn agent_in_use(tx: &mut TenantTx, id: Id<Agent>) -> Result<(), Failure> {
     Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": ids})))
 }
 
-/// Deletes an agent that nothing uses.
+/// Deletes an unused agent.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
     let now = app.clock.now();
     app.of(tenant)

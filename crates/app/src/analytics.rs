@@ -1,4 +1,4 @@
-//! Figures over calls, from hours that are packed once and read often (`domain::analytics`).
+//! Analytics over calls, aggregated from hours that are packed once and read often (`domain::analytics`).
 
 use api::analytics::{AgentRow, CallAnalytics, DayFigures, LanguageCount, SentimentCount, Totals};
 use domain::analytics::{AgentFigures, Figures, Query, Report, hour_of, pack, start_of};
@@ -9,7 +9,7 @@ use store::{DbError, Tx, agents};
 
 use super::{App, Failure};
 
-/// Hours read in one go: a week.
+/// Hours in one read: a week.
 const STRETCH: i64 = 7 * 24;
 /// Stale hours packed in one transaction.
 const BATCH: i64 = 8;
@@ -77,7 +77,7 @@ async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// Packs stale hours that have gone quiet. Returns whether there may be more.
+/// Packs stale hours without recent changes. Returns whether there may be more.
 pub async fn pack_due(app: &App) -> Result<bool, Failure> {
     let quiet_since = app.clock.now().plus(-QUIET);
     let due = app.store.read(move |tx| analytics::to_build(tx, quiet_since, BATCH)).await?;
@@ -88,12 +88,12 @@ pub async fn pack_due(app: &App) -> Result<bool, Failure> {
     Ok(more)
 }
 
-/// When the next stale hour will have been quiet for long enough.
+/// When the next stale hour is due to be packed.
 pub async fn next_pack(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(analytics::oldest_change).await?.map(|changed| changed.plus(QUIET)))
 }
 
-/// Names of the agents of a report, those that are gone included.
+/// Names of the agents of a report, deleted ones included.
 async fn name_agents(app: &App, tenant: Tenant, figures: &Figures) -> Result<Vec<Option<String>>, Failure> {
     let ids: Vec<_> =
         figures.agents.iter().map(|row| row.agent.as_ref().and_then(|id| id.parse().ok())).collect();
@@ -104,7 +104,7 @@ async fn name_agents(app: &App, tenant: Tenant, figures: &Figures) -> Result<Vec
     Ok(named.await?)
 }
 
-/// A share or an average, to four places.
+/// A ratio or an average, to four places.
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64 * 10_000.0).round() / 10_000.0 }
 }

@@ -1,4 +1,4 @@
-//! The descriptions of the API as they are sent, each made once.
+//! The API documents as they are served, each made once.
 
 use std::sync::OnceLock;
 
@@ -7,14 +7,14 @@ use bytes::Bytes;
 use config::Config;
 use runtime::crypto;
 
-/// The public description and the operator's.
+/// The public document and the operator's.
 #[derive(Default)]
 pub struct Documents {
     public: OnceLock<ApiDocument>,
     operator: OnceLock<ApiDocument>,
 }
 
-/// An OpenAPI document as it is sent.
+/// An OpenAPI document as it is served.
 pub struct ApiDocument {
     /// JSON.
     pub body: Bytes,

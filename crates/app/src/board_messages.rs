@@ -1,5 +1,5 @@
 //! Messages that the columns of boards send (docs/contract/boards.md#automations). The room of the messaging channel is
-//! above the one of boards, so it is asked through this.
+//! above the one of boards, so it is called through this hook.
 
 use domain::channel::campaign::Mapping;
 use domain::ids::{ChannelTemplate, Id};
@@ -14,19 +14,19 @@ use crate::{App, Failure};
 pub struct BoardMessage<'a> {
     pub tenant: Tenant,
     pub contact: &'a ContactRow,
-    /// Their name, as far as the card or the contact knows it.
+    /// Their name, if the card or the contact has one.
     pub name: Option<String>,
     pub template: Id<ChannelTemplate>,
-    /// Where its values come from.
+    /// The source of its values.
     pub mapping: Mapping,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It goes out once the transaction is stored.
+    /// It is queued with the commit.
     Queued,
-    /// It is not sent: why, a code.
+    /// It is not sent, for this reason: a code.
     Refused(&'static str),
 }
 

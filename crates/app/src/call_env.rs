@@ -1,26 +1,26 @@
-//! What all transactions that change a call share: the carriers, storing the call, and its events.
+//! Shared by all transactions that change a call: the carriers, storing the call, and its events.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use api::events::calls::CallData;
 use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network, Progress};
 use domain::ids::{Call, Campaign, Id};
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::Mode;
 use domain::wallet::talk_seconds;
-use serde_json::{Value, json};
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
 use store::{TenantTx, Tx};
 
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::undialled::Undialled;
 use super::{Context, Failure};
 
-/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
-/// carrier by the time that it is asked.
+/// The end of the lease in which nothing is dialled any more: a dial in flight must have reached the carrier before it
+/// is asked for the outcome.
 pub(crate) const LEASE_MARGIN: i64 = LATEST_DIAL;
 
-/// Who places calls, in each mode.
+/// The carriers, by mode.
 #[derive(Clone)]
 pub struct Carriers {
     pub test: Arc<dyn Carrier>,
@@ -29,8 +29,8 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and there
-    /// is no live carrier with SIP trunks.
+    /// The carriers of the settings, without telephone lines: the sandbox is simulated by its table then, and there is
+    /// no live carrier with SIP trunks.
     pub fn of(config: &Config) -> Self {
         let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
         Self {
@@ -48,8 +48,8 @@ impl Carriers {
     }
 }
 
-/// The lines that one transaction reserves for its calls. A closure may run again: the n-th line that it asks
-/// for is then the one that it was given before, so a second run reserves nothing more.
+/// The lines that one transaction reserves for its calls. A closure may run again: its n-th line is then the same as
+/// before, so a second run reserves nothing more.
 #[derive(Default)]
 pub struct ReservedLines(Mutex<Vec<bool>>);
 
@@ -66,14 +66,14 @@ impl ReservedLines {
     }
 }
 
-/// What placed a call and goes on from its facts. It is called once for every fact that was applied, in the
-/// same transaction, after the call is saved and its own events are written. The row is the call afterwards;
-/// after [`Fact::NotPlaced`] it is gone from the store.
+/// Observer of a call's facts, for what placed it. It is called once for every fact that was applied, in the same
+/// transaction, after the call is saved and its own events are written. The row is the call afterwards; after
+/// [`Fact::NotPlaced`] it is gone from the store.
 pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
 
-/// Reads what a [`Follower`] of the same room will want when this fact is applied to this call; the progress is that of
-/// the call afterwards. It runs before many facts are applied together (`Tx::foresee`). Its reads find nothing and may
-/// fail, which it ignores. It writes nothing.
+/// Prefetch hook: issues the reads that a [`Follower`] of the same room will make for this fact; the progress is that
+/// of the call afterwards. It runs before many facts are applied together (`Tx::foresee`). Results are discarded and
+/// errors ignored. It writes nothing.
 pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
 
 /// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for
@@ -87,27 +87,27 @@ pub type GivenUpHook = fn(&mut TenantTx, &Env, Id<Call>) -> Result<(), Failure>;
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
-    /// The moment, new ids and keys.
+    /// The time, and new ids and keys.
     pub context: Context,
     pub carriers: Carriers,
-    /// Whether real carriers are not to be asked now, because the database may forget that they were
+    /// Whether real carriers must not be used now, because the database may lose the record of it
     /// (docs/contract/operator.md#health).
     pub carriers_rest: bool,
-    /// Calls at once on the whole platform.
+    /// Concurrent calls on the whole platform.
     pub platform_lines: i64,
     /// Name of this node: files of its calls lie here.
     pub node: Arc<str>,
-    /// What goes on from a call's facts.
+    /// Observers of facts.
     pub followers: &'static [Follower],
-    /// What they will read.
+    /// Their prefetch hooks.
     pub foresees: &'static [Foreseer],
-    /// What keeps account of charges.
+    /// Observers of charges.
     pub charges: &'static [ChargeHook],
-    /// What hears of people who are given up without a call.
+    /// Observers of people who are given up without a call.
     pub given_up: &'static [GivenUpHook],
-    /// Lines that the one transaction of this environment has reserved.
+    /// Lines that the transaction of this environment has reserved.
     pub lines: Arc<ReservedLines>,
-    /// Calls of this node of which it does not know whether they are stored.
+    /// Calls of this node of which it is unknown whether they are stored.
     pub undialled: Arc<Undialled>,
 }
 
@@ -116,48 +116,39 @@ pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
     save_said(tx, row, None)
 }
 
-/// The same with what was said in it.
+/// The same with the transcript.
 pub(crate) fn save_said(tx: &mut Tx<'_>, row: &mut CallRow, said: Option<&Said>) -> Result<(), Failure> {
     calls::save_said(tx, row, said)?;
     row.version += 1;
     Ok(())
 }
 
-/// Writes a call event (docs/contract/webhooks.md#call-data).
-pub(crate) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
-    emit_with(tx, env, row, kind, Value::Null)
-}
-
-/// The same, with fields of its own beside the usual ones.
-pub fn emit_with(
+/// Writes an event of a call (docs/contract/webhooks.md#call-data), which `event` makes of the call as it is now.
+pub fn emit(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &CallRow,
-    kind: &'static str,
-    extra: Value,
+    event: impl FnOnce(CallData) -> Event,
 ) -> Result<(), Failure> {
     let progress = &row.progress;
-    let mut data = json!({
-        "callId": row.id,
-        "agentId": row.agent,
-        "campaignId": row.campaign,
-        "contactId": row.contact,
-        "externalRef": row.external_ref,
-        "direction": row.direction,
-        "toNumber": row.to_number,
-        "fromNumber": row.from_number,
-        "answeredAt": progress.answered_at,
-        "endedAt": progress.ended_at,
-        "durationSeconds": progress.talk_ms.map(talk_seconds),
-        "endCause": progress.end_cause,
-        "outcome": row.outcome,
-        "metadata": row.metadata,
+    let event = event(CallData {
+        call_id: row.id,
+        agent_id: row.agent,
+        campaign_id: row.campaign,
+        contact_id: row.contact,
+        external_ref: row.external_ref.clone(),
+        direction: row.direction,
+        to_number: row.to_number.clone(),
+        from_number: row.from_number.clone(),
+        answered_at: progress.answered_at,
+        ended_at: progress.ended_at,
+        duration_seconds: progress.talk_ms.map(talk_seconds),
+        end_cause: progress.end_cause.clone(),
+        outcome: row.outcome.clone(),
+        metadata: row.metadata.clone(),
     });
-    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
-        data.extend(extra);
-    }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
-    let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
+    let event = NewEvent { event, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref() };
     tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), &env.context, event))?;
     Ok(())
 }

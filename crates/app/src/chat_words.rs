@@ -1,4 +1,4 @@
-//! What is written in a chat that a room above carries to the customer.
+//! Messages of a chat that a room above delivers to the customer.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub enum Words<'a> {
     Template(&'a Value),
 }
 
-/// Something written in a chat.
+/// A message of a chat.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatWords<'a> {
     pub tenant: Tenant,
@@ -32,10 +32,10 @@ pub struct ChatWords<'a> {
     pub words: Words<'a>,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Carried {
-    /// It is on its way; and what stands in the transcript.
+    /// It is queued; and its text in the transcript.
     Taken(Id<ChannelMessage>, String),
     /// The customer has not written for 24 hours.
     WindowClosed,
@@ -45,5 +45,5 @@ pub enum Carried {
     Refused(String),
 }
 
-/// Takes what is written to the customer, in the transaction that stores it.
+/// Queues a message to the customer, in the transaction that stores it.
 pub type ChatWordsHook = fn(&Arc<App>, &mut Tx<'_>, &ChatWords<'_>) -> Result<Carried, Failure>;

@@ -1,9 +1,9 @@
 //! Whether a person may be written to on the messaging channel (docs/contract/contacts.md#who-may-be-reached).
 //!
-//! Calls, nudges and campaigns that call obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
-//! messages obey these and what was said on the channel. A person who says on the channel that calls are not wanted
-//! is put on the do-not-call list, so one rule is enough for both. Such wishes are stored under keyed hashes, so that an
-//! erasure does not undo them.
+//! Calls, nudges and voice campaigns obey the do-not-call list and the contact's opt-out, by the gate of the dialler;
+//! messages obey these and the opt-outs on the channel. A person who opts out of calls on the channel is put on the
+//! do-not-call list, so one rule is enough for both. Opt-outs are stored under keyed hashes, so that an erasure does
+//! not undo them.
 
 use std::collections::BTreeSet;
 
@@ -44,14 +44,14 @@ impl Bar {
     }
 }
 
-/// What is known of a person: how calls and messages stand.
+/// The opt-outs of a person, for calls and messages.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
     /// Whether the do-not-call list or the opt-out of the contact bars calls.
     pub do_not_call: bool,
     /// Whether the contact was erased.
     pub erased: bool,
-    /// What was said on the channel.
+    /// The opt-outs on the channel.
     pub consent: ConsentRow,
 }
 
@@ -78,7 +78,7 @@ impl Standing {
     }
 }
 
-/// Keyed hash by which what a person says on the channel is kept.
+/// Keyed hash under which a person's opt-outs on the channel are stored.
 pub fn person_hash(keyring: &Keyring, address: &str) -> String {
     keyring.hash(&format!("channel:{address}"))
 }
@@ -127,8 +127,8 @@ pub fn read_ahead(
     Ok(do_not_call::read_ahead(tx, &listed)?)
 }
 
-/// When marketing was allowed, and the proof of it, by the consent that is recorded with a contact: one that was given on
-/// the channel counts there.
+/// When marketing was allowed, and the proof of it, by the consent on a contact: one that was given on the channel
+/// counts there.
 pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Consent>>)> {
     let consent = contact.consent.as_ref()?;
     let word = |name: &str| consent.get(name).and_then(Value::as_str);
@@ -138,7 +138,7 @@ pub fn given_on_channel(contact: &ContactRow) -> Option<(Timestamp, Option<Id<Co
     Some((Timestamp::parse(word("capturedAt")?)?, word("id").and_then(|id| id.parse().ok())))
 }
 
-/// How a person stands, by the contact, or by where a message is to go when there is none yet.
+/// The contact policy's state of a person, by the contact, or by the message's destination if there is no contact yet.
 pub fn standing(
     tx: &mut TenantTx,
     context: &Context,

@@ -1,4 +1,4 @@
-//! A contact as clients see it.
+//! A contact in the form of the API.
 
 use api::contacts::{Contact as ContactView, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES};
 use api::error_codes;
@@ -8,15 +8,15 @@ use store::{DbError, Tx, dnd};
 
 use super::Failure;
 
-/// A contact's saved values, which conversations use where they are given none: those of its attributes that are
-/// texts, numbers or flags.
+/// A contact's saved values, which conversations use as defaults: those of its attributes that are texts, numbers or
+/// booleans.
 pub fn saved_values(row: &ContactRow) -> Map<String, Value> {
     let scalar = |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
     let attributes = row.attributes.as_object().into_iter().flatten();
     attributes.filter(|(_, value)| scalar(value)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The attributes of a contact that a call makes: the call's values, as many as a contact may have.
+/// The attributes of a contact that a call creates: the call's values, as many as a contact may have.
 pub(crate) fn attributes_of(values: &Map<String, Value>) -> Map<String, Value> {
     let (mut attributes, mut room) = (Map::new(), MAX_ATTRIBUTES_BYTES.saturating_sub(2));
     let fits = |name: &String| !name.is_empty() && name.chars().count() <= MAX_ATTRIBUTE_NAME;

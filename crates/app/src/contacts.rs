@@ -23,10 +23,10 @@ use super::{App, Context, Failure, contact_policy};
 const TIME_ZONE: &str = "Asia/Kolkata";
 /// Language of a new contact.
 const LANGUAGE: &str = "en";
-/// How often an upsert looks again when another writer takes its reference or number at the same moment.
+/// Retries of an upsert when another writer takes its reference or number at the same time.
 const ATTEMPTS: usize = 4;
 
-/// Contacts of simulated calls are there for test keys only.
+/// Contacts of simulated calls are visible to test keys only.
 fn visible(row: Option<ContactRow>, mode: Mode) -> Option<ContactRow> {
     row.filter(|row| mode == Mode::Test || row.mode == Mode::Live)
 }
@@ -84,14 +84,14 @@ pub async fn upsert(
     app.of(tenant).tx(move |tx| upsert_in(tx, &context, &change, &checked)).await
 }
 
-/// One item's fate in a batch: its reference as sent, and what the single upsert would answer.
+/// The result of one item in a batch: its reference as sent, and the answer of the single upsert.
 pub type Upserted = (Option<String>, Result<(bool, ContactView), Failure>);
 
 /// Upserts many, each by itself: one bad item never fails others.
 pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result<Vec<Upserted>, Failure> {
     let context = app.context();
     let shape = wire::new_contact();
-    // Read and checked before the transaction, which others wait for.
+    // Parsed and validated before the transaction, for which others wait.
     let read = |mut item: Value| {
         let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
         let change = read_item(&shape, &mut item)
@@ -129,13 +129,13 @@ fn read_item(shape: &api::schema::Schema, item: &mut Value) -> Result<ContactCha
         .map_err(|why| Failure::internal(format!("upsert schema and type differ: {why}")))
 }
 
-/// What a change says once its texts are read.
+/// A change after its texts are parsed.
 struct Checked {
     phone: Option<Phone>,
     time_zone: Option<String>,
 }
 
-/// Refuses what no schema can.
+/// Validation beyond the schema.
 fn check(context: &Context, change: &ContactChange) -> Result<Checked, Failure> {
     let phone = change
         .phone
@@ -305,10 +305,10 @@ fn give_reference(
     Ok(())
 }
 
-/// A consent that a change records, with what the chain says of it.
+/// A consent that a change records, with its record in the chain.
 type NewConsent = Option<(Id<Consent>, Value)>;
 
-/// Puts what a change names into a row.
+/// Applies the fields of a change to a row.
 fn fill(context: &Context, row: &mut ContactRow, change: &ContactChange, checked: &Checked) -> NewConsent {
     let change = change.clone();
     row.name = change.name.unwrap_or(row.name.take());
@@ -349,7 +349,7 @@ fn settle(
     Ok(view(tx, row)?)
 }
 
-/// Changes what the body names.
+/// Updates the fields of the body.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -366,9 +366,8 @@ pub async fn update(
         .await
 }
 
-/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The
-/// number stays on the do-not-call list if it is there, and what events and kept answers say of it is found
-/// by it.
+/// Deletes a contact that was never called or written to, in either mode: calls would keep its number. The number stays
+/// on the do-not-call list if it is there, and its events and stored answers are found by it.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
     let context = app.context();
     app.of(tenant)

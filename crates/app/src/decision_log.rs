@@ -1,5 +1,5 @@
-//! Writing the decision log (docs/contract/decision-log.md): a row is appended in the transaction of the
-//! decision that it proves, one writer a chain. Reading, verifying and exporting it is in [`super::audit`].
+//! Writing the decision log (docs/contract/decision-log.md): a row is appended in the transaction of the decision that
+//! it proves, one writer a chain. Reading, verifying and exporting it is in [`super::audit`].
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ pub fn record(tx: &mut TenantTx, context: &Context, chain: Chain, entry: Entry) 
     Ok(seq)
 }
 
-/// The chains to which one transaction appends: each head is read once, and sealed and written once at the
-/// end; rows are written together.
+/// The chains to which one transaction appends: each head is read once, and sealed and written once at the end; rows
+/// are batched.
 #[derive(Default)]
 pub struct Chains {
     tips: BTreeMap<(Tenant, Strand), Tip>,
@@ -43,7 +43,7 @@ struct Tip {
 }
 
 impl Chains {
-    /// Notes a decision; [`Chains::finish`] must follow in the same transaction. The chain is not held before it is
+    /// Records a decision; [`Chains::finish`] must follow in the same transaction. The chain is not locked before it is
     /// written to.
     pub fn record(&mut self, tenant: Tenant, chain: Chain, entry: Entry) {
         let strand = Strand { chain, world: if entry.is_test { Mode::Test } else { Mode::Live } };
@@ -55,8 +55,8 @@ impl Chains {
         self.entries.len()
     }
 
-    /// Holds the chains of what was recorded until the transaction ends. Everybody who appends to one of them waits: what
-    /// takes time comes before it.
+    /// Locks the chains of recorded decisions until the transaction ends. Every append to one of them waits: slow work
+    /// comes before it.
     fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let mut open = BTreeMap::new();
         for (whose, entry) in self.entries.iter().filter(|(whose, _)| !self.tips.contains_key(whose)) {
@@ -77,7 +77,7 @@ impl Chains {
         Ok(())
     }
 
-    /// Writes the rows that were recorded since it was asked last.
+    /// Writes the rows recorded since the last call.
     pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         self.hold(tx)?;
         let mut rows = Vec::with_capacity(self.entries.len());
@@ -93,7 +93,7 @@ impl Chains {
         Ok(())
     }
 
-    /// Writes what is left, and moves the heads to the rows that were appended.
+    /// Writes the rest, and moves the heads to the appended rows.
     pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
         self.write(tx)?;
         let mut grown = Vec::with_capacity(self.tips.len());
@@ -113,9 +113,8 @@ impl Chains {
     }
 }
 
-/// Keyed hash of a head: who can write the store but lacks the master key cannot write a chain anew
-/// unnoticed, nor cut it short but to a state that it once had; that is what marks are for
-/// ([`super::log_marks`]).
+/// Keyed hash of a head: an attacker who can write the store but lacks the master key cannot rewrite a chain unnoticed,
+/// nor truncate it except to a state that it once had; marks are for that ([`super::log_marks`]).
 pub(super) fn seal(keyring: &Keyring, tenant: Tenant, strand: Strand, head: &Head, at: Timestamp) -> String {
     keyring.sign(&format!("log-head:{tenant}:{}:{}:{}:{}", strand.as_str(), head.seq, head.hash, at.0))
 }

@@ -1,4 +1,4 @@
-//! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
+//! The delivery log, replays, and erasure of deliveries (docs/contract/webhooks.md#log).
 
 use ::webhooks::{Replayed, complete};
 use api::error_codes;
@@ -14,7 +14,7 @@ use store::{DbError, TenantTx, webhooks};
 use super::limits::pages;
 use super::{App, Context, Failure};
 
-/// Log entries looked at for one page.
+/// Log entries examined for one page.
 const EXAMINED: i64 = 5_000;
 
 /// A delivery with the transcript that belongs into its payload.
@@ -49,7 +49,7 @@ fn must_have_endpoint(
     webhooks::get(tx, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
-/// What is older has had its time: it may still be there for a while, but is not shown.
+/// Expired rows may still be there for a while, but are not shown.
 fn oldest(app: &App) -> Timestamp {
     app.clock.now().plus(-::webhooks::KEPT)
 }
@@ -116,8 +116,7 @@ pub async fn get(
     view(row.await?)
 }
 
-/// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is
-/// attempted at once.
+/// Delivers again, now, with the same event id; the retry schedule restarts. A pending delivery is attempted at once.
 pub async fn replay(
     app: &App,
     tenant: Tenant,

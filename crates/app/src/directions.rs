@@ -1,4 +1,4 @@
-//! What the sources of the house promise about themselves: which file may use which, and who opens transactions.
+//! Tests of the sources themselves: which file may use which, and who opens transactions.
 
 mod graph;
 
@@ -10,7 +10,7 @@ use self::graph::{Graph, Module, sources};
 
 /// Most files that may use each other in a circle.
 const LONGEST: usize = 3;
-/// Longer circles that there are, by crate and by one of their files; each must be there, so that none outlives its reason.
+/// Longer cycles that exist, by crate and by one of their files; each must be there, so that none outlives its reason.
 const LONGER: [(&str, &str, usize); 3] =
     [("store", "db/mod.rs", 20), ("dastak", "lines/mod.rs", 7), ("campaigns", "dial.rs", 5)];
 /// The crates that open transactions; `bench` fills stores before a run.
@@ -159,7 +159,7 @@ fn noun_of(module: &Module) -> Option<&str> {
     module.first().map(String::as_str).filter(|noun| *noun != "directions")
 }
 
-/// Nouns that need each other in a circle, or that stand above one.
+/// Nouns that need each other in a cycle, or that depend on one above.
 fn tangled(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let graph = Graph::of(src);
     let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -204,7 +204,7 @@ fn a_circle_of_nouns_through_a_folder_is_seen() {
     assert_eq!(found, ["calls", "tools"]);
 }
 
-/// Whether a text opens a transaction: any of the store's doors that are named `tx…`.
+/// Whether a text opens a transaction: any of the store's entry points that are named `tx…`.
 fn opens_transaction(text: &str) -> bool {
     text.match_indices(".tx").any(|(at, door)| {
         let name =

@@ -1,5 +1,5 @@
-//! Room on the disk of the data folder. A request that stores something is refused while there is too little, so that what is
-//! under way (calls, deliveries, erasures) still has some.
+//! Free space on the disk of the data folder. Requests that store something are refused while there is too little, so
+//! that calls, deliveries and erasures in progress still have some.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tokio::time::Instant;
 
 use super::{App, Failure};
 
-/// How long an answer of the operating system holds.
+/// How long a reading of the operating system is cached.
 const HOLDS: Duration = Duration::from_secs(2);
 
-/// The last answer, and when it was asked for.
+/// The last reading, and its time.
 #[derive(Default)]
 struct Last(Mutex<Option<(Instant, u64)>>);
 
-/// Looks how many bytes are free, once in a while, and tells the figures. `None` where the system does not say.
+/// Reads the free bytes, once in a while, and updates the metrics. `None` where the system does not report it.
 pub fn free(app: &App) -> Option<u64> {
     let last = app.kept.of(Last::default);
     let mut last = last.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +30,7 @@ pub fn free(app: &App) -> Option<u64> {
     Some(free)
 }
 
-/// Refuses what stores something while less than `limits.disk_reserve_mb` is free.
+/// Refuses requests that store something while less than `limits.disk_reserve_mb` is free.
 ///
 /// # Errors
 /// `unavailable`.

@@ -1,5 +1,5 @@
-//! The platform do-not-call registry, as the operator keeps it. An import fills a generation beside the one
-//! in force and takes its place in one moment; numbers that the operator added one by one stay.
+//! The platform do-not-call registry, maintained by the operator. An import fills a generation beside the current one
+//! and replaces it atomically; numbers that the operator added one by one stay.
 
 use api::dnd::DndImported;
 use domain::phone::Phone;
@@ -10,12 +10,12 @@ use store::{DbError, dnd};
 use super::operator_log::{self, Trace};
 use super::{App, Failure};
 
-/// An import that has not grown for this long may be replaced by another.
+/// Time without progress after which an import may be replaced by another.
 const STALE: i64 = HOUR;
-/// Old numbers dropped in one transaction.
+/// Old numbers deleted in one transaction.
 const SWEEP: i64 = 50_000;
 
-/// What became of the numbers of one request.
+/// The result for the numbers of one request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Added {
@@ -43,7 +43,7 @@ pub async fn add(app: &App, trace: Trace, phones: Vec<String>) -> Result<Added, 
         .await
 }
 
-/// Takes a number off.
+/// Removes a number.
 pub async fn remove(app: &App, trace: Trace, phone: String) -> Result<(), Failure> {
     let context = app.context();
     let phone = Phone::normalize(&phone).map_err(|_| Failure::not_found("number"))?;
@@ -57,7 +57,7 @@ pub async fn remove(app: &App, trace: Trace, phone: String) -> Result<(), Failur
         .await
 }
 
-/// Starts an import; only one can be under way.
+/// Starts an import; only one can be in progress.
 pub async fn start_import(app: &App, trace: Trace) -> Result<i64, Failure> {
     let context = app.context();
     let import = app
@@ -70,12 +70,12 @@ pub async fn start_import(app: &App, trace: Trace) -> Result<i64, Failure> {
             Ok::<_, Failure>(import)
         })
         .await?;
-    // What an import that never finished left behind.
+    // Left by an unfinished import.
     sweep(app).await?;
     Ok(import)
 }
 
-/// Adds a piece to an import. A piece may be sent again.
+/// Adds a batch to an import. A batch may be sent again.
 pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result<DndImported, Failure> {
     let now = app.clock.now();
     let (mut valid, mut invalid) = (Vec::with_capacity(phones.len()), Vec::new());
@@ -94,12 +94,12 @@ pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result
     Ok(DndImported { added, repeated: sent - added, invalid })
 }
 
-/// Makes an import the registry in force, then drops what it replaced.
+/// Makes an import the current registry, then deletes the replaced one.
 pub async fn finish_import(app: &App, trace: Trace, import: i64) -> Result<(), Failure> {
     end_import(app, trace, import, dnd::finish_import).await
 }
 
-/// Gives an import up.
+/// Abandons an import.
 pub async fn cancel_import(app: &App, trace: Trace, import: i64) -> Result<(), Failure> {
     end_import(app, trace, import, dnd::cancel_import).await
 }
@@ -122,7 +122,7 @@ async fn end_import(
     sweep(app).await
 }
 
-/// Drops numbers of imports that are neither in force nor under way.
+/// Deletes numbers of imports that are neither current nor in progress.
 async fn sweep(app: &App) -> Result<(), Failure> {
     while app.store.tx_alone(|tx| dnd::sweep(tx, SWEEP)).await? > 0 {}
     Ok(())

@@ -1,12 +1,12 @@
-//! Opting out: the workspace's do-not-call list and the contacts on it
-//! (docs/contract/contacts.md#opting-out). Every opt-out (by a call, the API, the console, the channel) comes
-//! through [`opt_out`].
+//! Opting out: the workspace's do-not-call list and the contacts on it (docs/contract/contacts.md#opting-out). Every
+//! opt-out (by a call, the API, the console, the channel) goes through [`opt_out`].
 
 mod together;
 
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{AddedNumbers, DoNotCallEntry};
 use api::error_codes;
+use api::events::contacts::OptedOutContact;
 use domain::decision_log::{Chain, Channel, Decision, Entry as Decided};
 use domain::ids::{Call, Consent, Contact, Id};
 use domain::phone::Phone;
@@ -16,11 +16,11 @@ use store::contacts::{self, ContactRow};
 use store::{TenantTx, do_not_call};
 
 use super::contact_view::{present, view};
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::operator_log::{self, Trace};
 use super::{App, Context, Failure, access, decision_log};
 
-/// Where an opt-out came from.
+/// The source of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The callee said so on this call.
@@ -106,23 +106,25 @@ fn mark(tx: &mut TenantTx, context: &Context, contact: &ContactRow, source: Sour
     if contact.opt_out || !contacts::opt_out(tx, contact.id, context.now)? {
         return Ok(());
     }
-    let mut data = json!({
-        "contactId": contact.id,
-        "externalRef": contact.external_ref,
-        "phone": contact.phone,
-        "source": source.as_str(),
-    });
+    let call = match source {
+        Source::Call(call) => Some(call),
+        Source::Console | Source::Api | Source::Chatapp => None,
+    };
     let mut about = json!({"source": source.as_str()});
-    if let Source::Call(call) = source {
-        data["callId"] = json!(call);
+    if let Some(call) = call {
         about["callId"] = json!(call);
     }
+    let event = Event::ContactOptedOut(OptedOutContact {
+        contact_id: contact.id,
+        external_ref: contact.external_ref.clone(),
+        phone: contact.phone.clone(),
+        source: source.as_str().to_owned(),
+        call_id: call,
+        channel: None,
+    });
     let id = contact.id.to_string();
-    events::emit(
-        tx,
-        context,
-        NewEvent { kind: "contact.opted_out", mode: contact.mode, agent: None, contact: Some(&id), data },
-    )?;
+    let event = NewEvent { event, mode: contact.mode, agent: None, contact: Some(&id) };
+    events::emit(tx, context, event)?;
     record_consent(tx, context, contact, Decision::Blocked, "withdrawn", &about, context.ids.make())
 }
 
@@ -217,8 +219,7 @@ pub async fn add(
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 
-/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes
-/// nothing.
+/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. Idempotent.
 pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> Result<ContactView, Failure> {
     let context = app.context();
     app.of(tenant)

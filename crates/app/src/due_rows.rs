@@ -1,5 +1,5 @@
-//! Rows that are due and that any node may work, in fair batches. On a shared store a node claims its batch, so that no two
-//! nodes fetch the same rows.
+//! Due rows that any node may process, in fair batches. On a shared store a node claims its batch, so that no two nodes
+//! fetch the same rows.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use super::App;
 /// Rows of one batch, and how many of them one workspace may have while others wait.
 const BATCH: i64 = 256;
 const SHARE: usize = 32;
-/// How often a batch may look past workspaces that have their share.
+/// How often a batch may skip workspaces that have their share.
 const LOOKS: usize = 8;
-/// For how long a claim keeps other nodes away. When a node dies, others work its batch after this time.
+/// Duration of a claim. When a node dies, others process its batch after this time.
 const LEASE: i64 = 30 * SECOND;
 
 /// A row that is due.
@@ -24,15 +24,15 @@ pub trait DueRow: Copy + PartialEq + Send + 'static {
     /// Up to `limit` rows that are due and not claimed, longest waiting first, without those of the workspaces in `without`.
     fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<Self>, DbError>;
 
-    /// Has other nodes leave it alone until `until`.
+    /// Claims it: other nodes skip it until `until`.
     fn claim(&self, tx: &mut Tx<'_>, until: Timestamp) -> Result<(), DbError>;
 
     /// When the next row is due for somebody who has not claimed it.
     fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError>;
 }
 
-/// Takes a batch: of one workspace only its share while others wait behind it, and in turns, so that no workspace waits behind
-/// the second row of another one.
+/// Takes a batch: of one workspace only its share while others wait behind it, round-robin, so that no workspace waits
+/// behind the second row of another one.
 ///
 /// # Errors
 /// Those of the store; nothing is claimed.

@@ -1,10 +1,9 @@
-//! Erasing a person (docs/contract/contacts.md#erasure): identity and everything said or sent
-//! goes, non-personal proof stays. The decision log, the wallet and the operator log hold ids only and are
-//! left alone; the do-not-call list keeps the keyed hash of the number, so that the person is not called
-//! again.
+//! Erasing a person (docs/contract/contacts.md#erasure): identity and all content is erased, non-personal proof stays.
+//! The decision log, the wallet and the operator log have ids only and are unchanged; the do-not-call list keeps the
+//! keyed hash of the number, so that the person is not called again.
 //!
-//! It goes by the person and by the number ([`Person`]). Live calls end first. The rest is one transaction: a
-//! list of steps, one for each noun that can hold something about a person.
+//! It works by the person and by the number ([`Person`]). Live calls end first. The rest is one transaction: a list of
+//! steps, one for each noun with data about people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,10 +22,10 @@ use store::{TenantTx, do_not_call, idempotency, workspaces};
 use super::do_not_call::number_of;
 use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls, topics};
 
-/// Events of a person looked at in one statement.
+/// Events of a person in one statement.
 const STEP: i64 = 500;
 
-/// Who is being erased: the contact that was named, and all that is known of the same person.
+/// The person to erase: the contact of the request, and everything known to belong to the same person.
 ///
 /// A number belongs to the person when it is on the contact's record, when it is the only one at which a
 /// contact without a number was ever called, or when the contact was called at it and no other contact has it
@@ -38,7 +37,7 @@ struct Person {
     contacts: BTreeMap<Id<Contact>, ContactRow>,
     numbers: BTreeSet<E164>,
     calls: BTreeMap<Id<Call>, CallOf>,
-    /// Kept answers of requests for later calls are found by their ids.
+    /// Stored answers of requests for later calls are found by their ids.
     scheduled: Vec<String>,
 }
 
@@ -71,7 +70,7 @@ impl Person {
         let called: BTreeSet<E164> = calls.iter().filter_map(|call| E164::parse(&call.number).ok()).collect();
         let mut found = Vec::new();
         let mut numbers: BTreeSet<E164> = own.into_iter().collect();
-        // A call that an erasure has emptied was at another number.
+        // A call that an erasure has emptied was to another number.
         if own.is_none() && called.len() == 1 && gone.is_empty() {
             numbers.extend(&called);
         }
@@ -132,8 +131,8 @@ impl Person {
         self.calls.values().filter(|call| call.live).map(|call| (call.mode, call.id)).collect()
     }
 
-    /// What events and kept answers know the person by: the contact, or the keyed hash of the number before
-    /// there was one, also of one that was written so that it could not be used.
+    /// The keys of events and stored answers about the person: the contact, or the keyed hash of the number before
+    /// there was one, also of an unusable number.
     fn subjects(&self, context: &Context) -> Vec<String> {
         let hashes = hashes(&context.keyring, &self.numbers);
         self.contacts.keys().map(Id::to_string).chain(hashes).chain(self.scheduled.iter().cloned()).collect()
@@ -174,7 +173,7 @@ pub struct ErasedPerson {
 }
 
 impl ErasedPerson {
-    /// Keyed hashes under which its numbers are known, and texts that were meant to be one of them.
+    /// Keyed hashes of its numbers, and of texts that were meant to be one of them.
     pub fn hashes(&self, keyring: &Keyring) -> Vec<String> {
         hashes(keyring, &self.numbers).collect()
     }
@@ -288,7 +287,7 @@ fn outbox(
     Ok(())
 }
 
-/// A repeat of a request about the person is told that it was erased; it does not run again.
+/// A retry of a request about the person gets the response that it was erased; the request does not run again.
 fn kept_answers(
     tx: &mut TenantTx,
     context: &Context,
@@ -315,8 +314,8 @@ fn do_not_call_entry(
     Ok(())
 }
 
-/// Ends what is live with the person. A carrier that cannot be asked does not stop the erasure: what it
-/// reports later finds nothing to fill.
+/// Ends live calls with the person. A carrier that cannot be reached does not stop the erasure: its later reports find
+/// nothing to fill.
 async fn end_calls(app: &App, tenant: Tenant, calls: Vec<(Mode, Id<Call>)>) {
     for (mode, id) in calls {
         if let Err(failure) = super::calls::hang_up(app, tenant, mode, id).await

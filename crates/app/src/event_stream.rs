@@ -1,5 +1,5 @@
-//! Events as they come, for a developer's machine without a public address (`dastak listen`), and samples of
-//! them (`dastak trigger`). A key sees the events of its own mode.
+//! Long polling of events, for a developer's machine without a public address (`dastak listen`), and samples of them
+//! (`dastak trigger`). A key sees the events of its own mode.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use super::limits::shares::Client;
 use super::limits::{answers, pages};
 use super::{App, Failure};
 
-/// On a store that several nodes share, a transaction still under way may hold an event with an older id:
-/// what is this young is not shown yet, milliseconds. Deliveries to endpoints do not depend on it.
+/// On a shared store, a transaction in progress may have an event with an older id: younger events than this are not
+/// shown yet, milliseconds. Deliveries to endpoints do not depend on it.
 const UNSETTLED: i64 = SECOND;
-/// Real time between two looks at a shared store.
+/// Poll interval on a shared store, in real time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Events of both modes that one look passes, and looks of one request that find nothing of its own mode.
+/// Events of both modes in one query, and queries of one request that find nothing of its own mode.
 const EXAMINED: i64 = 1_000;
 const LOOKS: usize = 16;
 
-/// Where a listener goes on.
+/// A listener's position.
 #[derive(Debug, Clone)]
 pub enum After {
-    /// Behind everything there is.
+    /// After the newest event.
     Latest,
-    /// Behind the event with this id; empty for the beginning.
+    /// After the event with this id; empty for the beginning.
     Event(String),
 }
 
@@ -45,7 +45,7 @@ pub async fn trigger(
 ) -> Result<(Id<Event>, usize), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
     app.of(tenant)
-        .tx_adding(move |tx| emit_sample(tx, &context, mode, kind, (kind.sample)(), &Audience::Subscribed))
+        .tx_adding(move |tx| emit_sample(tx, &context, mode, (kind.sample)(), &Audience::Subscribed))
         .await
 }
 
@@ -57,7 +57,7 @@ fn horizon(app: &App) -> String {
     "evt_~".into()
 }
 
-/// Envelopes after a point, where to go on, and whether there may be more already.
+/// Envelopes after a position, the next position, and whether there may be more already.
 async fn read(
     app: &App,
     tenant: Tenant,
@@ -65,7 +65,7 @@ async fn read(
     after: &str,
     limit: i64,
 ) -> Result<(Vec<String>, String, bool), Failure> {
-    // What has had its time may still be there for a while, but is not shown.
+    // Expired rows may still be there for a while, but are not shown.
     let since = Weekly::Events.bound(app.clock.now().plus(-webhooks::KEPT));
     let (from, before) = (since.max(after.to_owned()), horizon(app));
     app.webhooks.readers.looked();
@@ -91,7 +91,7 @@ async fn read(
     Ok((rows.into_iter().filter_map(|(_, envelope)| envelope).collect(), next, more))
 }
 
-/// What a listener receives: envelopes (JSON), oldest first, the next cursor, and the turn in which they were read.
+/// The response to a listener: envelopes (JSON), oldest first, the next cursor, and the read permit.
 pub type Heard = (Vec<String>, String, Turn<Client>);
 
 /// Events of one mode after a point. Waits for up to `wait` of real time while there are none: it is the client that waits,
@@ -131,7 +131,7 @@ pub async fn listen(
     let mut passed = 0;
     loop {
         let committed = bell.notified();
-        // Who waits for an event has no turn meanwhile.
+        // A waiting request holds no read permit.
         let turn = answers::turn(app, Client::Workspace(tenant)).await?;
         let (found, next, more) = read(app, tenant, mode, &after, limit).await?;
         let now = tokio::time::Instant::now();
@@ -143,7 +143,7 @@ pub async fn listen(
         drop(turn);
         after = next;
         if more {
-            // What was passed belongs to the other mode, or was erased.
+            // The skipped ones belong to the other mode, or were erased.
             tokio::task::yield_now().await;
             continue;
         }

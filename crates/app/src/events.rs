@@ -1,10 +1,10 @@
 //! The outbox: an event is written in the transaction in which it happened
 //! (docs/contract/webhooks.md#envelope).
 
+pub use api::events::Event;
 use api::events::EventType;
-use domain::ids::{Event, Id};
+use domain::ids::{self, Id};
 use domain::tenant::Mode;
-use serde_json::Value;
 use store::TenantTx;
 pub use store::events::TranscriptRef;
 pub use webhooks::{Audience, NewEvent};
@@ -12,7 +12,7 @@ pub use webhooks::{Audience, NewEvent};
 use super::{Context, Failure};
 
 /// Writes an event into the outbox together with its deliveries, which this node makes after the commit.
-pub fn emit(tx: &mut TenantTx, context: &Context, event: NewEvent<'_>) -> Result<Id<Event>, Failure> {
+pub fn emit(tx: &mut TenantTx, context: &Context, event: NewEvent<'_>) -> Result<Id<ids::Event>, Failure> {
     emit_with(tx, context, event, None)
 }
 
@@ -23,9 +23,9 @@ pub fn emit_with(
     context: &Context,
     event: NewEvent<'_>,
     transcript: Option<TranscriptRef>,
-) -> Result<Id<Event>, Failure> {
+) -> Result<Id<ids::Event>, Failure> {
     let livemode = event.mode.livemode();
-    let id = context.ids.make::<Event>();
+    let id = context.ids.make::<ids::Event>();
     let at = (id, context.now);
     context.webhooks.emit(tx, at, (event, transcript), livemode, &Audience::Subscribed)?;
     Ok(id)
@@ -38,12 +38,11 @@ pub fn emit_sample(
     tx: &mut TenantTx,
     context: &Context,
     mode: Mode,
-    kind: &'static EventType,
-    data: Value,
+    event: Event,
     audience: &Audience,
-) -> Result<(Id<Event>, usize), Failure> {
-    let id = context.ids.make::<Event>();
-    let event = NewEvent { kind: kind.name, mode, agent: None, contact: None, data };
+) -> Result<(Id<ids::Event>, usize), Failure> {
+    let id = context.ids.make::<ids::Event>();
+    let event = NewEvent { event, mode, agent: None, contact: None };
     let count = context.webhooks.emit(tx, (id, context.now), (event, None), false, audience)?;
     Ok((id, count))
 }

@@ -1,39 +1,38 @@
-//! Why a use case refuses or fails: a row of the table of error codes, words for people, details for
-//! programs.
+//! Errors of use cases: a row of the table of error codes, a message for people, details for programs.
 
 use api::error_codes::{self, ErrorCode};
 use serde_json::{Value, json};
 use store::DbError;
 
-/// A refusal or a failure, on its way to the client.
+/// A refusal or a failure, for the client.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub error: &'static ErrorCode,
     pub message: String,
     pub meta: Option<Value>,
-    /// Seconds after which to come again.
+    /// `Retry-After`, seconds.
     pub retry_after: Option<i64>,
     /// For the log only.
     pub cause: Option<String>,
-    /// Whether the store did not do what was asked of it.
+    /// Whether the store failed.
     pub of_store: bool,
 }
 
 impl Failure {
-    /// A failure with its own words.
+    /// A failure with its own message.
     pub fn new(error: &'static ErrorCode, message: impl Into<String>) -> Self {
         Self { error, message: message.into(), meta: None, retry_after: None, cause: None, of_store: false }
     }
 
-    /// A failure in the words of the table.
+    /// A failure with the message of the table.
     pub fn plain(error: &'static ErrorCode) -> Self {
         Self::new(error, error.meaning)
     }
 
-    /// A refusal of one of the requests that share a transaction.
+    /// A refusal of one of the requests in a batch.
     ///
     /// # Errors
-    /// A failure of the store or a defect: it is one of the whole transaction.
+    /// A failure of the store or a defect: it fails the whole transaction.
     pub fn of_one(self) -> Result<Self, Self> {
         if self.of_store || self.cause.is_some() { Err(self) } else { Ok(self) }
     }
@@ -44,7 +43,7 @@ impl Failure {
         self
     }
 
-    /// The field or parameter `field` is wrong; `must` reads on after its name.
+    /// The field or parameter `field` is invalid; `must` continues the sentence after its name.
     pub fn field(field: &str, must: impl std::fmt::Display) -> Self {
         Self::new(error_codes::INVALID_REQUEST, format!("{field} {must}")).with_meta(json!({"field": field}))
     }
@@ -59,7 +58,7 @@ impl Failure {
         Self::new(error_codes::CONFLICT, message)
     }
 
-    /// Writes the failure into the log as an error: what failed, with the code and the cause.
+    /// Logs the failure as an error: the operation, with the code and the cause.
     pub fn log(&self, what: &str) {
         tracing::error!(code = self.error.code, cause = self.cause, "{what}");
     }
@@ -69,7 +68,7 @@ impl Failure {
         tracing::error!(about = %id, code = self.error.code, cause = self.cause, "{what}");
     }
 
-    /// Writes the failure into the log as a warning: it is made good by itself.
+    /// Logs the failure as a warning: it recovers by itself.
     pub fn warn(&self, what: &str) {
         tracing::warn!(code = self.error.code, cause = self.cause, "{what}");
     }

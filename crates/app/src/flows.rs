@@ -1,6 +1,5 @@
-//! Flows of agents: drafts and publishing (docs/contract/flows.md). A graph is read and checked outside of
-//! transactions: the store has one writer for all, and a large graph takes many times as long as the rest of
-//! the work.
+//! Flows of agents: drafts and publishing (docs/contract/flows.md). A graph is parsed and checked outside of
+//! transactions: the store has one writer for all, and a large graph takes many times as long as the rest of the work.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +16,10 @@ use store::agents::{self, AgentRow};
 use super::published_flows::{Needs, new_id, not_ready, read_stored, stored_graph};
 use super::{App, Failure, tools};
 
-/// How often a draft is judged anew when another one is saved meanwhile.
+/// Retries of checking a draft when another one is saved meanwhile.
 const ATTEMPTS: usize = 4;
 
-/// Whether a flow may name this transfer number: written as +91 and a subscriber's number.
+/// Whether a transfer number is valid in a flow: written as +91 and a subscriber's number.
 fn is_transfer_number(number: &str) -> bool {
     is_plus_91(number) && Phone::normalize(number).is_ok()
 }
@@ -29,7 +28,7 @@ fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue
     conversation::check(flow, &CheckFacts { channel: row.channel, tool_ids, is_indian: is_transfer_number })
 }
 
-/// Draft, published flow, and what keeps the draft from being published.
+/// Draft, published flow, and the issues of the draft.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let (row, draft, published, tool_ids) = app
         .of(tenant)
@@ -55,7 +54,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, F
     Ok(FlowView { draft, draft_version: row.draft_version, published, issues })
 }
 
-/// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
+/// Saves a draft over the version it was made from. It may be incomplete; a body that is no flow graph at all is
 /// refused.
 pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
@@ -66,7 +65,7 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
     if graph.len() > MAX_GRAPH {
         return Err(Failure::field("graph", "must be at most 1 MB of JSON"));
     }
-    // Channel and tools only shape what is said about the draft; publishing judges it again.
+    // Channel and tools only affect the issues of the draft; publishing checks it again.
     let found = app
         .store
         .read(move |tx| {

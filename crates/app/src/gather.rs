@@ -1,6 +1,6 @@
-//! Pieces of work that wait at the same moment and are worked together, so that what they all change is held once for all of
-//! them: on a shared store each transaction costs turns on the wire and a commit, and those that change the same row wait
-//! for each other.
+//! Batches concurrent requests into one transaction, so that a row which all of them update is locked once: on a shared
+//! store each transaction costs round trips and a commit, and transactions that update the same row wait for each
+//! other.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,46 +13,47 @@ use tokio::time::Instant;
 
 use crate::Failure;
 
-/// What came of a piece of work; `None` when it needs a transaction of its own.
+/// The result of a piece of work; `None` when it needs a transaction of its own.
 pub type Shared<A> = Option<Result<A, Failure>>;
 
-/// What came of `count` pieces of work that shared a transaction, one answer for each.
+/// The results of `count` pieces of work in one batch, one for each.
 pub fn share_out<A>(count: usize, stored: Result<Vec<Shared<A>>, Failure>) -> Vec<Shared<A>> {
     match stored {
         Ok(answers) => answers,
-        // The store is away, or it is not known what it did.
+        // The store is away, or the outcome is uncertain.
         Err(failure) if failure.of_store => (0..count).map(|_| Some(Err(failure.clone()))).collect(),
-        // Perhaps one of them is to blame.
+        // One of them may be the cause.
         Err(_) => (0..count).map(|_| None).collect(),
     }
 }
 
-/// What waits, with the one who wants to hear of it.
+/// A queued piece, with the receiver of its result.
 type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 
-/// How long work waits for as many pieces as were worked together last. Clients that are answered together ask again within
-/// milliseconds, and the piece of the first of them would be worked alone. In real time, whatever the clock shows.
+/// Batching delay: how long a batch waits for as many pieces as the last one had. Clients that are answered together
+/// send their next requests within milliseconds, and the first of them would run alone. In real time, whatever the
+/// clock shows.
 const LINGER: Duration = Duration::from_millis(4);
 
-/// Where pieces of work wait for each other.
+/// A batcher.
 pub struct Gather<T, A> {
     waiting: Mutex<Waiting<T, A>>,
-    /// Who works pieces, its own and others'.
+    /// The workers, which run their own pieces and others'.
     first: Semaphore,
-    /// Those who work beside it, once enough pieces wait. Without that bound the first piece that comes would be worked
-    /// alone, and many more pieces right after it.
+    /// Further workers, once enough pieces wait. Without that bound the first piece would run alone, and many more
+    /// pieces right after it.
     more: Semaphore,
     enough: usize,
-    /// Pieces that are worked together at most.
+    /// Most pieces in one batch.
     most: usize,
-    /// Pieces that were worked together last.
+    /// Pieces in the last batch.
     last: AtomicUsize,
-    /// A piece has come.
+    /// A piece has arrived.
     came: Notify,
 }
 
 impl<T, A> Gather<T, A> {
-    /// A place where at most `most` pieces are worked together, and so many times at once (at least one).
+    /// A batcher with at most `most` pieces in a batch, and this many concurrent batches (at least one).
     pub fn new(most: usize, turns: usize) -> Self {
         let (first, more) = (Semaphore::new(1), Semaphore::new(turns - 1));
         let (last, came) = (AtomicUsize::new(0), Notify::new());
@@ -63,7 +64,7 @@ impl<T, A> Gather<T, A> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it is worth it, for a moment at most.
+    /// Waits for the batching delay, if it pays.
     async fn linger(&self) {
         let wanted = self.last.load(Ordering::Relaxed);
         let enough = async {
@@ -74,8 +75,8 @@ impl<T, A> Gather<T, A> {
         let _ = tokio::time::timeout(LINGER, enough).await;
     }
 
-    /// Waits until a piece was worked, by `work` of this caller or of another one, and gives the answer: `work` has one for
-    /// each piece, in their order. `None` when the caller that worked it was broken off.
+    /// Waits until a piece was run, by `work` of this caller or of another one, and returns its result: `work` has one
+    /// for each piece, in their order. `None` when the caller that ran it was cancelled.
     pub async fn ask<F: Future<Output = Vec<A>>>(&self, piece: T, work: impl Fn(Vec<T>) -> F) -> Option<A> {
         let (send, mut answer) = oneshot::channel();
         let waiting = {
@@ -93,7 +94,7 @@ impl<T, A> Gather<T, A> {
                 turn = self.first.acquire() => turn.ok()?,
             },
         };
-        // Older ones may be many: this one is worked in the end, or somebody else has it.
+        // There may be many older ones: this one is run in the end, or another caller has it.
         loop {
             match answer.try_recv() {
                 Ok(answer) => return Some(answer),
@@ -118,14 +119,14 @@ impl<T, A> Gather<T, A> {
     }
 }
 
-/// Such places, one for each workspace, so that the work of one holds no other up.
+/// Batchers, one for each workspace, so that none delays another.
 pub struct Gathers<T, A> {
     known: Mutex<HashMap<Tenant, Arc<Gather<T, A>>>>,
     most: usize,
     turns: usize,
 }
 
-/// Workspaces whose places are remembered. Beyond that all are made anew: who waits at an old one is worked there.
+/// Remembered batchers. Beyond that all are replaced: pieces waiting at an old one are run there.
 const REMEMBERED: usize = 10_000;
 
 impl<T, A> Gathers<T, A> {
@@ -134,7 +135,7 @@ impl<T, A> Gathers<T, A> {
         Self { known: Mutex::default(), most, turns }
     }
 
-    /// The place of a workspace.
+    /// The batcher of a workspace.
     pub fn of(&self, tenant: Tenant) -> Arc<Gather<T, A>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
@@ -144,23 +145,23 @@ impl<T, A> Gathers<T, A> {
     }
 }
 
-/// Pieces of a workspace that may be outstanding among those of others.
+/// Outstanding pieces of a workspace in the shared batches.
 const SHARE: usize = 8;
-/// For how long a workspace with more keeps to its own place: its clients are answered together, and ask again.
+/// How long a workspace with more keeps to its own batches: its clients are answered together, and send more.
 const BUSY: Duration = Duration::from_millis(100);
-/// For how long a workspace keeps to its own place after a piece of it could not be worked together with any other.
+/// How long a workspace keeps to its own batches after a piece of it could not share any other's.
 const APART: Duration = Duration::from_secs(1);
 
-/// What a workspace has outstanding.
+/// Outstanding pieces of a workspace.
 #[derive(Default)]
 struct Load {
     pieces: usize,
     busy_until: Option<Instant>,
 }
 
-/// Places for the work of all workspaces. The pieces of those that have few are worked together, so that a transaction is
-/// worth its turns however many workspaces there are. One that has many has a place of its own, and so has the work of
-/// everybody when it could not be done together: nobody waits long for another workspace.
+/// Batches across workspaces. Pieces of workspaces with few outstanding share a transaction, so its cost does not
+/// depend on the number of workspaces. A workspace with many has batches of its own, and so has everybody's work when
+/// it could not be shared: nobody waits long for another workspace.
 pub struct Pool<T, A> {
     common: Gather<T, Shared<A>>,
     own: Gathers<T, Shared<A>>,
@@ -181,7 +182,7 @@ impl Outstanding<'_> {
         }
     }
 
-    /// The workspace keeps to its own place for a while.
+    /// The workspace keeps to its own batches for a while.
     fn apart(&self) {
         self.load(|load| load.busy_until = Some(Instant::now() + APART));
     }
@@ -193,22 +194,23 @@ impl Drop for Outstanding<'_> {
     }
 }
 
-/// With whom pieces share a transaction.
+/// The scope of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Company {
-    /// With pieces of other workspaces, for which it must not wait long ([`store::Store::tx_hasty`]).
+    /// With pieces of other workspaces, for whose locks it must not wait long ([`store::Store::tx_hasty`]).
     Others,
-    /// With those of their own workspace.
+    /// With pieces of their own workspace.
     Own,
 }
 
 impl<T: Clone, A> Pool<T, A> {
-    /// Places where at most `most` pieces are worked together, and so many times at once for a workspace and for all others.
+    /// Batchers with at most `most` pieces in a batch, and this many concurrent batches for a workspace and for all
+    /// others.
     pub fn new(most: usize, turns: usize) -> Self {
         Self { common: Gather::new(most, turns), own: Gathers::new(most, turns), loads: Mutex::default() }
     }
 
-    /// Counts a piece, and says whether its workspace has few.
+    /// Counts a piece, and returns whether its workspace has few.
     fn enter(&self, tenant: Tenant) -> (Outstanding<'_>, bool) {
         let (mut loads, now) = (self.loads.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
         if loads.len() >= REMEMBERED {
@@ -223,8 +225,8 @@ impl<T: Clone, A> Pool<T, A> {
         (Outstanding { loads: &self.loads, tenant }, few)
     }
 
-    /// Waits until a piece of a workspace was worked, like [`Gather::ask`]. What `work` could not do for a piece together with
-    /// those of others (`None`) it is asked to do together with those of its own workspace.
+    /// Waits until a piece of a workspace was run, like [`Gather::ask`]. If `work` cannot run a piece together with
+    /// those of others (`None`), it runs it with those of its own workspace.
     pub async fn ask<F: Future<Output = Vec<Shared<A>>>>(
         &self,
         tenant: Tenant,
@@ -240,7 +242,7 @@ impl<T: Clone, A> Pool<T, A> {
         }
         let done = self.own.of(tenant).ask(piece, |pieces| work(pieces, Company::Own)).await.flatten();
         if done.is_none() {
-            // Perhaps it is to blame that others could not be worked together.
+            // It may be the cause that others could not share.
             outstanding.apart();
         }
         done
@@ -323,7 +325,7 @@ mod tests {
         [1, 2, 3].map(Tenant::from_bits)
     }
 
-    /// Asks for these pieces at once. `can` says what is done.
+    /// Sends these pieces at once. `can` says what succeeds.
     async fn asked(
         pool: &Arc<Pool<(Tenant, u32), u32>>,
         pieces: Vec<(Tenant, u32)>,
@@ -371,7 +373,7 @@ mod tests {
         assert!(
             worked.iter().any(|(pieces, company)| pieces.contains(&(one, 4)) && *company == Company::Others)
         );
-        // Its clients come again within a moment.
+        // Its clients send more within a moment.
         assert_eq!(asked(&pool, vec![(two, 5)], |_, _| true).await, [(vec![(two, 5)], Company::Own)]);
         tokio::time::advance(BUSY * 2).await;
         assert_eq!(asked(&pool, vec![(two, 6)], |_, _| true).await, [(vec![(two, 6)], Company::Others)]);

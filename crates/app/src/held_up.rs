@@ -1,5 +1,5 @@
-//! What waits because of its workspace (money, verification, a suspension, a feature that is off) is looked at as
-//! soon as the operator has changed that, and not only at its next check, which may be a quarter of an hour away.
+//! Dials that wait because of their workspace (money, verification, a suspension, a feature that is off) are checked as
+//! soon as the operator has changed that, and not only at their next check, which may be a quarter of an hour away.
 
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -11,7 +11,7 @@ use super::{App, topics};
 /// Nudges, and scheduled calls, that one transaction wakes.
 const BATCH: i64 = 500;
 
-/// Wakes what waits, after the change was committed. What a crash leaves is looked at by its next check.
+/// Wakes waiting dials, after the change was committed. If a crash interrupts it, their next check handles them.
 pub(crate) async fn wake(app: &App, tenant: Tenant) {
     loop {
         let now = app.clock.now();

@@ -1,8 +1,8 @@
 //! `Idempotency-Key`, one mechanism for every endpoint that has it (docs/contract/README.md#idempotency).
 //!
-//! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that
-//! transaction: a refusal or a crash takes the reservation along. A request with an effect outside
-//! ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
+//! A request whose whole effect is one transaction reserves its key, does its work and stores its answer in that
+//! transaction: a refusal or a crash rolls the reservation back. A request with an external effect ([`Once::reserve`] …
+//! [`Once::finish`]) holds the key under a lease.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ use store::{DbError, Tx};
 
 use super::{App, Failure};
 
-/// Keys dropped in one transaction.
+/// Keys deleted in one transaction.
 const BATCH: i64 = 500;
-/// How long a reservation outlives a crash of its holder.
+/// Lease of a reservation after a crash of its holder.
 const LEASE: i64 = 2 * MINUTE;
-/// Longest answer that is kept, bytes. Ceilings of requests keep answers far below.
+/// Longest answer that is stored, bytes. Ceilings of requests keep answers far below.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
-/// An answer that can be kept and given again.
+/// A stored answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// HTTP status.
@@ -38,15 +38,15 @@ pub struct Answer {
 #[derive(Debug, Clone)]
 pub struct Once(Option<Slot>);
 
-/// Whether this request has to run.
+/// The result of a reservation.
 pub enum Claim {
     /// It runs, and must finish or free its key.
     Mine,
-    /// The first answer, to be given again.
+    /// The first answer, to be returned again.
     Given(Answer),
 }
 
-/// Drops keys after their 24 hours; when the next are due, tomorrow at the latest.
+/// Deletes keys after their 24 hours; returns when the next expire, tomorrow at the latest.
 pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
     loop {
@@ -71,7 +71,7 @@ pub fn used<'a>(
     Ok(idempotency::used(tx, &slots)?.into_iter().collect())
 }
 
-/// Keeps the answers of requests that were done together, with keys of which none was used before. If one is used by now, the
+/// Stores the answers of batched requests, with keys of which none was used before. If one is used by now, the
 /// transaction runs again on a shared store.
 pub(crate) fn keep_new(
     tx: &mut Tx<'_>,
@@ -88,8 +88,8 @@ pub(crate) fn keep_new(
     take_new(tx, now, &kept.iter().map(done).collect::<Vec<_>>())
 }
 
-/// Takes keys of requests that were done together, of which none was used before. If one is used by now, the transaction
-/// runs again on a shared store.
+/// Reserves keys of batched requests, of which none was used before. If one is used by now, the transaction runs again
+/// on a shared store.
 pub fn take_new(tx: &mut Tx<'_>, now: Timestamp, taken: &[Taken]) -> Result<(), Failure> {
     Ok(idempotency::insert_taken(tx, now, taken)?)
 }
@@ -100,7 +100,7 @@ impl Once {
         Self(None)
     }
 
-    /// A key was sent; `fingerprint` tells one request from another.
+    /// A key was sent; `fingerprint` identifies the request.
     pub fn keyed(
         workspace: String,
         mode: Mode,
@@ -112,13 +112,13 @@ impl Once {
         Self(Some(Slot { workspace, mode, operation, key, fingerprint, former: None, holder }))
     }
 
-    /// Also knows the request by the fingerprint that the version before stored for it.
+    /// Also accepts the fingerprint that the previous version stored for the request.
     #[must_use]
     pub fn or_former(self, fingerprint: String) -> Self {
         Self(self.0.map(|slot| Slot { former: Some(fingerprint), ..slot }))
     }
 
-    /// Takes the key, in the caller's transaction.
+    /// Reserves the key, in the caller's transaction.
     pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Claim, Failure> {
         let Some(slot) = &self.0 else { return Ok(Claim::Mine) };
         match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
@@ -134,7 +134,7 @@ impl Once {
         self.0.as_ref().map(|slot| slot.key.as_str())
     }
 
-    /// The answer of a request, and where it is to be kept ([`keep_new`]).
+    /// The answer of a request, and its key ([`keep_new`]).
     pub(crate) fn answer(&self, status: u16, body: &Value) -> Result<(Answer, Option<Slot>), Failure> {
         let answer = Answer { status, body: body.to_string(), replayed: false };
         if self.0.is_some() && answer.body.len() > LONGEST_ANSWER {
@@ -146,7 +146,7 @@ impl Once {
         Ok((answer, self.0.clone()))
     }
 
-    /// The answer of a request that was done together with others, and its key as it is to be taken ([`take_new`]).
+    /// The answer of a batched request, and its key to be reserved ([`take_new`]).
     ///
     /// # Errors
     /// The answer is too long.
@@ -190,7 +190,7 @@ impl Once {
         Some(Taken { slot, done: false, until: now.plus(LEASE), answer: None, contact: None })
     }
 
-    /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.
+    /// Stores the answer, in the caller's transaction. `contact` is its person, for erasure.
     pub fn finish(
         &self,
         tx: &mut Tx<'_>,
@@ -205,8 +205,8 @@ impl Once {
         Ok(answer)
     }
 
-    /// Holds the key for its 24 hours, in the transaction after which the effect outside may happen: whatever
-    /// befalls this request, no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
+    /// Holds the key for its 24 hours, in the transaction before the external effect: whatever happens to this request,
+    /// no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
     pub fn hold(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         if let Some(slot) = &self.0 {
             idempotency::keep_held(tx, slot)?;
@@ -214,8 +214,8 @@ impl Once {
         Ok(())
     }
 
-    /// Holds the key as [`Once::hold`] does, with the answer that a repeat gets when nobody has stored another by `until`:
-    /// the process may die, or the transaction's own answer be lost.
+    /// Holds the key as [`Once::hold`] does, with the answer that a retry gets when no other was stored by `until`: the
+    /// process may die, or the transaction's own answer be lost.
     pub fn hold_until(
         &self,
         tx: &mut Tx<'_>,
@@ -242,7 +242,7 @@ impl Once {
         Ok(())
     }
 
-    /// Runs a request whose whole effect is one transaction, and keeps its answer.
+    /// Runs a request whose whole effect is one transaction, and stores its answer.
     pub async fn run(
         self,
         app: &App,

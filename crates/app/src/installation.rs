@@ -1,4 +1,4 @@
-//! Facts that an installation keeps for itself, sealed.
+//! Sealed values that an installation stores for itself.
 
 use serde_json::Value;
 use store::installation;

@@ -1,5 +1,4 @@
-//! What rooms above this one keep on this node for as long as it runs, by type: a room keeps one value of a type
-//! of its own.
+//! Per-node state of the rooms above this one, by type: a room stores one value of a type of its own.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

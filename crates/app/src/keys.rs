@@ -46,7 +46,7 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
     Ok(chosen.join(" "))
 }
 
-/// A new value of a key, and what of it is shown later.
+/// A new value of a key, and the part of it that is shown later.
 fn new_value(app: &App, mode: Mode) -> (String, String) {
     let start = format!("{}_{}_", app.config.key_prefix, mode.as_str());
     let secret = app.ids.random_text(SECRET_LENGTH);
@@ -54,7 +54,7 @@ fn new_value(app: &App, mode: Mode) -> (String, String) {
     (format!("{start}{secret}"), prefix)
 }
 
-/// Makes a key; the answer is the only place that ever shows its value.
+/// Creates a key; the answer is the only place that ever shows its value.
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
@@ -96,8 +96,8 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
         .await
 }
 
-/// Gives a key another value; the present one works for some hours more. What the key made goes on. The answer is
-/// the only place that ever shows the new value.
+/// Rotates a key; the current value works for some hours more. Work that was requested with the key goes on. The answer
+/// is the only place that ever shows the new value.
 ///
 /// # Errors
 /// 404; 409 `conflict` for a key that is revoked or has expired.
@@ -132,8 +132,8 @@ pub async fn rotate(
         .await
 }
 
-/// Revokes a key, at once on every node, and cancels what waits in its name; a repeat changes nothing more. The
-/// answer says how much that is.
+/// Revokes a key, at once on every node, and cancels its pending work; a repeat changes nothing more. The answer counts
+/// that work.
 pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();

@@ -1,5 +1,5 @@
-//! The use cases, one file a noun. A handler, the operator's command line and a job all come through here, so
-//! that they cannot drift. Transactions are opened here, and by the webhook engine for its deliveries.
+//! The use cases, one file a noun. Handlers, the operator's command line and jobs all call these, so that they cannot
+//! drift. Transactions are opened here, and by the webhook engine for its deliveries.
 
 pub mod access;
 pub mod account;
@@ -84,31 +84,31 @@ pub use failure::Failure;
 pub mod topics {
     use store::WakeSet;
 
-    /// A key, a workspace's settings or its endpoints changed: what this node remembers of them is void.
+    /// A key, a workspace's settings or its endpoints changed: this node's caches of them are invalid.
     pub const ACCESS: WakeSet = WakeSet(1);
-    /// A call was placed, or has to be looked at earlier than it was.
+    /// A call was placed, or its next check is earlier than before.
     pub const CALLS: WakeSet = WakeSet(1 << 3);
-    /// A scheduled call is due earlier than was known.
+    /// A scheduled call is due earlier than before.
     pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
-    /// A call has left something to be done after it.
+    /// A call has pending steps after its end.
     pub const AFTER_CALLS: WakeSet = WakeSet(1 << 9);
-    /// A nudge has to be looked at, a line got free, or a key was revoked.
+    /// A nudge must be checked, a line is free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
-    /// A call on a real line is to end.
+    /// A call on a real line has a hang-up request.
     pub const WISHES: WakeSet = WakeSet(1 << 10);
-    /// A call was answered: its hold has to grow earlier than was known.
+    /// A call was answered: its hold must grow earlier than before.
     pub const HOLDS: WakeSet = WakeSet(1 << 11);
-    /// A board owes an automation.
+    /// A board has a pending automation.
     pub const BOARDS: WakeSet = WakeSet(1 << 12);
-    /// A stream has to be polled, or its records handed to campaigns, earlier than was known.
+    /// A stream must be polled, or its records passed to campaigns, earlier than before.
     pub const STREAMS: WakeSet = WakeSet(1 << 13);
     /// An outcome is to be written back to a connected system.
     pub const PUSHES: WakeSet = WakeSet(1 << 14);
     /// E-mail is to be sent.
     pub const MAILS: WakeSet = WakeSet(1 << 15);
-    /// A calling list is not in force any more.
+    /// A calling list was replaced.
     pub const LISTS: WakeSet = WakeSet(1 << 16);
-    /// A base has text without vectors, or takes fewer documents than before.
+    /// A base has text without vectors, or accepts fewer documents than before.
     pub const KNOWLEDGE: WakeSet = WakeSet(1 << 17);
     /// A chat waits for its agent, or for its end.
     pub const CHATS: WakeSet = WakeSet(1 << 18);
@@ -116,44 +116,44 @@ pub mod topics {
     pub const CHANNEL_SENDS: WakeSet = WakeSet(1 << 19);
     /// The messaging channel has sent a notification.
     pub const CHANNEL_NOTIFICATIONS: WakeSet = WakeSet(1 << 20);
-    /// A campaign on the messaging channel has to be looked at.
+    /// A campaign on the messaging channel must be checked.
     pub const CHANNEL_CAMPAIGNS: WakeSet = WakeSet(1 << 21);
-    /// Nothing wakes it but a connection to the database that is back after it was lost.
+    /// Woken only when a lost connection to the database is back.
     pub const NODE: WakeSet = WakeSet(1 << 22);
-    /// The carrier of live calls has refused one, or takes them again.
+    /// The live carrier has refused a call, or accepts calls again.
     pub const CARRIER: WakeSet = WakeSet(1 << 23);
-    /// A node wants channels of a trunk, or has given some back.
+    /// A node needs channels of a trunk, or has released some.
     pub const TRUNKS: WakeSet = WakeSet(1 << 24);
 }
 
-/// What rooms above this one take part in; the binary fills it in.
+/// Hooks of the rooms above this one; the binary fills them in.
 #[derive(Clone, Copy)]
 pub struct Hooks {
-    /// What goes on from the facts of calls, in this order.
+    /// Observers of facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
-    /// What these will read, asked for beforehand when many facts are applied together.
+    /// Their prefetch hooks, called when many facts are applied together.
     pub foresees: &'static [call_env::Foreseer],
-    /// What keeps account of what calls cost.
+    /// Observers of charges.
     pub charges: &'static [call_env::ChargeHook],
-    /// What hears of people on calling lists who are given up without a call.
+    /// Observers of people on calling lists who are given up without a call.
     pub given_up: &'static [call_env::GivenUpHook],
-    /// What rooms above hold about a person, erased in this order.
+    /// Erasure in the rooms above, in this order.
     pub erasures: &'static [erasure::ErasureHook],
-    /// Where a person may stand after a conversation, for the language model.
+    /// Columns for the language model after a conversation.
     pub choices: &'static [after_call::ChoicesHook],
-    /// What goes on from an analysis, in this order.
+    /// Observers of analyses, in this order.
     pub analysed: &'static [after_call::AnalysedHook],
-    /// What carries the words of chats on the messaging channel.
+    /// Delivery of messages of chats on the messaging channel.
     pub chat_words: Option<chat_words::ChatWordsHook>,
-    /// What goes on from conversations on the messaging channel that are over, in this order.
+    /// Observers of ended conversations on the messaging channel, in this order.
     pub chat_ends: &'static [chat_ends::ChatEndHook],
-    /// What sends the messages of boards.
+    /// Messages of boards.
     pub board_messages: Option<board_messages::BoardMessageHook>,
-    /// What rooms above end when a workspace is suspended.
+    /// Suspension in the rooms above.
     pub suspensions: &'static [workspaces::SuspensionHook],
 }
 
-/// Everything a use case needs; shared by all requests and jobs of a node.
+/// Dependencies of use cases; shared by all requests and jobs of a node.
 pub struct App {
     /// Where data lives.
     pub store: Store,
@@ -164,48 +164,48 @@ pub struct App {
     pub config: Config,
     pub metrics: Arc<Metrics>,
     pub traces: Traces,
-    /// What this node remembers of keys.
+    /// This node's cache of keys.
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
-    /// What rooms above this one take part in.
+    /// Hooks of the rooms above this one.
     pub hooks: Hooks,
-    /// What those rooms keep on this node.
+    /// Per-node state of those rooms.
     pub kept: kept::Kept,
     pub carriers: calls::Carriers,
-    /// Whether the carrier of live calls is left alone for a while.
+    /// The circuit breaker of the live carrier.
     pub breaker: due_dials::Breaker,
-    /// Gives a burst of due dials precedence over facts of other calls.
+    /// Priority of a burst of due dials over facts of other calls.
     pub burst: calls::Burst,
     /// Telephone lines of this node.
     pub lines: Option<Arc<dyn lines::Lines>>,
     /// Speech and language models.
     pub speech: providers::chain::Set,
-    /// What reaches webhook tools.
+    /// The client of webhook tools.
     pub tools: Arc<tool_calls::Client>,
-    /// Who reads conversations, and where recordings are kept.
+    /// Analysis and object storage.
     pub ports: after_call::Ports,
-    /// Who reads files and pages of strangers.
+    /// Extraction of untrusted files and pages.
     pub reader: Arc<dyn domain::ports::DocumentReader>,
     /// Fetches pages for knowledge bases.
     pub pages: providers::GuardedClient,
     /// The mail server, if there is one.
     pub mailer: Option<Arc<providers::mail::Mailer>>,
-    /// Deliveries on their way.
+    /// Deliveries in progress.
     pub webhooks: Arc<::webhooks::Engine>,
-    /// How far this node has seen each chain of the decision log come.
+    /// Marks of the decision log.
     pub marks: Arc<log_marks::Marks>,
-    /// Checks and exports of the decision log that run.
+    /// Running checks and exports of the decision log.
     pub audits: Arc<audit::AuditSlots>,
-    /// Requests by workspace, on an embedded store.
+    /// Rate-limit windows, on an embedded store.
     pub rates: limits::rates::Windows,
-    /// What those who are connected have in work.
+    /// Resources in use by clients.
     pub shares: limits::shares::InWork,
     /// Calls that a request has just ended.
     pub hung_up: calls::HungUp,
-    /// Recordings of this node that are sent while they grow.
+    /// Recordings of this node that are uploaded while they grow.
     pub uploads: recording_uploads::Uploads,
-    /// What this node is there for now, and what it has seen of its database server.
+    /// Whether this node is in service, and the state of its database server.
     pub node: node::Node,
     /// Whether the store answers.
     pub readiness: readiness::Readiness,
@@ -213,17 +213,17 @@ pub struct App {
     pub documents: api_documents::Documents,
 }
 
-/// What a transaction closure needs beside the store: it may run again, so it is cheap to copy.
+/// Dependencies of a transaction closure besides the store: it may run again, so it is cheap to copy.
 #[derive(Clone)]
 pub struct Context {
-    /// The moment of the request.
+    /// The time of the request.
     pub now: Timestamp,
     pub ids: Arc<Ids>,
     /// Where events go after the commit.
     pub webhooks: Arc<::webhooks::Engine>,
     /// Keyed hashes and seals.
     pub keyring: Arc<Keyring>,
-    /// Who witnesses how the decision log grows.
+    /// The marks of the decision log.
     pub marks: Arc<log_marks::Marks>,
 }
 
@@ -244,7 +244,7 @@ impl App {
         }
     }
 
-    /// Whether calls over real carriers are refused, because the database may forget that they were placed.
+    /// Whether calls over real carriers are refused, because the database may lose them.
     pub fn carriers_rest(&self) -> bool {
         self.store.shared() && !self.config.telephony.may_dial_twice && !self.node.database().remembers()
     }
@@ -266,8 +266,7 @@ impl App {
         }
     }
 
-    /// Whether somebody with this token, or without one from this address, may see the figures of the
-    /// service.
+    /// Whether this token, or this address without one, gives access to the metrics.
     pub fn may_see_figures(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
         let figures = &self.config.figures;
         let same = |known: &str, token: &str| runtime::crypto::same(known.as_bytes(), token.as_bytes());
@@ -277,7 +276,7 @@ impl App {
             })
     }
 
-    /// The operator's bearer token opens `/operator/v1`.
+    /// The operator's bearer token gives access to `/operator/v1`.
     pub fn is_operator(&self, token: &str) -> bool {
         runtime::crypto::same(self.config.operator_token.as_bytes(), token.as_bytes())
     }

@@ -1,5 +1,5 @@
-//! What the use cases know of the telephone lines of this node. They place calls through
-//! [`domain::ports::Carrier`]; this is what is asked of the lines besides.
+//! The interface to the telephone lines of this node. Use cases place calls through [`domain::ports::Carrier`]; this is
+//! the rest.
 
 use std::net::SocketAddr;
 
@@ -7,9 +7,11 @@ use std::net::SocketAddr;
 pub struct TrunkHealth {
     /// Its name in the settings.
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers; none before that is known.
     pub healthy: Option<bool>,
-    /// Whether this node is registered there; none if no node is to be.
+    /// Whether this node is registered there; `None` if no node should be.
     pub registered: Option<bool>,
     /// Calls of this node over it.
     pub calls: u32,
@@ -21,12 +23,12 @@ pub struct TrunkHealth {
 pub trait Lines: Send + Sync {
     fn trunks(&self) -> Vec<TrunkHealth>;
 
-    /// Calls that this node holds, and dials that are on their way.
+    /// This node's live calls, and dials in flight.
     fn held(&self) -> usize;
 
-    /// Sends new calls elsewhere until told otherwise; those that are on go on.
+    /// Refuses new calls while drained; live calls go on.
     fn drain(&self, draining: bool);
 
-    /// Where trunks reach this node.
-    fn address(&self) -> SocketAddr;
+    /// The SIP address that trunks reach this node at; `None` without trunks.
+    fn address(&self) -> Option<SocketAddr>;
 }

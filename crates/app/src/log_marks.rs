@@ -1,7 +1,6 @@
-//! What this node has witnessed of the decision log: how far each chain has come. It is kept in memory as
-//! chains grow and in a file of the data folder a moment later ([`runtime::mark_file`]), so that an
-//! older state of the store, put back with its sealed heads, is noticed. A commit only leaves a note; the job
-//! `log_marks` does the rest.
+//! Marks of the decision log: the newest record of each chain that this node has seen. They are kept in memory as
+//! chains grow and in a file of the data folder a moment later ([`runtime::mark_file`]), so that a restored older state
+//! of the store, with its sealed heads, is detected. A commit only queues a mark; the job `log_marks` does the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,7 +18,7 @@ use runtime::mark_file::{Known, MarkFile};
 
 type Key = (Tenant, Strand);
 
-/// Chains that are looked at in one read, and heads of one page.
+/// Chains in one read, and heads of one page.
 const PAGE: usize = 200;
 
 /// Marks of this node.
@@ -31,16 +30,15 @@ pub struct Marks {
 
 #[derive(Default)]
 struct State {
-    /// What the file has.
+    /// The content of the file.
     kept: Known,
-    /// What was witnessed since.
+    /// Marks since then.
     fresh: HashMap<Key, Fresh>,
-    /// Chains of which the log has said already that they contradict their mark.
+    /// Chains whose contradiction was logged already.
     told: HashSet<Key>,
 }
 
-/// Heads that were witnessed since the file was written: the newest, and the one before it when it did not
-/// lie below the newest.
+/// Heads seen since the file was written: the newest, and the one before it when it was not older than the newest.
 #[derive(Clone, PartialEq, Eq)]
 struct Fresh {
     held: Option<Head>,
@@ -53,7 +51,7 @@ impl Fresh {
     }
 }
 
-/// What the store has of a chain, read in one snapshot.
+/// The state of a chain in the store, from one snapshot.
 struct Seen {
     accepted: Option<Acceptance>,
     last: u64,
@@ -98,12 +96,12 @@ impl Marks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The job to wake when there is something to keep.
+    /// The job to wake when there is something to store.
     pub fn connect(&self, job: Signal) {
         let _ = self.job.set(job);
     }
 
-    /// A record was committed, or its head was seen in the store.
+    /// A record was committed, or its head was read from the store.
     pub fn note(&self, tenant: Tenant, strand: Strand, head: Head) {
         let mut state = self.state();
         let was_empty = state.fresh.is_empty();
@@ -116,8 +114,7 @@ impl Marks {
                 if head.seq > known.newest.seq {
                     known.newest = head;
                 } else if head != known.newest && known.held.is_none() {
-                    // Two commits may be heard of in another order; it may also be that an older state was
-                    // put back. The store will tell.
+                    // Two commits may be reported in another order; or an older state was restored. The store decides.
                     known.held = Some(std::mem::replace(&mut known.newest, head));
                 }
             }
@@ -128,8 +125,7 @@ impl Marks {
         }
     }
 
-    /// What a chain must hold by all that this node has witnessed; an acceptance makes void what came before
-    /// it.
+    /// The records that a chain must have by all marks of this node; an acceptance invalidates earlier ones.
     pub fn witnessed(&self, tenant: Tenant, strand: Strand) -> Witnessed {
         let state = self.state();
         Witnessed {
@@ -138,8 +134,8 @@ impl Marks {
         }
     }
 
-    /// The operator has accepted an older state, from this record on. The mark moves there with what the
-    /// store says of it.
+    /// The operator has accepted an older state, from this record on. The mark moves there with the next read of the
+    /// store.
     pub fn accept(&self, tenant: Tenant, strand: Strand, head: Head) {
         let mut state = self.state();
         state.fresh.remove(&(tenant, strand));
@@ -148,13 +144,12 @@ impl Marks {
         self.note(tenant, strand, head);
     }
 
-    /// All marks that hold, for the file that leaves the machine.
+    /// All current marks, for the file of heads.
     pub fn all(&self) -> Vec<(Tenant, Strand, Mark)> {
         self.state().kept.iter().map(|((tenant, strand), mark)| (*tenant, *strand, mark.clone())).collect()
     }
 
-    /// Looks at every head in the store: what grew on other nodes is witnessed, and what is missing is
-    /// noticed.
+    /// Reads every head in the store: new records of other nodes are marked, and missing ones are detected.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -191,10 +186,10 @@ impl Marks {
         Ok(())
     }
 
-    /// Keeps what was witnessed: a mark moves on only when the chain still holds the record that it names.
+    /// Stores new marks: a mark moves on only while the chain still has its record.
     ///
     /// # Errors
-    /// Why nothing is kept for now; it is tried again.
+    /// Why nothing is stored for now; it is retried.
     pub async fn keep(&self, app: &App) -> Result<(), String> {
         let batch: Vec<(Key, Fresh)> =
             self.state().fresh.iter().map(|(key, fresh)| (*key, fresh.clone())).collect();
@@ -278,7 +273,7 @@ impl Marks {
         Ok(())
     }
 
-    /// Where a mark moves to; says in the log when the chain contradicts it.
+    /// The next position of a mark; logs when the chain contradicts it.
     fn judge(&self, key: Key, fresh: &Fresh, seen: &Seen) -> Option<Mark> {
         let mut state = self.state();
         let before = state.kept.get(&key).cloned();
@@ -290,8 +285,7 @@ impl Marks {
         for head in fresh.heads() {
             let next = Mark { head: head.clone(), generation: mark.generation };
             let refuted = seen.contradiction(&next);
-            // What was witnessed before an acceptance is void; what was witnessed and is gone without one is
-            // to be noticed.
+            // Marks before an acceptance are void; a missing marked record without one is to be detected.
             if broken.is_none() && next.head.seq > mark.head.seq && (refuted.is_none() || accepted.is_none())
             {
                 mark = next;
@@ -329,7 +323,7 @@ pub struct Witnessed {
 }
 
 impl Witnessed {
-    /// Every record that the chain must hold, given what the operator has accepted.
+    /// Every record that the chain must have, given the operator's acceptances.
     pub fn marks(&self, accepted: Option<&Acceptance>) -> Vec<Mark> {
         let generation = self.generation();
         let newer = accepted.filter(|accepted| accepted.generation > generation);
@@ -346,7 +340,7 @@ impl Witnessed {
         self.kept.as_ref().map_or(0, |mark| mark.generation)
     }
 
-    /// The newest record that was witnessed.
+    /// The newest marked record.
     pub fn newest(&self) -> u64 {
         self.marks(None).iter().map(|mark| mark.head.seq).max().unwrap_or(0)
     }

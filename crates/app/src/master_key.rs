@@ -1,11 +1,11 @@
-//! The master key and what it opens: the first start makes the roots of all other keys and stores them
-//! wrapped; later starts open them; a change of the key wraps them anew and seals anew what was sealed.
+//! The master key and the root keys: the first start makes the roots of all other keys and stores them wrapped; later
+//! starts unwrap them; a rotation wraps them again and reseals what was sealed.
 //!
-//! A change goes in three steps, and a crash between any two of them loses nothing. 1: the old key is copied
-//! beside itself, named by its id, and the new key is written beside both, durably. 2: one transaction seals
-//! everything anew, and from its commit on the new key is the one that opens the store. 3: the new key takes the
-//! place of the old one. A start finds out by the store's check which of the keys it needs, ends what was begun,
-//! and takes an old key back if the store is a copy from before the change.
+//! A rotation has three steps, and a crash between any two of them loses nothing. 1: the old key is copied beside
+//! itself, named by its id, and the new key is written beside both, durably. 2: one transaction reseals everything, and
+//! from its commit on the new key opens the store. 3: the new key replaces the old one. A start finds out by the
+//! store's check value which of the keys it needs, completes a rotation, and uses an old key again if the store is a
+//! copy from before it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +20,15 @@ use store::{DbError, Store, Tx};
 use runtime::crypto::{Keyring, MasterKey, Roots};
 use runtime::files;
 
-/// The master key's file in the data folder, and the one that takes its place.
+/// The master key's file in the data folder, and the one that replaces it.
 const FILE: &str = "master.key";
 const NEXT: &str = "master.key.next";
 
-/// Facts of the installation: which master key opens it, and the roots of the other keys.
+/// Values of the installation: which master key opens it, and the roots of the other keys.
 const CHECK: &str = "master_key_check";
 const ROOTS: &str = "data_keys";
 
-/// Rows that are sealed anew at a time.
+/// Rows resealed in one batch.
 const PAGE: i64 = 500;
 
 /// Where the master key comes from.
@@ -98,7 +98,7 @@ fn read(tx: &mut Tx<'_>, key: &MasterKey) -> Result<Option<Roots>, Locked> {
     }
 }
 
-/// Opens the keys of a store, or makes them for a new one.
+/// Opens the keys of a store, or creates them for a new one.
 async fn unlock(store: &Store, key: &MasterKey) -> Result<Keyring, Locked> {
     let ours = key.clone();
     if let Some(roots) = store.tx(move |tx| read(tx, &ours)).await? {
@@ -108,7 +108,7 @@ async fn unlock(store: &Store, key: &MasterKey) -> Result<Keyring, Locked> {
     let wrapped = key.wrap(&Roots::random().map_err(random)?).map_err(random)?;
     let key = key.clone();
     let roots = store.tx(move |tx| {
-        // Another node may be the first; what it made holds.
+        // Another node may be the first; its keys win.
         if installation::get_or_insert(tx, CHECK, &key.check())? == key.check() {
             installation::get_or_insert(tx, ROOTS, &wrapped)?;
         }
@@ -117,8 +117,7 @@ async fn unlock(store: &Store, key: &MasterKey) -> Result<Keyring, Locked> {
     roots.await?.map(|roots| Keyring::of(&roots)).ok_or(Locked::Roots)
 }
 
-/// Opens the keys of a store, or makes them for a new one. A change of the master key that was interrupted is
-/// brought to its end.
+/// Opens the keys of a store, or creates them for a new one. An interrupted rotation of the master key is completed.
 ///
 /// # Errors
 /// When the master key is not the store's, for people.
@@ -143,7 +142,7 @@ pub async fn open(store: &Store, source: &Source) -> Result<Keyring, String> {
             );
             return Ok(keyring);
         }
-        // It was interrupted before it took effect: the old key holds, the new one was never used.
+        // It was interrupted before it took effect: the old key is valid, the new one was never used.
         std::fs::remove_file(&next).map_err(|why| format!("{}: {why}", next.display()))?;
         tracing::warn!("a change of the master key was interrupted before it took effect; the old key holds");
     }
@@ -156,7 +155,7 @@ pub async fn open(store: &Store, source: &Source) -> Result<Keyring, String> {
     }
 }
 
-/// Where the key of a file is kept once another one has its place.
+/// The file of a replaced key.
 fn kept_file(file: &Path, key: &MasterKey) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", key.id()));
@@ -206,8 +205,7 @@ pub fn discard_kept(folder: &Path) -> Result<usize, String> {
     Ok(kept.len())
 }
 
-/// Takes a kept key back that opens the store: it is a copy from before a change of the key. The present key is
-/// kept instead.
+/// Uses a kept key again that opens the store: it is a copy from before a rotation. The current key is kept instead.
 async fn take_back(store: &Store, folder: &Path) -> Result<Option<Keyring>, String> {
     let current = folder.join(FILE);
     for (path, key) in kept_keys(folder)? {
@@ -234,29 +232,29 @@ async fn unlock_known(store: &Store, key: &MasterKey) -> Result<Option<Keyring>,
     }
 }
 
-/// What a change of the master key did.
+/// The result of a rotation of the master key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// Secrets that were sealed anew.
+    /// Resealed secrets.
     pub secrets: u64,
-    /// Heads of chains that were sealed anew.
+    /// Resealed heads of chains.
     pub heads: u64,
     /// The public key that signs exports and heads from now on.
     pub public_key: String,
 }
 
-/// A change of the master key, step by step.
+/// A rotation of the master key, step by step.
 pub struct Change {
     old: MasterKey,
     new: MasterKey,
     new_witness: bool,
-    /// Where the new key is written first, and where it belongs in the end.
+    /// The temporary file of the new key, and its final place.
     written: PathBuf,
     last: PathBuf,
 }
 
 impl Change {
-    /// Prepares a change. With the key in the settings, the new one goes into the file `new_key`.
+    /// Prepares a rotation. With the key in the settings, the new one goes into the file `new_key`.
     ///
     /// # Errors
     /// What is missing, for people.
@@ -278,7 +276,7 @@ impl Change {
         }
     }
 
-    /// Step 1: the old key is kept, and the new one is written down.
+    /// Step 1: the old key is kept, and the new one is written.
     ///
     /// # Errors
     /// When the disk refuses, or the file of the new key exists.
@@ -291,7 +289,7 @@ impl Change {
             .map_err(|why| format!("{}: {why}", self.written.display()))
     }
 
-    /// Step 2: everything is sealed anew, in one transaction.
+    /// Step 2: everything is resealed, in one transaction.
     ///
     /// # Errors
     /// What cannot be opened with the old key. Nothing is changed then.
@@ -325,7 +323,7 @@ impl Change {
         store.tx_long(work).await.map_err(|why| why.to_string())
     }
 
-    /// Step 3: the new key takes the place of the old one.
+    /// Step 3: the new key replaces the old one.
     ///
     /// # Errors
     /// When the disk refuses; the next start does it then.
@@ -368,8 +366,7 @@ fn seal_column(tx: &mut Tx<'_>, column: SealedColumn, from: &Keyring, to: &Keyri
     }
 }
 
-/// Seals the heads of the decision log anew. A seal that is wrong stays wrong: a change of the key is no
-/// amnesty.
+/// Reseals the heads of the decision log. An invalid seal stays invalid: a rotation is no amnesty.
 fn seal_heads(tx: &mut Tx<'_>, from: &Keyring, to: &Keyring) -> Result<u64, DbError> {
     let (mut after, mut count) = ((String::new(), String::new()), 0);
     loop {

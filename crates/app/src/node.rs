@@ -1,5 +1,5 @@
-//! This node among those that share a database: whether it takes new work, and what it has seen of the database
-//! server (docs/contract/operator.md#nodes).
+//! This node among those that share a database: whether it accepts new work, and the state of the database server
+//! (docs/contract/operator.md#nodes).
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,30 +16,30 @@ use tokio::sync::watch;
 use super::operator_log::{self, Trace};
 use super::{App, Failure};
 
-/// A look at the server that takes longer says nothing of its clock, milliseconds.
+/// A query of the server that takes longer says nothing about its clock, milliseconds.
 const PROMPT: i64 = SECOND;
 
-/// What a node is there for, and since when.
+/// The status of a node, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duty {
     pub status: NodeStatus,
     pub since: Timestamp,
 }
 
-/// What is known of the database server.
+/// The durability of the database server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Memory {
-    /// It was not asked yet.
+    /// Not checked yet.
     #[default]
     Unknown,
-    /// What it has acknowledged survives its loss, as far as that can be seen.
+    /// Acknowledged commits survive its loss, as far as can be seen.
     Remembers,
     /// It does not; why.
     Forgets(String),
 }
 
 impl Memory {
-    /// Judges what a server says of itself (docs/contract/operator.md#health).
+    /// Evaluates a server's own settings (docs/contract/operator.md#health).
     pub fn of(server: &Server) -> Self {
         let commit = server.synchronous_commit.as_str();
         if commit == "off" || commit == "local" {
@@ -58,7 +58,7 @@ impl Memory {
         Self::Remembers
     }
 
-    /// Whether it is known that what the server has acknowledged survives its loss.
+    /// Whether it is known that acknowledged commits survive the server's loss.
     pub fn remembers(&self) -> bool {
         *self == Self::Remembers
     }
@@ -69,12 +69,12 @@ impl Memory {
 pub struct Skew {
     /// Milliseconds; negative if it is behind.
     pub ahead: i64,
-    /// How far that may be off, milliseconds: half of the time that the look took.
+    /// Uncertainty of that, milliseconds: half of the round trip.
     pub unsure: i64,
 }
 
 impl Skew {
-    /// What a look tells that began and ended at these moments; none if it took too long.
+    /// The skew from a query that began and ended at these times; `None` if it took too long.
     pub fn of(server: Timestamp, began: Timestamp, ended: Timestamp) -> Option<Self> {
         let took = ended.0 - began.0;
         if !(0..=PROMPT).contains(&took) {
@@ -105,14 +105,14 @@ struct Seen {
     memory: Memory,
     skew: Option<Skew>,
     skewed: bool,
-    /// What is wrong with the weeks of tables.
+    /// Problems of weekly partitions.
     weeks: Vec<String>,
 }
 
 pub struct Node {
     name: Arc<str>,
     duty: watch::Sender<Duty>,
-    /// What looks for work when the node is in service again.
+    /// Jobs that poll when the node is in service again.
     back: Mutex<Vec<Signal>>,
     seen: Mutex<Seen>,
 }
@@ -128,12 +128,12 @@ impl Node {
         }
     }
 
-    /// What it is there for.
+    /// Its status.
     pub fn duty(&self) -> Duty {
         *self.duty.borrow()
     }
 
-    /// Whether it takes new calls and looks for dials that are due.
+    /// Whether it accepts new calls and polls for due dials.
     pub fn in_service(&self) -> bool {
         self.duty().status == NodeStatus::InService
     }
@@ -143,12 +143,12 @@ impl Node {
         Stopping(self.duty.subscribe())
     }
 
-    /// Wakes what looks for dials when the node is in service again.
+    /// Wakes the dialler when the node is in service again.
     pub fn wakes(&self, signal: Signal) {
         self.back.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    /// Changes what it is there for. A node that stops goes on stopping.
+    /// Changes its status. A node that stops goes on stopping.
     fn set(&self, status: NodeStatus, now: Timestamp) -> Duty {
         self.duty.send_if_modified(|duty| {
             let changes = duty.status != status && duty.status != NodeStatus::Stopping;
@@ -164,7 +164,7 @@ impl Node {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of the database.
+    /// The durability of the database.
     pub fn database(&self) -> Memory {
         self.seen().memory.clone()
     }
@@ -217,12 +217,12 @@ pub fn get(app: &App) -> NodeView {
     view(app)
 }
 
-/// `POST /operator/v1/node/drain`: from now on the node takes no new calls. What was decided before is dialled.
+/// `POST /operator/v1/node/drain`: from now on the node accepts no new calls. Earlier decisions are still dialled.
 ///
 /// # Errors
 /// Those of the store, when the operator log cannot be written; the node drains all the same.
 pub async fn drain(app: &App, trace: Trace) -> Result<NodeView, Failure> {
-    // Before anything is asked of the store: a node is drained also when its database is away.
+    // Before any query: a node is drained also when its database is away.
     change(app, NodeStatus::Draining);
     tracing::info!("the node is drained: it takes no new calls");
     log(app, trace).await?;
@@ -250,15 +250,15 @@ async fn log(app: &App, trace: Trace) -> Result<(), Failure> {
     Ok(app.store.tx(move |tx| operator_log::append(tx, &context, &trace, None, &name)).await?)
 }
 
-/// The first step of a stop: the node takes nothing new, and what waits for events ends.
+/// The first step of a stop: the node accepts nothing new, and requests that wait for events end.
 pub fn stop(app: &App) {
     change(app, NodeStatus::Stopping);
 }
 
-/// Looks at the database server, and tells the log of what has changed. Nothing on the embedded store.
+/// Checks the database server, and logs changes. Nothing on the embedded store.
 ///
 /// # Errors
-/// Those of the store; what was known before stays.
+/// Those of the store; the earlier state stays.
 pub async fn look(app: &App) -> Result<(), DbError> {
     if !app.store.shared() {
         return Ok(());
@@ -270,11 +270,11 @@ pub async fn look(app: &App) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Looks whether the weeks to come have their parts ([`store::weeks`]), and tells the log and `/readyz` of those that are
-/// missing. Whether all are there.
+/// Checks whether the coming weeks have their partitions ([`store::weeks`]), and reports missing ones in the log and
+/// `/readyz`. Returns whether all exist.
 ///
 /// # Errors
-/// Those of the store; what was known before stays.
+/// Those of the store; the earlier state stays.
 pub async fn look_at_weeks(app: &App) -> Result<bool, DbError> {
     let now = app.clock.now();
     let found = app.store.read(move |tx| store::weeks::warnings(tx, now)).await?;
@@ -319,7 +319,7 @@ fn take(app: &App, memory: Memory, skew: Option<Skew>) {
     (seen.skew, seen.skewed) = (Some(skew), skewed);
 }
 
-/// What the operator should look at, in words; empty when all is well.
+/// Warnings for the operator; empty when all is well.
 pub fn warnings(app: &App) -> Vec<String> {
     let (memory, skew) = (app.node.database(), app.node.skew());
     let mut found =
@@ -331,7 +331,7 @@ pub fn warnings(app: &App) -> Vec<String> {
     found
 }
 
-/// The same of what was just seen, for `dastak doctor`.
+/// The same from a fresh check, for `dastak doctor`.
 pub fn warnings_of(memory: &Memory, skew: Option<Skew>, may_dial_twice: bool, most: Duration) -> Vec<String> {
     let mut found = Vec::new();
     if let Memory::Forgets(why) = memory {

@@ -2,6 +2,7 @@
 
 use api::error_codes::{AGENT_NOT_INBOUND, NUMBER_AGENT_NOT_CALL, NUMBER_AGENT_NOT_PUBLISHED};
 use api::numbers::Number as NumberView;
+use config::Telephony;
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
 use domain::ids::{Agent, Id, Number};
@@ -9,6 +10,7 @@ use domain::phone::Phone;
 use domain::tenant::Tenant;
 use serde_json::json;
 use store::numbers::{self, NumberRow};
+use store::{DbError, Store};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, agents};
@@ -28,6 +30,7 @@ pub fn view(row: NumberRow) -> NumberView {
         voice_enabled: true,
         sms_enabled: false,
         inbound_agent_id: row.inbound_agent.map(|agent| agent.to_string()),
+        carrier: row.carrier,
     }
 }
 
@@ -54,9 +57,38 @@ fn read_owned(text: &str) -> Option<String> {
     (national.len() == 10 && series && plain).then(|| format!("+91{national}"))
 }
 
-/// Gives a workspace a number.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> Result<NumberView, Failure> {
+/// Whether the settings have a carrier of this name.
+fn check_carrier(app: &App, carrier: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = carrier else { return Ok(()) };
+    let known = app.config.telephony.carriers();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Err(Failure::field("carrier", format!("must be a carrier of telephony.sip.trunks; there are: {known}")))
+}
+
+/// Carriers that active numbers name and the settings do not have, each with how many numbers do: calls from these are
+/// refused. Empty where no real carrier is dialled.
+pub async fn unknown_carriers(store: &Store, telephony: &Telephony) -> Result<Vec<(String, i64)>, DbError> {
+    if telephony.carriers().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut named = store.read(numbers::carriers).await?;
+    named.retain(|(carrier, _)| !telephony.carriers().contains(&carrier.as_str()));
+    Ok(named)
+}
+
+/// Gives a workspace a number, whose calls go out on a carrier of the settings.
+pub async fn create(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    number: String,
+    carrier: Option<String>,
+) -> Result<NumberView, Failure> {
     let context = app.context();
+    check_carrier(app, carrier.as_deref())?;
     let Some(number) = read_owned(&number) else {
         return Err(Failure::field(
             "number",
@@ -67,11 +99,39 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> 
     app.of(tenant)
         .tx(move |tx| {
             access::workspace(tx)?;
-            if !numbers::insert(tx, id, &number, context.now)? {
+            if !numbers::insert(tx, id, &number, carrier.as_deref(), context.now)? {
                 return Err(Failure::conflict("this number is already owned; release it first"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
-            Ok(view(NumberRow { id, number: number.clone(), status: "active".into(), inbound_agent: None }))
+            let carrier = carrier.clone();
+            Ok(view(NumberRow {
+                id,
+                number: number.clone(),
+                status: "active".into(),
+                inbound_agent: None,
+                carrier,
+            }))
+        })
+        .await
+}
+
+/// Sets the carrier that calls from a number go out on; `None` for the first one of the settings. Calls that are placed
+/// already stay with theirs.
+pub async fn set_carrier(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Number>,
+    carrier: Option<String>,
+) -> Result<NumberView, Failure> {
+    let context = app.context();
+    check_carrier(app, carrier.as_deref())?;
+    app.of(tenant)
+        .tx(move |tx| {
+            let row = numbers::set_carrier(tx, id, carrier.as_deref())?
+                .ok_or_else(|| Failure::not_found("number"))?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(view(row))
         })
         .await
 }

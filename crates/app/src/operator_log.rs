@@ -9,7 +9,7 @@ use store::{DbError, Tx};
 use super::{App, Context, Failure};
 use runtime::ids::Ids;
 
-/// What an operator write says of itself.
+/// The origin of an operator's write.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub operation: &'static str,

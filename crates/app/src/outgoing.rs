@@ -1,5 +1,5 @@
-//! Bytes of kept objects on their way to clients: recordings, received files. They are read as the client takes them, and so
-//! many at once.
+//! Streaming kept objects to clients: recordings, received files. They are read with backpressure from the client, and
+//! a bounded number at once.
 
 use api::error_codes;
 use domain::ids::{Id, Kind};
@@ -9,11 +9,11 @@ use runtime::shares::{Share, Shares};
 
 use super::{App, Failure};
 
-/// Requests that read one object at once, and all objects of one kind and workspace.
+/// Concurrent requests for one object, and for all objects of one kind and workspace.
 pub const PER_OBJECT: usize = 8;
 const PER_WORKSPACE: usize = 32;
 
-/// How objects of a kind are called.
+/// Names of objects of a kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
     /// In a refusal because there is none.
@@ -38,7 +38,7 @@ pub struct Range {
     pub length: u64,
 }
 
-/// An object on its way to a client, and its places among all that are sent.
+/// An object that is being sent, and its permits.
 pub struct Sending<K: Kind> {
     next: Option<Vec<u8>>,
     rest: Box<dyn Pieces>,
@@ -53,7 +53,7 @@ impl<K: Kind> Outgoing<K> {
         Self { name, of_objects: Shares::default(), of_workspaces: Shares::default() }
     }
 
-    /// So many bytes of an object.
+    /// This range of an object.
     ///
     /// # Errors
     /// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object store does
@@ -81,7 +81,7 @@ impl<K: Kind> Outgoing<K> {
         };
         let opened = app.ports.objects.open(&range.key, range.first, range.length).await.map_err(away)?;
         let mut rest = opened.ok_or_else(|| Failure::not_found(one))?;
-        // The first bytes are read before the answer begins, so that it can still say that there are none.
+        // The first bytes are read before the response begins, so that it can still be an error.
         let next = rest.next().await.map_err(away)?;
         Ok(Sending { next, rest, id, _of_object: of_object, _of_workspace: of_workspace })
     }

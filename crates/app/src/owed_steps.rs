@@ -1,4 +1,4 @@
-//! The steps that a call owes after its end, as rows for the job `after_calls`.
+//! Pending steps of a call after its end, as rows for the job `after_calls`.
 
 use domain::call::after::AfterCallStep;
 use domain::ids::{Id, Recording};
@@ -36,8 +36,8 @@ pub(super) fn owe(
     Ok(())
 }
 
-/// The step that makes an object of a file on this node, or removes the file when its recording is not known
-/// any more.
+/// The step that uploads a file of this node as an object, or deletes the file when its recording does not exist any
+/// more.
 pub(super) fn owe_recording(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -55,8 +55,8 @@ pub(super) fn owe_recording(
     Ok(())
 }
 
-/// Whether the person of a call was erased, as its contact or by its number. Holds the contact, so that the
-/// answer stays true until the transaction ends.
+/// Whether the person of a call was erased, as its contact or by its number. Locks the contact, so that the answer
+/// stays true until the transaction ends.
 pub(super) fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
     if [&call.to_number, &call.from_number].into_iter().any(|number| number == ERASED) {
         return Ok(true);

@@ -1,6 +1,6 @@
-//! Published flows: what conversations run, what a call needs of one, and the flow of an agent that nobody
-//! edited as a flow. A graph is read outside of transactions: the store has one writer for all, and a large
-//! graph takes many times as long as the rest of the work.
+//! Published flows: the flow of conversations, what a call needs of it, and the flow of an agent that nobody edited as
+//! a flow. A graph is parsed outside of transactions: the store has one writer for all, and a large graph takes many
+//! times as long as the rest of the work.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -17,14 +17,14 @@ use store::agents::{self, AgentRow};
 
 use super::{App, Context, Failure, tools};
 
-/// Bytes of graphs whose flows are remembered, and of what is remembered of other graphs.
+/// Bytes of graphs whose flows are cached, and of cached data about other graphs.
 const FLOWS_REMEMBERED: usize = 32 << 20;
 const NEEDS_REMEMBERED: usize = 16 << 20;
 /// Bytes of graphs that are loaded for one batch of due calls.
 const FLOWS_OF_BATCH: i64 = 8 << 20;
 
-/// What a call needs of a published flow. It is worked out when the flow is published, so that placing a call
-/// does not read the graph.
+/// What a call needs of a published flow. It is computed when the flow is published, so that placing a call does not
+/// parse the graph.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// Names that a call must bring a value for, in order.
@@ -82,7 +82,7 @@ impl Needs {
     }
 }
 
-/// A cache by the id of a flow, bounded in bytes; the oldest entry goes first.
+/// A cache by the id of a flow, bounded in bytes; the oldest entry is dropped first.
 struct FlowCache<T> {
     known: HashMap<String, (Arc<T>, usize)>,
     order: VecDeque<String>,
@@ -115,8 +115,8 @@ impl<T> FlowCache<T> {
     }
 }
 
-/// What this process has worked out. A flow's graph never changes under its id, so an entry stays true,
-/// whichever transaction read it.
+/// The process's cache. A flow's graph never changes under its id, so an entry stays valid, whichever transaction read
+/// it.
 static FLOWS: LazyLock<Mutex<FlowCache<Flow>>> = LazyLock::new(|| FlowCache::new(FLOWS_REMEMBERED));
 static NEEDS: LazyLock<Mutex<FlowCache<Needs>>> = LazyLock::new(|| FlowCache::new(NEEDS_REMEMBERED));
 
@@ -130,8 +130,7 @@ pub(crate) fn stored_graph(tx: &mut TenantTx, id: &str) -> Result<String, Failur
     agents::graph(tx, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
 }
 
-/// The flow that conversations of this agent run. Code that holds the writer loads it beforehand
-/// ([`of_due`]).
+/// The flow of this agent's conversations. Code that holds the writer loads it beforehand ([`of_due`]).
 ///
 /// # Errors
 /// Internal only: what was published can be read.
@@ -196,8 +195,8 @@ pub fn flow_readiness(tx: &mut TenantTx, row: &AgentRow) -> Result<(), Failure> 
     Ok(())
 }
 
-/// How many of the due calls can be looked at together: the flows of their agents are loaded here, outside of
-/// the transaction, up to the bound of a batch.
+/// How many of the due calls can be checked in one batch: the flows of their agents are loaded here, outside of the
+/// transaction, up to the bound of a batch.
 pub async fn of_due(app: &App, now: Timestamp, most: i64) -> Result<i64, Failure> {
     let due = app.store.read(move |tx| agents::flows_of_due(tx, now, most)).await?;
     let (mut together, mut bytes) = (0, 0);

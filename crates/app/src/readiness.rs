@@ -1,4 +1,5 @@
-//! Whether the store can be read and written, asked at most once in a while, however many want to know.
+//! Readiness: whether the store can be read and written, checked at most once in a while, however many requests there
+//! are.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use store::{DbError, Store};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// How long an answer of the store holds. A bad one is asked for again sooner.
+/// How long a result is cached. A failure is checked again sooner.
 const READY_FOR: Duration = Duration::from_secs(2);
 const UNREADY_FOR: Duration = Duration::from_millis(500);
 /// Longest wait for the store before it counts as not answering.
@@ -23,7 +24,7 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// The store has failed a request: for a while it is not ready, whatever it answered a moment ago.
+    /// The store has failed a request: for a while it counts as not ready, whatever the last check was.
     pub fn store_failed(&self) {
         *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

@@ -1,12 +1,13 @@
-//! Recordings of calls: where one is kept, who may hear it, when it goes (`docs/recordings.md`).
+//! Recordings of calls: storage, signed links, retention (`docs/recordings.md`).
 //!
-//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a
-//! link of the object store's own: an erasure then takes effect at once, whatever stands in a link that was
-//! given out, and a player needs to reach nothing but the service.
+//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a presigned URL
+//! of the object store: an erasure then takes effect at once for existing links, and a player needs to reach nothing
+//! but the service.
 
 use std::path::{Path, PathBuf};
 
 use api::error_codes;
+use api::events::Event;
 use config::Config;
 use domain::call::RecordedFile;
 use domain::call::after::AfterCallStep;
@@ -24,19 +25,18 @@ use super::call_env::{Env, emit};
 use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
 use crate::outgoing::{Name, Range, Sending};
 
-/// Sound of a recording on its way to a client.
+/// A recording that is being sent to a client.
 pub type Sound = Sending<Recording>;
 
-/// How long a link works.
+/// Lifetime of a link.
 const LINK_LIVES: i64 = 5 * MINUTE;
-/// How long a call has been over before a file of it that was never reported is looked at: its node may still
-/// be closing it.
+/// How long a call has been over before an unreported file of it is handled: its node may still be closing it.
 const SPOOL_REST: i64 = 10 * MINUTE;
 /// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
 /// bits a second.
 const WAV_HEAD: u64 = 44;
 const WAV_MILLISECOND: u64 = 32;
-/// Recordings dropped in one transaction.
+/// Recordings deleted in one transaction.
 const BATCH: i64 = 200;
 
 /// The key of a recording's object.
@@ -49,8 +49,7 @@ pub fn key(row: &RecordingRow) -> String {
     key_of(row.id)
 }
 
-/// Writes down the file that a call left on this node. With `keep` it becomes a recording; without, the file
-/// only has to go.
+/// Stores the file of a call on this node. With `keep` it becomes a recording; without, the file is only deleted.
 pub(super) fn arrived(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -80,8 +79,8 @@ pub(super) fn arrived(
     owed_steps::owe_recording(tx, env, call, row.id, &file.path)
 }
 
-/// Notes that a recording is an object now, announces it, and proves in the decision log that it was made.
-/// `false` when it is gone.
+/// Records that a recording is an object now, sends its event, and adds it to the decision log. `false` when it is
+/// gone.
 pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Result<bool, Failure> {
     let (env, recording) = (app.call_env(), recording.clone());
     app.store
@@ -94,7 +93,7 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
             let call = calls::get_for_update(&mut tx.of(tenant), recording.call)?
                 .ok_or_else(|| Failure::internal("a recording without a call"))?;
             after_calls::set_recording(&mut tx.of(tenant), call.id, Some(id))?;
-            emit(tx, &env, &call, "recording.ready")?;
+            emit(tx, &env, &call, Event::RecordingReady)?;
             prove(tx, &env.context, &call, id)?;
             Ok::<_, Failure>(true)
         })
@@ -214,8 +213,7 @@ pub(super) fn erase(tx: &mut TenantTx, context: &Context, calls: &[Id<Call>]) ->
     Ok(rows.len() as u64)
 }
 
-/// Forgets a batch of recordings that were kept longer ago than `recordings.keep_days`. Returns whether there
-/// may be more.
+/// Deletes a batch of recordings older than `recordings.keep_days`. Returns whether there may be more.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let days = app.config.recording_days;
     if days == 0 {
@@ -234,14 +232,13 @@ pub async fn sweep(app: &App) -> Result<bool, Failure> {
         .await
 }
 
-/// Where calls of this node are recorded while they last, each in `<call id>.wav`.
+/// The folder of this node's live recordings, each in `<call id>.wav`.
 pub fn spool(config: &Config) -> PathBuf {
     config.data.join("spool")
 }
 
-/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without
-/// its report, left them behind. The file of a call that is over becomes its
-/// recording, or is removed. Returns whether any has to be looked at again.
+/// Handles the files on this node without a step: left by a crash, or by the end of a call without its report. The file
+/// of a call that is over becomes its recording, or is deleted. Returns whether any has to be checked again.
 ///
 /// # Errors
 /// Those of the store, and a folder that cannot be read.
@@ -287,18 +284,17 @@ pub(super) fn length(bytes: u64) -> i64 {
     i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0)
 }
 
-/// What becomes of a file that a call left on this node.
+/// The action for a file of a call on this node.
 pub(super) enum Adopted {
     /// It is too early to say.
     Waits,
-    /// A step sees to it.
+    /// A step handles it.
     Known,
     /// There is no such call.
     Nobodys,
 }
 
-/// Makes the recording of a call that has been over for `rest` milliseconds of a file that it left on this
-/// node, or removes the file.
+/// Makes a recording of the file of a call that has been over for `rest` milliseconds, or deletes the file.
 pub(super) async fn adopt(
     app: &App,
     id: Id<Call>,

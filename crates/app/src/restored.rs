@@ -1,4 +1,4 @@
-//! What changes in a store that was put back from a backup (docs/operating/README.md, Backup).
+//! Changes to a store that was restored from a backup (docs/operating/README.md, Backup).
 
 use std::fs::{self, File};
 use std::io;
@@ -14,14 +14,14 @@ use store::{DbError, Store};
 
 use crate::{operator_log, recordings};
 
-/// A recording that is not stored yet, and where its file lies now.
+/// A recording that is not stored yet, and the path of its file now.
 pub struct Waiting {
     step: StepRow,
     file: PathBuf,
 }
 
-/// Fills the spool of this data folder, durably: with what lies there, and with what was stored while the backup was
-/// made. The store is not changed.
+/// Fills the spool of this data folder, durably: with the restored files, and with recordings that were stored while
+/// the backup was made. The store is not changed.
 ///
 /// # Errors
 /// The store cannot be read, or a file cannot be copied; for people.
@@ -65,8 +65,8 @@ fn failed(file: &Path, why: &io::Error) -> String {
     format!("{}: {why}", file.display())
 }
 
-/// Says in one transaction where these recordings lie now, and in the operator's log that the store is an older one
-/// that was put back: `subject` says of when.
+/// Stores in one transaction the paths of these recordings, and a line in the operator log that the store was restored:
+/// `subject` names the backup's time.
 pub async fn settle(store: &Store, waiting: Vec<Waiting>, subject: String) -> Result<(), DbError> {
     let clock = Clock::real();
     let row = LogRow {

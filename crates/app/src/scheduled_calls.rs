@@ -1,6 +1,6 @@
-//! Calls at a set time (docs/contract/scheduled-calls.md): made, read and cancelled here, tried by
-//! [`try_due`] when their time comes, and told by the call's own facts what became of the dial. Every change
-//! of state goes through `domain::scheduled_call::step`.
+//! Calls at a set time (docs/contract/scheduled-calls.md): created, read and cancelled here, tried by [`try_due`] when
+//! they are due, and settled by the call's own facts. Every change of state goes through
+//! `domain::scheduled_call::step`.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use store::{DbError, TenantTx, Tx};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
-use super::due_dials::{Allowance, DialRound, DueDial, InFlight, Look};
+use super::due_dials::{Allowances, DialRound, DueDial, InFlight, Look};
 use super::due_rows::DueRow;
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Claim, Once};
@@ -58,7 +58,7 @@ fn refuse_time(error: ScheduleError) -> Failure {
     Failure::new(code, error.to_string()).with_meta(json!({"field": "scheduledAt"}))
 }
 
-/// What a placement asks of agent, variables, workspace and numbers; the rest is asked when the call is due.
+/// The checks of a placement for agent, variables, workspace and numbers; the rest is checked when the call is due.
 fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
     let asked = |refused: &Refused| *refused == Refused::FromNumberNotOwned || refused.refusal().is_some();
     prepared.refused().filter(asked)
@@ -96,8 +96,7 @@ pub async fn create(
             tx.wake(topics::SCHEDULED_CALLS);
             let made = ScheduledCallMade { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
-            // An erasure finds the kept answer by what it speaks about, as it finds that by number and
-            // reference.
+            // An erasure finds the stored answer by its person, as it finds that by number and reference.
             once.finish(tx, 201, &made, Some(&row.id.to_string()))
         })
         .await
@@ -221,7 +220,7 @@ pub async fn cancel(
         .await
 }
 
-/// Stores what `step` decided, and tells of a call that is cancelled.
+/// Stores the decision of `step`, and sends the event of a cancelled call.
 fn save(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -240,7 +239,7 @@ fn save(
     Ok(ScheduledCallRow { version: row.version + 1, ..row })
 }
 
-/// Writes `scheduled_call.cancelled`; of a person who is erased it says nothing.
+/// Writes `scheduled_call.cancelled`; for an erased person it has no personal data.
 fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) -> Result<(), Failure> {
     let (tenant, mode, agent) = (row.workspace, row.mode, row.agent.to_string());
     let mut shown = row.clone();
@@ -251,19 +250,13 @@ fn tell_cancelled(tx: &mut Tx<'_>, context: &Context, row: &ScheduledCallRow) ->
     } else {
         subject = Phone::normalize(&row.to_number).ok().map(|phone| context.keyring.hash_phone(&phone));
     }
-    let data = serde_json::to_value(view(shown)).map_err(|why| Failure::internal(why.to_string()))?;
-    let event = NewEvent {
-        kind: "scheduled_call.cancelled",
-        mode,
-        agent: Some(&agent),
-        contact: subject.as_deref(),
-        data,
-    };
+    let event = events::Event::ScheduledCallCancelled(view(shown));
+    let event = NewEvent { event, mode, agent: Some(&agent), contact: subject.as_deref() };
     events::emit(&mut tx.of(tenant), context, event)?;
     Ok(())
 }
 
-/// The timeline's line about a decision: what asked for it, and what was seen.
+/// The timeline's line about a decision: its trigger, and its checks.
 fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     let state = &row.state;
     let decision = match (state.status, state.dialling) {
@@ -304,16 +297,15 @@ impl DueRow for Due {
     }
 }
 
-/// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
-/// the way; `None` also when it is not due any more or another node has it. Lines pace it, not the calls a minute that
-/// the client may place.
+/// Tries a due scheduled call. Returns the call to be dialled after the commit, if nothing blocks it; `None` also when
+/// it is not due any more or another node has it. Lines pace it, not the client's limit of calls a minute.
 pub async fn try_due(app: &App, Due { tenant, id }: Due) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.of(tenant)
         .tx(move |tx| {
             let now = env.context.now;
             let Some(row) = scheduled_calls::take_due(tx, id, now)? else { return Ok(None) };
-            let mut round = DialRound::new(env.clone(), Allowance::All);
+            let mut round = DialRound::new(env.clone(), Allowances::default());
             round.look(tx, DueScheduledCall(row))?;
             Ok(round.finish().pop().map(Arc::unwrap_or_clone))
         })
@@ -326,7 +318,7 @@ struct DueScheduledCall(ScheduledCallRow);
 impl DueDial for DueScheduledCall {
     type Decision = Transition;
 
-    /// Each has three tries, a quarter of an hour apart: it asks the carrier itself.
+    /// Each has three tries, a quarter of an hour apart, and no breaker.
     const BREAKER: bool = false;
 
     fn tenant(&self) -> Tenant {
@@ -387,13 +379,13 @@ impl DueDial for DueScheduledCall {
         )?)
     }
 
-    /// It stays due; the job looks again.
+    /// It stays due; the job retries it.
     fn set_aside(self, _: &mut Tx<'_>, _: &mut DialRound, failure: Failure) -> Result<(), Failure> {
         Err(failure)
     }
 }
 
-/// A fact about the call of a scheduled call: the first one says what became of the dial.
+/// A fact about the call of a scheduled call: the first one is the outcome of the dial.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some(id) = call.scheduled_call else { return Ok(()) };
     let now = env.context.now;
@@ -435,9 +427,9 @@ fn end_of_key(tx: &mut TenantTx, context: &Context, key: Id<ApiKey>) -> Result<(
     Ok((cancelled, more))
 }
 
-/// A key was revoked: cancels its waiting calls, a bounded number in each transaction, and returns how many. One
-/// that is looked at before its turn here is stopped by the check of its key just before the dial, and so are those
-/// that a crash leaves behind.
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction, and returns how many. One that
+/// becomes due before its batch is stopped by the check of its key just before the dial, and so are those that a crash
+/// leaves.
 pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<i64, Failure> {
     let mut all = 0;
     loop {

@@ -38,8 +38,7 @@ fn plain(
     )
 }
 
-/// What was checked before a decision: a JSON list, written as it grows. What is written into it is no text
-/// of users.
+/// The checks of a decision: a JSON list, written as it grows. It contains no text of users.
 pub(super) struct Checks(String);
 
 impl Checks {
@@ -92,7 +91,7 @@ pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option
     }
 }
 
-/// What happened to a call once the carrier had it.
+/// The events of a call once the carrier had it.
 fn life(row: &CallRow) -> Vec<Value> {
     let progress = &row.progress;
     let mut entries = Vec::new();

@@ -1,15 +1,15 @@
-//! The trunks that several nodes share: who has how many of their channels, and who registers
+//! Trunks that several nodes share: the allocation of their channels, and who registers
 //! (docs/contract/telephony.md#nodes).
 
 pub use store::trunk_shares::{Ask, Given, LEASE, RegistrarAsk};
 
 use super::{App, Failure, topics};
 
-/// Settles what a process of this node has of trunks, in the order of the asks, and wakes other nodes where that is
-/// of use to them. `patient`: processes that have not been heard of for the lease are given up.
+/// Settles the channels of a process of this node, in the order of the requests, and wakes other nodes where they can
+/// use the result. `patient`: the channels of processes with an expired lease are released.
 ///
 /// # Errors
-/// Those of the store; nobody has been given anything that counts then.
+/// Those of the store; no allocation counts then.
 pub async fn settle(app: &App, holder: &str, asks: Vec<Ask>, patient: bool) -> Result<Vec<Given>, Failure> {
     let (holder, node) = (holder.to_owned(), app.ports.node.clone());
     app.store
@@ -23,10 +23,10 @@ pub async fn settle(app: &App, holder: &str, asks: Vec<Ask>, patient: bool) -> R
         .await
 }
 
-/// Gives back everything that a process has, because it ends.
+/// Releases everything that a process has, because it ends.
 ///
 /// # Errors
-/// Those of the store; the lease runs out then.
+/// Those of the store; the lease expires then.
 pub async fn release(app: &App, holder: &str) -> Result<(), Failure> {
     let (holder, node) = (holder.to_owned(), app.ports.node.clone());
     app.store

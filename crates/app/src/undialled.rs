@@ -1,7 +1,7 @@
-//! Calls that this node wrote down without hearing whether they were stored: the connection was lost with the commit. None of
-//! them is dialled, so whatever the store holds of them is taken back as soon as it can be looked at: nobody was called, and
-//! the request may be repeated. Without that, the mark of a placement would be found when its lease is over, by a node that
-//! cannot know whether somebody was dialled.
+//! Calls that this node stored without an acknowledgement: the connection was lost with the commit. None of them is
+//! dialled, so whatever the store has of them is deleted as soon as it answers: nobody was called, and the request may
+//! be retried. Without that, the mark of a placement would be found when its lease expires, by a node that cannot know
+//! whether somebody was dialled.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ids::{Call, Id};
 use store::calls::CallRow;
 
-/// Most calls that are remembered. Of more than these the oldest are forgotten first: they end as if this node had died.
+/// Most calls that are remembered. Of more than these the oldest are dropped first: they end as if this node had died.
 const MOST: usize = 1_000;
 
 /// The calls, by their ids, which are ordered by time.
@@ -35,12 +35,12 @@ impl Undialled {
         self.lock().values().cloned().collect()
     }
 
-    /// Forgets a call that is settled.
+    /// Drops a settled call.
     pub(crate) fn settled(&self, id: Id<Call>) {
         self.lock().remove(&id);
     }
 
-    /// Whether no call waits for a look.
+    /// Whether no call is pending.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }

@@ -1,6 +1,7 @@
 //! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low
 //! (docs/contract/wallet.md).
 
+use api::events::wallet::LowWallet;
 use api::wallet::{Wallet, WalletTransaction as Transaction};
 use domain::ids::WalletTransaction;
 use domain::tenant::{Mode, Tenant};
@@ -95,7 +96,7 @@ pub(crate) fn settle(
     let Some(mut state) = wallet::settle(tx, "call_charge", &settlement, context.now)? else {
         return Ok(());
     };
-    // Each charge is told of as if it had come by itself.
+    // Each charge has an event as if it had come by itself.
     let mut balance = settlement.charges.iter().fold(state.balance, |sum, (_, amount, _)| sum + amount);
     for (_, amount, _) in &settlement.charges {
         balance -= amount;
@@ -105,7 +106,7 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// The smallest balance of which nobody has to be warned.
+/// The smallest balance without a warning.
 pub(crate) fn floor(state: &WalletState) -> i64 {
     let (_, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     threshold.max(state.cost_per_minute).max(0)
@@ -123,23 +124,20 @@ fn warn_when_low(tx: &mut TenantTx, context: &Context, state: &WalletState) -> R
         return Ok(state.low_level);
     }
     wallet::set_low_level(tx, reached)?;
-    let data = json!({
-        "level": if reached == 1 { "low" } else { "exhausted" },
-        "balanceMinor": state.balance,
-        "thresholdMinor": threshold,
-        "currency": state.currency,
-        "costPerMinuteMinor": state.cost_per_minute,
-        "estimatedMinutesLeft": if state.cost_per_minute > 0 { Some(state.balance.max(0) / state.cost_per_minute) } else { None },
+    let minutes = (state.cost_per_minute > 0).then(|| state.balance.max(0) / state.cost_per_minute);
+    let event = events::Event::WalletLow(LowWallet {
+        level: if reached == 1 { "low" } else { "exhausted" }.to_owned(),
+        balance_minor: state.balance,
+        threshold_minor: threshold,
+        currency: state.currency.clone(),
+        cost_per_minute_minor: state.cost_per_minute,
+        estimated_minutes_left: minutes,
     });
-    events::emit(
-        tx,
-        context,
-        NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
-    )?;
+    events::emit(tx, context, NewEvent { event, mode: Mode::Live, agent: None, contact: None })?;
     Ok(reached)
 }
 
-/// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
+/// The operator's top-up or adjustment. An adjustment may not take what live calls hold.
 pub async fn create_entry(
     app: &App,
     trace: Trace,

@@ -2,6 +2,7 @@
 
 use ::webhooks::purpose;
 use api::error_codes;
+use api::events::webhooks::TestEvent;
 use api::webhooks::{
     CreatedWebhookEndpoint, MAX_ENDPOINTS, NewWebhookEndpoint, WebhookEndpoint as Endpoint,
     WebhookEndpointChange, WebhookStatus,
@@ -12,7 +13,7 @@ use serde_json::json;
 use store::deliveries;
 use store::webhooks::{self, EndpointRow};
 
-use super::events::{Audience, emit_sample, known};
+use super::events::{self, Audience, emit_sample, known};
 use super::{App, Failure, access};
 
 /// Random characters of a signing secret: 200 bits.
@@ -107,8 +108,7 @@ pub async fn create(
         .await
 }
 
-/// Changes what the body names. Disabling stops what is pending; what is pending otherwise goes to the new
-/// address.
+/// Updates the fields of the body. Disabling stops pending deliveries; otherwise they go to the new address.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -140,7 +140,7 @@ pub async fn update(
         .await
 }
 
-/// Deletes an endpoint. What is pending stops; its log is gone for clients and dropped with age.
+/// Deletes an endpoint. Pending deliveries stop; its log is hidden from clients and deleted with age.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<(), Failure> {
     let context = app.context();
     app.of(tenant)
@@ -186,11 +186,11 @@ pub async fn test(
             if !row.active {
                 return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
             }
-            let mut data = (kind.sample)();
-            if kind.name == "webhook.test" {
-                data["endpointId"] = json!(id);
-            }
-            let (event, _) = emit_sample(tx, &context, mode, kind, data, &Audience::Only(id))?;
+            let sample = match (kind.sample)() {
+                events::Event::WebhookTest(_) => events::Event::WebhookTest(TestEvent::of(Some(id))),
+                sample => sample,
+            };
+            let (event, _) = emit_sample(tx, &context, mode, sample, &Audience::Only(id))?;
             Ok((event, deliveries::id_of(event, id)))
         })
         .await

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use api::events::boards::MovedCard;
 use app::board_messages::{BoardMessage, Sent};
 use app::call_env::Env;
 use app::contact_view::saved_values;
 use app::do_not_call::{self, Source};
 use app::due_rows::DueRow;
-use app::events::{self, NewEvent};
+use app::events::{self, Event, NewEvent};
 use app::{App, Failure, access, nudges};
 use campaigns::list::{self, NewRow};
 use domain::board::{ActionState, Automation, read_automations, retry_in};
@@ -209,16 +210,11 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
             }
         }
         Automation::Event => {
-            let mut data = action.told.clone();
-            data["externalRef"] = json!(contact.external_ref);
-            let (agent, id) = (data["agentId"].as_str().map(str::to_owned), contact.id.to_string());
-            let event = NewEvent {
-                kind: "board.card_moved",
-                mode: Mode::Live,
-                agent: agent.as_deref(),
-                contact: Some(&id),
-                data,
-            };
+            let moved: MovedCard = serde_json::from_value(action.told.clone())
+                .map_err(|why| Failure::internal(format!("a move of a card: {why}")))?;
+            let (agent, id) = (moved.agent_id.map(|id| id.to_string()), contact.id.to_string());
+            let event = Event::CardMoved(MovedCard { external_ref: contact.external_ref.clone(), ..moved });
+            let event = NewEvent { event, mode: Mode::Live, agent: agent.as_deref(), contact: Some(&id) };
             events::emit(&mut tx.of(tenant), context, event)?;
             Ok(Outcome::Done)
         }

@@ -19,7 +19,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The owner of the board that a call belongs on: its campaign, or for an incoming call and for a nudge its agent.
+    /// The owner of the board of a call: its campaign, or for an incoming call and for a nudge its agent.
     pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
         match (call.campaign, call.agent) {
             (Some(campaign), _) => Some(Owner::Campaign(campaign)),

@@ -1,11 +1,11 @@
 //! Moves of cards. The automations of the new column are scheduled in the transaction of the move.
 
-use api::boards::told_column;
+use api::events::boards::{MovedCard, MovedColumn};
 use app::{Context, Failure, topics};
 use domain::board::{ActionState, Automation, MovedBy, keeps_to_depth, read_automations};
 use domain::ids::{BoardMove, Call, Id};
 use domain::time::{MINUTE, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Tx;
 use store::boards::{self, ActionRow, CardRow, ColumnRow, WholeBoard};
 
@@ -93,17 +93,23 @@ fn payload(
         Owner::Campaign(id) => (Some(id), None),
         Owner::Agent(id) => (None, Some(id)),
     };
-    Ok(json!({
-        "boardId": card.board,
-        "campaignId": campaign,
-        "agentId": agent,
-        "cardId": card.id,
-        "moveId": movement,
-        "contactId": card.contact,
-        "callId": reason.call,
-        "movedBy": reason.by.as_str(),
-        "from": from.map(|column| told_column(column.id, &column.key, column.kind)),
-        "to": told_column(to.id, &to.key, to.kind),
-        "movedAt": context.now,
-    }))
+    let moved = MovedCard {
+        board_id: card.board,
+        campaign_id: campaign,
+        agent_id: agent,
+        card_id: card.id,
+        move_id: movement,
+        contact_id: card.contact,
+        call_id: reason.call,
+        moved_by: reason.by.as_str().to_owned(),
+        from: from.map(moved_column),
+        to: moved_column(to),
+        moved_at: context.now,
+        external_ref: None,
+    };
+    serde_json::to_value(moved).map_err(|why| Failure::internal(why.to_string()))
+}
+
+fn moved_column(column: &ColumnRow) -> MovedColumn {
+    MovedColumn { id: column.id, key: column.key.clone(), r#type: column.kind }
 }

@@ -32,7 +32,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
         Stage::InProgress if fact == Fact::Answered && inbound => enter(tx, env, call, owner, contact),
         // Nobody was called, or nobody was there to be talked to.
         Stage::Ended if fact == Fact::NotPlaced || (inbound && call.progress.answered_at.is_none()) => Ok(()),
-        // A nudge brings onto the board whom it reached.
+        // A nudge adds the people whom it reached to the board.
         Stage::Ended if call.nudge.is_some() && !reached(call) => Ok(()),
         Stage::Ended => after_call(tx, env, call, owner, contact, Step::Ended),
         Stage::Ringing | Stage::InProgress | Stage::Blocked => Ok(()),
@@ -194,7 +194,7 @@ pub fn chat_over(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result
     let Some(mut card) = found else { return Ok(()) };
     let before = (card.column, card.reached);
     card.reached = true;
-    // Neither what a later one has sorted nor what a person did meanwhile is undone.
+    // Neither the sorting of a later one nor a person's change meanwhile is undone.
     if card.sorted_at.is_none_or(|at| at <= chat.created_at) {
         if chat.summary.is_some() {
             card.summary.clone_from(&chat.summary);
@@ -220,7 +220,7 @@ pub fn chat_over(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result
     Ok(boards::save_card(tx, &card, before)?)
 }
 
-/// What rules compare after a conversation (docs/contract/boards.md#rules).
+/// The values that rules compare after a conversation (docs/contract/boards.md#rules).
 fn values_of_chat(chat: &ChatRow, variables: &Map<String, Value>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(chat.outcome));
@@ -232,7 +232,7 @@ fn values_of_chat(chat: &ChatRow, variables: &Map<String, Value>) -> Map<String,
     values
 }
 
-/// The values of a conversation's variables, and what was found in it.
+/// The values of a conversation's variables, and the results of its analysis.
 fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, extracted: Option<&Value>) {
     for (name, value) in variables {
         values.insert(format!("variables.{name}"), value.clone());
@@ -244,7 +244,7 @@ fn with_words(values: &mut Map<String, Value>, variables: &Map<String, Value>, e
     }
 }
 
-/// How far a call has got.
+/// The progress of a call.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     /// It is over; its conversation may still be analysed.
@@ -295,12 +295,12 @@ fn after_call(
     if card.last_call_at.is_none_or(|at| at <= call.started_at) {
         (card.last_call, card.last_call_at) = (Some(call.id), Some(call.started_at));
     }
-    // What a later call has sorted is not undone by an earlier one whose analysis took longer.
+    // The sorting of a later call is not undone by an earlier one whose analysis took longer.
     if card.sorted_at.is_none_or(|at| at <= call.started_at) {
         if let Some(summary) = words.as_ref().and_then(|words| words.summary.clone()) {
             card.summary = Some(summary);
         }
-        // Neither is what a person did since the call began.
+        // Neither is a person's change since the call began.
         let by_hand = card.moved_at.is_some_and(|at| at >= call.started_at);
         if !by_hand && !waits(step, call, words.as_ref()) {
             place(tx, env, &board, &mut card, call, row.as_ref(), words.as_ref(), step)?;
@@ -416,7 +416,7 @@ fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
         .collect()
 }
 
-/// What rules compare (docs/contract/boards.md#rules).
+/// The values that rules compare (docs/contract/boards.md#rules).
 fn values(call: &CallRow, words: Option<&Found>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(call.outcome));

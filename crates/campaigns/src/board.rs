@@ -1,4 +1,4 @@
-//! What the board of a campaign says about its people (docs/contract/boards.md#funnel).
+//! The funnel and the columns of a campaign's people, from its board (docs/contract/boards.md#funnel).
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use domain::ids::{Campaign, Contact, Id};
 
 use store::{TenantTx, boards};
 
-/// The key of the column in which each of these people is.
+/// The key of the column of each of these people.
 pub(crate) fn columns(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -18,7 +18,7 @@ pub(crate) fn columns(
     Ok(places.into_iter().map(|place| (place.contact, place.key)).collect())
 }
 
-/// How far people came, and what counts as won.
+/// The funnel, and the count of wins.
 pub(crate) fn funnel(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,

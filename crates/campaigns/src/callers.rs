@@ -1,5 +1,5 @@
-//! The own numbers that a campaign calls from (docs/contract/campaigns.md#caller-ids): several in rotation, each
-//! with a cap of dials a day, and always the same one for the same person.
+//! The caller ids of a campaign (docs/contract/campaigns.md#caller-ids): several in rotation, each with a daily cap of
+//! dials, and always the same one for the same person.
 
 use domain::campaign::Schedule;
 use domain::ids::{Campaign, Id};
@@ -12,7 +12,7 @@ use store::{DbError, TenantTx, Tx};
 /// The number for one dial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// This one of the pool.
+    /// This number of the pool.
     Number(String),
     /// The number of this person, or every number of the pool, has reached its cap for today.
     Full,
@@ -25,9 +25,9 @@ pub(crate) enum Choice {
 struct Own {
     number: String,
     cap: i64,
-    /// Dials today, those of this round included.
+    /// Dials today, including those of this round.
     dials: i64,
-    /// Of these, what is not stored yet.
+    /// Of these, those not stored yet.
     new: i64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// The pool of a campaign as of now.
+    /// The current pool of a campaign.
     pub(crate) fn of(
         tx: &mut Tx<'_>,
         campaign: &CampaignRow,
@@ -67,7 +67,7 @@ impl Callers {
         Ok(Self { pool: true, numbers })
     }
 
-    /// Whether there is a pool of which the workspace owns nothing any more.
+    /// Whether there is a pool of which the workspace owns no number any more.
     pub(crate) fn none_owned(&self) -> bool {
         self.pool && self.numbers.is_empty()
     }

@@ -27,12 +27,12 @@ use super::{find, find_for_update, finish, retries, run};
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
 
-/// What of the counters of a list its campaign shows.
+/// The counters of a list that its campaign shows.
 pub(crate) fn totals(rows: &Tally) -> CallingList {
     CallingList { total: rows.total, valid: rows.total - rows.invalid, invalid: rows.invalid }
 }
 
-/// A campaign as clients see it, without what another room adds.
+/// A campaign in the form of the API, without fields of other rooms.
 pub fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
     let settings = row.settings;
     let caller_ids = settings
@@ -121,10 +121,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewCampaign) -> Result<Camp
         .await
 }
 
-/// A new campaign on any channel, checked and not stored. `settings` are those that it has before the body's.
+/// A new campaign on any channel, validated and not stored. `settings` are the defaults before the body's.
 ///
 /// # Errors
-/// 409 `campaign_limit`, and what is wrong with the body.
+/// 409 `campaign_limit`, and the errors of the body.
 pub fn draft(
     tx: &mut TenantTx,
     context: &Context,
@@ -164,8 +164,8 @@ pub fn draft(
     })
 }
 
-/// The channel of a new campaign, and the settings that only another channel has. Campaigns on the messaging channel are
-/// made by the room of that channel.
+/// The channel of a new campaign, and the settings that only another channel has. Campaigns on the messaging channel
+/// are created by the room of that channel.
 fn check_channel(body: &NewCampaign) -> Result<(), Failure> {
     match body.channel.as_str() {
         "voice" if body.chatapp.is_none() => Ok(()),
@@ -178,12 +178,12 @@ fn unexpected() -> Failure {
     Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
 }
 
-/// Whether a campaign sends messages; it calls otherwise.
+/// Whether a campaign is one of the messaging channel.
 pub fn sends_messages(row: &CampaignRow) -> bool {
     row.channel == "chatapp"
 }
 
-/// Refuses what only a campaign that calls has.
+/// Refuses operations of voice campaigns on others.
 ///
 /// # Errors
 /// 409 `chatapp_campaign`.
@@ -212,7 +212,7 @@ fn usable(tx: &mut TenantTx, text: &str, channel: &str) -> Result<Id<Agent>, Fai
     Ok(id)
 }
 
-/// `PUT /v1/campaigns/{id}`: changes what the body names of a campaign that calls.
+/// `PUT /v1/campaigns/{id}` of a voice campaign.
 pub async fn update(
     app: &App,
     tenant: Tenant,
@@ -234,7 +234,7 @@ pub async fn update(
                 retries::changed(tx, &env, &row)?;
             }
             if row.status == Status::Active {
-                // Its hours, its ceiling or its numbers may be others now.
+                // Its hours, its ceiling or its numbers may have changed.
                 look_again(tx, &context, &row)?;
             }
             told(tx, row)
@@ -242,10 +242,10 @@ pub async fn update(
         .await
 }
 
-/// Writes what a body names into a row that is held, whatever its channel; the caller saves it.
+/// Applies a body to a locked row of any channel; the caller saves it.
 ///
 /// # Errors
-/// What is wrong with the body.
+/// Errors of the body.
 pub fn change(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -275,7 +275,7 @@ pub fn change(
     Ok(())
 }
 
-/// Writes a row that is held.
+/// Saves a locked row.
 pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     if campaigns::save(tx, row)? {
         Ok(())
@@ -337,7 +337,7 @@ fn day_time(text: Option<&str>, field: &str, span: &str) -> Result<Option<DayTim
     .transpose()
 }
 
-/// Addresses without the spaces around them, each once.
+/// Trimmed addresses, each once.
 fn emails(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut addresses: Vec<String> = Vec::with_capacity(given.len());
     for (place, text) in given.iter().enumerate() {
@@ -434,7 +434,7 @@ fn can_talk(tx: &mut TenantTx, row: &CampaignRow) -> Result<(), Failure> {
     flow_readiness(tx, &agent)
 }
 
-/// `DELETE /v1/campaigns/{id}`: one that is not active. What it called stays.
+/// `DELETE /v1/campaigns/{id}`: one that is not active. Its calls are kept.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), Failure> {
     let now = app.clock.now();
     app.of(tenant)
@@ -451,7 +451,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), F
         .await
 }
 
-/// Has the list in force removed, in batches.
+/// Schedules the deletion of the current list, in batches.
 pub(crate) fn retire(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
     if row.list == 0 {
         return Ok(());

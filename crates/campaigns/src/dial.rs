@@ -1,14 +1,15 @@
-//! The turn of campaigns in the dialler's loop (`docs/dialler.md`): rows that are due become calls, through the
-//! same gates, wallet and lines as every other call.
+//! Campaigns in the dialler's loop (`docs/dialler.md`): due rows become calls, through the same gates, wallet and lines
+//! as every other call.
 //!
-//! One round serves several workspaces in turn, and the campaigns of each in turn, those that were served longest
-//! ago first. All of a round is one transaction; the dials follow its commit. It locks campaigns, then
-//! workspaces, then rows, then the progress of campaigns; facts of calls take the last three in the same order.
+//! One round serves several workspaces round-robin, and the campaigns of each round-robin, the longest waiting first. A
+//! round is one transaction; the dials follow its commit. It locks campaigns, then workspaces, then rows, then the
+//! progress of campaigns; facts of calls lock the last three in the same order.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
+use api::events::{self, calls::FailedCall};
 use app::calls::{self, Env, Order, Prepared, Refused, Source};
-use app::due_dials::{self, DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
+use app::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use app::{App, Failure};
 use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Due, Ending, Event, Retries, Row, Step, step};
@@ -19,7 +20,6 @@ use domain::ids::{ApiKey, Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, Timestamp};
-use serde_json::json;
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
 use store::campaigns::blocks::{self, Moves};
@@ -33,47 +33,47 @@ use crate::callers::{Callers, Choice};
 use crate::retries;
 use crate::run::{self, Stop};
 
-/// Rows that one round looks at.
+/// Rows in one round.
 pub const BATCH: i64 = 512;
-/// Campaigns that one round serves, and how many of them are of one workspace.
+/// Campaigns in one round, and how many of them are of one workspace.
 pub const CAMPAIGNS: i64 = 64;
 const OF_WORKSPACE: i64 = 8;
 
-/// How long a campaign rests that waits for a line, at the latest: a line that gets free wakes the dialler.
+/// Longest recheck interval of a campaign that waits for a line; a freed line wakes the dialler earlier.
 const LINES_RECHECK: i64 = 2 * MINUTE;
-/// The turn of one campaign in a round.
+/// The state of one campaign in a round.
 struct Turn {
     campaign: CampaignRow,
     progress: ProgressRow,
     schedule: Option<Schedule>,
-    /// Nothing of it is dialled at or after this moment.
+    /// Nothing of it is dialled at or after this time.
     until: Option<Timestamp>,
-    /// Its rows that are still to be looked at, held.
+    /// Its locked rows that are still to be checked.
     rows: VecDeque<Box<EntryRow>>,
     /// Whether more of its rows may be due.
     more_due: bool,
-    /// Rows that were tried are still to be held against changed retry settings.
+    /// Rows that were tried are still to be checked against changed retry settings.
     retuning: bool,
     /// Somebody of it is in a call, and is called when that is over.
     on_call: bool,
-    /// Why it dials no more in this round.
+    /// Why it stops dialling in this round.
     stop: Option<Stop>,
     /// Rows were held because the hours of the pack are over.
     window_closed: bool,
     callers: Option<Callers>,
-    /// Lines that nudges and scheduled calls of its workspace wait for; `None` while nudges are due that no round has
-    /// looked at.
+    /// Lines that nudges and scheduled calls of its workspace wait for; `None` while due nudges are left that no round
+    /// has checked.
     lines_wanted: Option<i64>,
     work: Work,
-    /// What was wrong with single rows.
+    /// Reasons of single rows.
     unfit: BTreeSet<String>,
     delta: Delta,
     held: HashMap<HeldReason, i64>,
-    /// The same of its blocks.
+    /// The changed counts of its blocks.
     moves: Moves,
 }
 
-/// What one round works with.
+/// The state of one round.
 struct CampaignRound {
     dials: DialRound,
     mails: bool,
@@ -81,20 +81,20 @@ struct CampaignRound {
     wanted: HashMap<Tenant, Option<i64>>,
 }
 
-/// One round. `lines` asks for campaigns that wait for a line, too. At most [`BATCH`] dials follow.
+/// One round. With `lines`, campaigns that wait for a line are checked, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), due_dials::allowance(app));
+    let (env, allowances) = (app.call_env(), app.breaker.allowances(app));
     let now = env.context.now;
-    // Most looks find nothing, and need no transaction for it.
+    // Most polls find nothing, and need no transaction.
     let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
     if found.is_empty() {
         return Ok(Round::default());
     }
     let mails = app.config.smtp.is_some();
-    // Alone: hundreds of dials are a transaction by themselves.
+    // A transaction of its own: it may have hundreds of dials.
     app.store
         .tx_alone(move |tx| {
-            let dials = DialRound::new(env.clone(), allowance);
+            let dials = DialRound::new(env.clone(), allowances.clone());
             CampaignRound { dials, mails, wanted: HashMap::new() }.run(tx, &found)
         })
         .await
@@ -139,12 +139,12 @@ impl CampaignRound {
         Ok(Round { dials: self.dials.finish(), more })
     }
 
-    /// The campaigns that this round may work with, in turn. They and their workspaces are held.
+    /// The campaigns of this round, in order. They and their workspaces are locked.
     fn turns(&mut self, tx: &mut Tx<'_>, found: &[(Tenant, Id<Campaign>)]) -> Result<Vec<Turn>, Failure> {
         let ids: Vec<Id<Campaign>> = found.iter().map(|(_, id)| *id).collect();
         let mut campaigns: HashMap<Id<Campaign>, CampaignRow> =
             due::lock_each(tx, &ids)?.into_iter().map(|row| (row.id, row)).collect();
-        // Another node may be at the dials of a workspace, and holds it for as long as that takes.
+        // Another node may be dialling for a workspace, and holds its lock for as long as that takes.
         let mut workspaces: Vec<Tenant> = campaigns.values().map(|row| row.workspace).collect();
         workspaces.sort_unstable();
         workspaces.dedup();
@@ -186,7 +186,7 @@ impl CampaignRound {
             .collect())
     }
 
-    /// Asks what concerns the campaign as a whole, and takes its share of rows.
+    /// Checks the campaign as a whole, and locks its share of rows.
     fn begin(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, share: i64) -> Result<(), Failure> {
         let (now, tenant) = (self.dials.now(), turn.campaign.workspace);
         if turn.progress.retune_after.is_some() {
@@ -224,7 +224,7 @@ impl CampaignRound {
         Ok(())
     }
 
-    /// What stops the campaign whatever its rows are.
+    /// What blocks the whole campaign.
     fn stopped(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<Option<Stop>, Failure> {
         let (now, campaign) = (self.dials.now(), &turn.campaign);
         if campaign.status != Status::Active {
@@ -259,7 +259,7 @@ impl CampaignRound {
     }
 }
 
-/// A row that is due, in the turn of its campaign.
+/// A due row of a campaign.
 struct DueRow<'a> {
     turn: &'a mut Turn,
     row: EntryRow,
@@ -290,7 +290,7 @@ impl DueDial for DueRow<'_> {
         let settings = &campaign.settings;
         let from_number = match &self.choice {
             Choice::Number(number) => Some(number.clone()),
-            // Of a full pool any number says whether the gates would let it be dialled.
+            // Of a full pool any number shows whether the gates allow the dial.
             Choice::Full => settings.caller_ids.first().map(|own| own.number.clone()),
             Choice::Any => settings.from_number.clone(),
         };
@@ -366,8 +366,10 @@ impl DueDial for DueRow<'_> {
                 turn.store(tx, row, next)?;
             }
             Some((call, Some(gate))) => {
-                let reason = json!({"blockReason": gate.as_str()});
-                calls::emit_with(tx, &round.env, call, "call.failed", reason)?;
+                calls::emit(tx, &round.env, call, |call| {
+                    let block_reason = Some(Some(gate.as_str().to_owned()));
+                    events::Event::CallFailed(FailedCall { call, block_reason })
+                })?;
                 row.contact = call.contact;
                 turn.work.attempted += 1;
                 turn.work.rejected += 1;
@@ -408,7 +410,7 @@ impl Turn {
         retries_of(&self.campaign)
     }
 
-    /// Looks at its next row. Returns whether there may be another.
+    /// Handles its next row. Returns whether there may be another.
     fn next(&mut self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<bool, Failure> {
         if self.stop.is_some() {
             return Ok(false);
@@ -423,7 +425,7 @@ impl Turn {
         round.look(tx, DueRow { turn: self, row, choice })
     }
 
-    /// Holds the rows of the round that wait: the calling hours are over for all of them.
+    /// Holds the waiting rows of the round: the calling hours are over for all of them.
     fn close(&mut self, tx: &mut Tx<'_>, round: &mut DialRound, facts: DueFacts) -> Result<(), Failure> {
         self.window_closed = true;
         let closed = DueFacts { unfit: None, block: Some(Gate::CallingWindow), ..facts };
@@ -447,14 +449,14 @@ impl Turn {
         Ok(())
     }
 
-    /// Lines that are free for it: nudges and scheduled calls of its workspace that wait for one go before, and it has a
-    /// ceiling of its own.
+    /// Lines that are free for it: nudges and scheduled calls of its workspace that wait for one have priority, and it
+    /// has a ceiling of its own.
     fn free_lines(&self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<i64, Failure> {
         let Some(wanted) = self.lines_wanted else { return Ok(0) };
         Ok((round.free_lines(&mut tx.of(self.campaign.workspace))? - wanted).min(self.free_calls()))
     }
 
-    /// Calls at once that its own ceiling still allows.
+    /// Calls that its own ceiling still allows.
     fn free_calls(&self) -> i64 {
         let under_way = self.progress.rows.in_progress + self.delta.rows.in_progress;
         self.campaign.settings.max_concurrent_calls.map_or(i64::MAX, |most| most - under_way)
@@ -467,12 +469,12 @@ impl Turn {
         tally
     }
 
-    /// Whether nobody on its list could still be reached, and nobody is added to it.
+    /// Whether nobody on its list can still be reached, and nobody is added to it.
     fn is_exhausted(&self) -> bool {
         self.campaign.streams <= 0 && row::is_exhausted(&self.tally())
     }
 
-    /// Holds the next rows that were tried against the retry settings as they are now.
+    /// Checks the next rows that were tried against the current retry settings.
     fn retune(&mut self, tx: &mut Tx<'_>, env: &Env) -> Result<(), Failure> {
         let mut counted = retries::Counted::default();
         let left = retries::piece(tx, env, &self.campaign, &self.progress, &mut counted)?;
@@ -497,7 +499,7 @@ impl Turn {
     }
 }
 
-/// How often a campaign repeats an attempt; one that is over repeats none.
+/// How often a campaign retries; one that is over never does.
 pub(crate) fn retries_of(campaign: &CampaignRow) -> Retries {
     if matches!(campaign.status, Status::Completed | Status::Archived) {
         return Retries::NONE;
@@ -506,7 +508,7 @@ pub(crate) fn retries_of(campaign: &CampaignRow) -> Retries {
     Retries { count: settings.retry_count, cooldown_minutes: settings.cooldown_minutes }
 }
 
-/// The row as the rules know it.
+/// The row in the form of the rules.
 pub(crate) fn rules(row: &EntryRow) -> Row {
     Row {
         standing: row.standing,
@@ -536,7 +538,7 @@ pub(crate) fn with(row: EntryRow, next: &Row) -> EntryRow {
     }
 }
 
-/// What a decision changes in the counts of held rows.
+/// The change of a decision to the counts of held rows.
 pub(crate) fn count_held(held: &mut HashMap<HeldReason, i64>, before: &Row, next: &Row) {
     for (reason, by) in [(before.held_reason, -1), (next.held_reason, 1)] {
         if let Some(reason) = reason {
@@ -545,7 +547,7 @@ pub(crate) fn count_held(held: &mut HashMap<HeldReason, i64>, before: &Row, next
     }
 }
 
-/// Stores what was counted of rows and calls.
+/// Stores the counters of rows and calls.
 pub(crate) fn store_counts(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -564,8 +566,8 @@ pub(crate) fn store_counts(
     Ok(blocks::count(tx, campaign, delta.list, moves)?)
 }
 
-/// Ends the turn of a campaign: its counters, its run, its end, and when it is looked at next. Returns whether
-/// another round may find something.
+/// Ends a campaign's part of a round: its counters, its run, its end, and its next check. Returns whether another round
+/// may find something.
 fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool, Failure> {
     let now = env.context.now;
     let (tenant, campaign) = (turn.campaign.workspace, turn.campaign.id);
@@ -595,10 +597,10 @@ fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool,
     let (again, waits) = (runs.again, turn.stop == Some(Stop::Lines));
     let next = match &turn.stop {
         None => due::NextLook::NextRow(latest),
-        // Those of its people who were tried are given up, first here and then in looks of their own.
+        // Its tried people are given up, first here and then in rounds of their own.
         Some(Stop::EndDate) => due::NextLook::At(runs.again.then_some(now)),
         Some(Stop::Inactive | Stop::ListComplete) => due::NextLook::At(None),
-        // The session ends in a look of its own.
+        // The session ends in a round of its own.
         Some(_) if again => at(now),
         Some(Stop::OutsideSchedule(opens)) => due::NextLook::At(*opens),
         Some(Stop::Lines) => at(now.plus(LINES_RECHECK)),
@@ -616,7 +618,7 @@ fn number(row: &EntryRow) -> Option<calls::Number> {
     Some((Phone::normalize(row.phone.as_deref()?).ok()?, row.phone_hash.clone()?))
 }
 
-/// What the row lacks, so that no call of it can ever be placed.
+/// What is missing or invalid in a row, so that it can never be called.
 fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
     match &prepared.check {
         Some(Refused::MissingVariables(names)) => {
@@ -634,7 +636,7 @@ fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
     }
 }
 
-/// What an obstacle means for the whole campaign ([`row::decide`]).
+/// The effect of an obstacle on the whole campaign ([`row::decide`]).
 fn stop_of(obstacle: Obstacle) -> Stop {
     let error = |text: &str| Stop::Error(text.to_owned());
     match obstacle {
@@ -653,7 +655,7 @@ fn stop_of(obstacle: Obstacle) -> Stop {
     }
 }
 
-/// When the caps of the pack let a number be dialled again: when enough of its dials are a day or a week old.
+/// When the caps of the pack allow a dial to the number again: when enough of its dials are a day or a week old.
 fn cap_ends(
     tx: &mut TenantTx,
     row: &EntryRow,

@@ -1,4 +1,4 @@
-//! What an erasure takes out of calling lists (docs/operating/erasure.md).
+//! Erasure of calling lists (docs/operating/erasure.md).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
 
-/// What changes in one list.
+/// The changes of one list.
 #[derive(Default)]
 struct Change {
     rows: Tally,
@@ -23,8 +23,8 @@ struct Change {
     held: BTreeMap<&'static str, (HeldReason, i64)>,
 }
 
-/// Where a row of an erased person is: it is never dialled again. What was is still counted; a call that goes on
-/// ends the row.
+/// The row of an erased person: it is never dialled again. Former results are still counted; a call in progress ends
+/// the row.
 fn standing(row: &EntryRow) -> Standing {
     match row.standing.state {
         RowState::Queued | RowState::Held | RowState::Invalid => Standing::fresh(false),
@@ -34,7 +34,7 @@ fn standing(row: &EntryRow) -> Standing {
     }
 }
 
-/// Erases the rows of a person in every list: in force, staged or old.
+/// Erases the rows of a person in every list: current, staged or old.
 pub fn erase(
     tx: &mut TenantTx,
     context: &Context,

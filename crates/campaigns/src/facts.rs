@@ -1,4 +1,4 @@
-//! What the facts of a call do to the row whose attempt it is, in the transaction of the fact.
+//! Applies the facts of a call to the row whose attempt it is, in the transaction of the fact.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,7 @@ use store::{TenantTx, Tx};
 
 use crate::dial::{count_held, retries_of, rules, store_counts, with};
 
-/// Called for every fact that was applied to a call, in its transaction. A row hears of the facts of its current
-/// call only.
+/// Called for every fact that was applied to a call, in its transaction. A row gets the facts of its current call only.
 pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some(campaign) = call.campaign else { return Ok(()) };
     let (tenant, now) = (call.workspace, env.context.now);
@@ -49,7 +48,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     let row = with(row, &decided.next);
     due::save_row(tx, &row, before.standing.state, &mut moves)?;
     if tx.shared() {
-        // Another fact of the call may follow in this transaction, and its board asks for the row.
+        // Another fact of the call may follow in this transaction, and its board reads the row.
         due::hold_row(tx, EntryRow { version: row.version + 1, ..row });
     }
     let rows = Tally::moved(before.standing, decided.next.standing);
@@ -67,9 +66,9 @@ fn retries_now(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Retries, Fai
     Ok(campaigns::get(tx, campaign)?.as_ref().map_or(Retries::NONE, retries_of))
 }
 
-/// What an event adds to the figures of the campaign, which are those of `GET /v1/analytics/calls`.
+/// The change of an event to the metrics of the campaign, which are those of `GET /v1/analytics/calls`.
 fn counted(call: &CallRow, event: Event, before: &Row) -> Calls {
-    // A machine answers, too.
+    // A machine counts as an answer, too.
     let answers = call.progress.answered_at.is_some() && before.dial_status != Some(Status::InProgress);
     let answered = i64::from(answers);
     match event {
@@ -83,7 +82,7 @@ fn counted(call: &CallRow, event: Event, before: &Row) -> Calls {
     }
 }
 
-/// Reads what [`call_fact`] will want.
+/// Prefetches what [`call_fact`] will read.
 pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let Some(campaign) = call.campaign else { return };
     let _ = due::row_of_call(&mut tx.of(call.workspace), call.id);

@@ -1,6 +1,6 @@
-//! A calling list that a request brings: its rows are stored as they come, beside the list in force, and take effect in
-//! one moment (docs/contract/campaigns.md#calling-list). Nothing holds the whole list in memory, and nobody waits for all
-//! of it.
+//! A calling list from a request: its rows are streamed into the store, beside the current list, and take effect
+//! atomically (docs/contract/campaigns.md#calling-list). The list is never in memory as a whole, and nobody waits for
+//! all of it.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use super::list::{
     Lacking, Needed, aside, check_needed, check_quiet, check_replaceable, needed, put_in_force, read_rows,
 };
 
-/// Rows that one transaction stores.
+/// Rows in one transaction.
 pub(crate) const PIECE: usize = 2_000;
 
 /// A list that is being filled.
@@ -29,13 +29,13 @@ pub struct Filling {
     list: i64,
     needed: Needed,
     seen: HashSet<E164>,
-    /// What its rows lack; once they lack something, no more of them are stored.
+    /// The missing variables of its rows; once there are some, no more rows are stored.
     lacking: Lacking,
     rows: usize,
 }
 
 impl Filling {
-    /// Begins a list beside the one in force.
+    /// Begins a list beside the current one.
     ///
     /// # Errors
     /// 404, and 409 for a campaign whose list cannot be replaced.
@@ -59,7 +59,7 @@ impl Filling {
         Ok(Self { tenant, campaign, list, needed, seen, lacking, rows: 0 })
     }
 
-    /// Adds the next rows, of which each is held against its ceilings.
+    /// Adds the next rows, each checked against its limits.
     ///
     /// # Errors
     /// 400 names the row, 409 when the list cannot be replaced any more.
@@ -100,10 +100,11 @@ impl Filling {
             .await
     }
 
-    /// Puts the list in force, in the place of the one before; how many rows it has.
+    /// Makes the list the current one; returns how many rows it has.
     ///
     /// # Errors
-    /// 400 `missing_required_variables`, 409 as at the beginning, and when the agent's flow was published anew meanwhile.
+    /// 400 `missing_required_variables`, 409 as at the beginning, and when the agent's flow was published again
+    /// meanwhile.
     pub async fn finish(&self, app: &App) -> Result<CallingList, Failure> {
         self.lacking.check()?;
         let (tenant, campaign, list, now) = (self.tenant, self.campaign, self.list, app.clock.now());
@@ -124,7 +125,7 @@ impl Filling {
             .await
     }
 
-    /// Gives the list up; its rows are removed soon. If even that fails, it is given up in an hour.
+    /// Abandons the list; its rows are deleted soon. If even that fails, it expires in an hour.
     pub async fn give_up(self, app: &App) {
         let Self { tenant, campaign, list, .. } = self;
         let given_up = app

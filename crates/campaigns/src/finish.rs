@@ -1,12 +1,12 @@
 //! The end of a campaign (docs/contract/campaigns.md#the-end).
 
+use api::events::campaigns::{FinishedCampaign, FinishedStats};
 use app::calls::Env;
-use app::events::{self, NewEvent};
+use app::events::{self, Event, NewEvent};
 use app::{Context, Failure};
 use domain::campaign::Status;
 use domain::ids::{CampaignRun, Id};
 use domain::tenant::Mode;
-use serde_json::{Map, Value, json};
 use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 
@@ -31,7 +31,7 @@ impl Reason {
     }
 }
 
-/// Completes an active campaign that the caller holds. Its event and its mails are owed once: from here on it is
+/// Completes an active campaign that the caller has locked. Its event and its mails are sent once: from here on it is
 /// not active any more.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
@@ -46,7 +46,7 @@ pub(crate) fn complete(
     campaign.updated_at = context.now;
     campaign::save(tx, campaign)?;
     campaign.version += 1;
-    tell(tx, context, campaign, reason.as_str(), Map::new())?;
+    tell(tx, context, campaign, reason.as_str(), None)?;
     let about = match reason {
         Reason::ListComplete => About::ListComplete,
         Reason::EndDate => About::EndDate,
@@ -54,31 +54,31 @@ pub(crate) fn complete(
     mail::owe(tx, context, mails, campaign, run, about)
 }
 
-/// Completes a campaign that its owner ends; the caller saves it.
+/// Completes a campaign on request; the caller saves it.
 pub(crate) fn on_request(tx: &mut Tx<'_>, env: &Env, campaign: &mut CampaignRow) -> Result<(), Failure> {
     let context = &env.context;
     campaign.completed_at = Some(context.now);
     progress::rest(&mut tx.of(campaign.workspace), campaign.id)?;
     retries::changed(tx, env, campaign)?;
-    tell(tx, context, campaign, "requested", Map::new())
+    tell(tx, context, campaign, "requested", None)
 }
 
 /// Completes a campaign of another channel, which the caller holds: it is saved, and its mails are owed. What its event
-/// tells besides is `more`; `None` as the reason: its owner ends it.
+/// tells besides are `stats`; `None` as the reason: its owner ends it.
 pub fn over(
     tx: &mut Tx<'_>,
     context: &Context,
     mails: bool,
     campaign: &mut CampaignRow,
     reason: Option<Reason>,
-    more: Map<String, Value>,
+    stats: FinishedStats,
 ) -> Result<(), Failure> {
     campaign.status = Status::Completed;
     campaign.completed_at = Some(context.now);
     campaign.updated_at = context.now;
     campaign::save(tx, campaign)?;
     campaign.version += 1;
-    tell(tx, context, campaign, reason.map_or("requested", Reason::as_str), more)?;
+    tell(tx, context, campaign, reason.map_or("requested", Reason::as_str), Some(stats))?;
     let about = match reason {
         Some(Reason::ListComplete) => About::ListComplete,
         Some(Reason::EndDate) => About::EndDate,
@@ -87,32 +87,25 @@ pub fn over(
     mail::owe(tx, context, mails, campaign, None, about)
 }
 
-/// Tells of the end of a campaign.
+/// Sends the event of the end of a campaign.
 fn tell(
     tx: &mut Tx<'_>,
     context: &Context,
     campaign: &CampaignRow,
     reason: &str,
-    more: Map<String, Value>,
+    stats: Option<FinishedStats>,
 ) -> Result<(), Failure> {
-    let mut data = json!({
-        "campaignId": campaign.id,
-        "name": campaign.name,
-        "agentId": campaign.agent,
-        "reason": reason,
-        "finishedAt": context.now,
+    let event = Event::CampaignFinished(FinishedCampaign {
+        campaign_id: campaign.id,
+        name: campaign.name.clone(),
+        agent_id: campaign.agent,
+        reason: reason.to_owned(),
+        finished_at: context.now,
+        channel: stats.as_ref().map(|_| Some("chatapp".to_owned())),
+        stats: stats.map(Some),
     });
-    if let Some(data) = data.as_object_mut() {
-        data.extend(more);
-    }
     let agent = campaign.agent.map(|agent| agent.to_string());
-    let event = NewEvent {
-        kind: "campaign.finished",
-        mode: Mode::Live,
-        agent: agent.as_deref(),
-        contact: None,
-        data,
-    };
+    let event = NewEvent { event, mode: Mode::Live, agent: agent.as_deref(), contact: None };
     events::emit(&mut tx.of(campaign.workspace), context, event)?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Calling lists that are too large for one request: the operator sends them piece by piece, and they take effect
-//! in one moment (docs/contract/campaigns.md#imports). What is staged is never dialled.
+//! Import of calling lists that are too large for one request: the operator uploads them in pieces, and they take
+//! effect atomically (docs/contract/campaigns.md#imports). A staged list is never dialled.
 
 use api::campaigns::{ListImport, ListImportPiece};
 use app::operator_log::{self, Trace};
@@ -21,7 +21,7 @@ use super::list::{
 };
 use super::{find, find_for_update};
 
-/// Most rows of a list that is imported.
+/// Most rows of an imported list.
 pub const MAX_IMPORT: i64 = 1_000_000;
 
 fn view(state: &ListState) -> ListImport {
@@ -40,7 +40,7 @@ fn staged(tx: &mut Tx<'_>, row: &CampaignRow, import: i64) -> Result<ListState, 
         .ok_or_else(|| Failure::not_found("import"))
 }
 
-/// Starts a list beside the one in force. Only one can be staged.
+/// Starts a list beside the current one. Only one can be staged.
 pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) -> Result<ListImport, Failure> {
     let context = app.context();
     app.of(tenant)
@@ -74,7 +74,7 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
         .await
 }
 
-/// Adds the next rows. A piece that was taken is refused the second time, so that a lost answer does no harm.
+/// Adds the next rows. A repeated piece is refused, so that a lost answer does no harm.
 pub async fn add(
     app: &App,
     tenant: Tenant,
@@ -149,7 +149,7 @@ fn check_place(state: &ListState, after: i64) -> Result<(), Failure> {
     Err(Failure::conflict(message).with_meta(json!({"rows": state.length, "valid": state.valid})))
 }
 
-/// What rows need, as long as the flow is the one that earlier rows were held against.
+/// The variables that rows need, as long as the flow is the one against which earlier rows were checked.
 fn same_flow(tx: &mut Tx<'_>, row: &CampaignRow, state: &ListState) -> Result<Needed, Failure> {
     let needed = needed(&mut tx.of(row.workspace), row)?;
     if needed.flow == state.flow {
@@ -158,7 +158,7 @@ fn same_flow(tx: &mut Tx<'_>, row: &CampaignRow, state: &ListState) -> Result<Ne
     Err(Failure::conflict("the agent's flow was published anew since the import began; start another import"))
 }
 
-/// Puts a staged list in force, in one moment.
+/// Makes a staged list the current one, atomically.
 pub async fn finish(
     app: &App,
     trace: Trace,
@@ -191,7 +191,7 @@ pub async fn finish(
         .await
 }
 
-/// Gives a staged list up; the one in force stays.
+/// Abandons a staged list; the current one stays.
 pub async fn cancel(
     app: &App,
     trace: Trace,

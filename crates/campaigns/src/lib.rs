@@ -1,5 +1,5 @@
-//! The use cases of campaigns (docs/contract/campaigns.md), above those of calls: a published agent calls the
-//! people of a list, within the hours of its settings.
+//! The use cases of campaigns (docs/contract/campaigns.md), above those of calls: a published agent calls the people of
+//! a list, within the hours of its settings.
 
 pub mod board;
 mod callers;
@@ -35,7 +35,7 @@ pub fn find(tx: &mut TenantTx, id: Id<Campaign>) -> Result<CampaignRow, Failure>
     store::campaigns::get(tx, id)?.ok_or_else(|| Failure::not_found("campaign"))
 }
 
-/// A campaign, held against other writers until the transaction ends.
+/// A campaign, locked until the transaction ends.
 ///
 /// # Errors
 /// There is none.

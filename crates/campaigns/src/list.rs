@@ -1,4 +1,4 @@
-//! Calling lists: replacing one in one moment, adding to it, reading it (docs/contract/campaigns.md#calling-list).
+//! Calling lists: replacing one atomically, adding to it, reading it (docs/contract/campaigns.md#calling-list).
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ use super::campaign::{retire, sends_messages};
 use super::filling::Filling;
 use super::{board, find, progress};
 
-/// A person to be put on a list.
+/// A person to add to a list.
 #[derive(Debug, Clone)]
 pub struct NewRow {
     /// The number, in any notation.
@@ -32,7 +32,7 @@ pub struct NewRow {
     pub name: Option<String>,
     /// Values of the conversation.
     pub variables: Map<String, Value>,
-    /// The stream that it comes from.
+    /// The stream of the record.
     pub stream: Option<Id<DataStream>>,
 }
 
@@ -42,15 +42,15 @@ impl From<NewCallingListRow> for NewRow {
     }
 }
 
-/// What became of the people that were to be put on a list.
+/// The result of adding people to a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// The row of each, in the order in which they came. `None`: the number is on the list already or is none
-    /// that can be dialled, or the campaign takes nothing more.
+    /// The row of each, in the order of the input. `None`: the number is on the list already or cannot be dialled, or
+    /// the campaign accepts nobody.
     pub rows: Vec<Option<Id<ListRow>>>,
 }
 
-/// Whether people can be put on its list: it is not over.
+/// Whether people can be added to its list: it is not over.
 fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     // The list of a campaign that sends messages is set by its owner alone.
     if sends_messages(row) {
@@ -62,7 +62,7 @@ fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
     }
 }
 
-/// A row as it enters a list: with a number of India, or of `anywhere`. `seen` are the numbers before it.
+/// A row for a list, validated: with a number of India, or of `anywhere`. `seen` are the numbers before it.
 pub(crate) fn fresh(
     context: &Context,
     row: NewRow,
@@ -100,7 +100,7 @@ pub(crate) fn fresh(
     })
 }
 
-/// What these rows add to the counters of their list.
+/// The change of these rows to the counters of their list.
 pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
     let mut tally = Tally::default();
     for row in rows {
@@ -109,9 +109,9 @@ pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
     tally
 }
 
-/// Puts people on the list of a campaign, behind those who are there, in the transaction of the caller: for
-/// streams and boards. A number is on a list once. A name that is too long is cut, and values beyond the
-/// ceilings are left out. There is a campaign for the caller to name, or it was deleted: then it takes nothing.
+/// Appends people to the list of a campaign, in the transaction of the caller: for streams and boards. A number is on a
+/// list once. A name that is too long is truncated, and values beyond the limits are dropped. The caller names an
+/// existing campaign, or a deleted one, which accepts nobody.
 pub fn add(
     tx: &mut TenantTx,
     context: &Context,
@@ -154,7 +154,7 @@ fn first_list(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<i64,
     Ok(list)
 }
 
-/// Those of `rows` whose numbers can be dialled and are not on the list, and their places in `rows`.
+/// Those of `rows` whose numbers can be dialled and are not on the list, and their indexes in `rows`.
 fn new_people(
     tx: &mut TenantTx,
     context: &Context,
@@ -178,7 +178,7 @@ fn new_people(
     Ok(made.into_iter().unzip())
 }
 
-/// Leaves out the last values of a row until it is within its ceilings.
+/// Drops the last values of a row until it is within its limits.
 fn within_ceilings(variables: &mut Map<String, Value>) {
     while check_variables(variables).is_err() {
         let Some(last) = variables.keys().next_back().cloned() else { return };
@@ -186,7 +186,7 @@ fn within_ceilings(variables: &mut Map<String, Value>) {
     }
 }
 
-/// What the agent of a campaign needs of every row, and the flow that says so.
+/// The variables that the agent of a campaign needs of every row, and the flow that requires them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Needed {
     pub flow: Option<String>,
@@ -207,7 +207,7 @@ pub(crate) fn needed(tx: &mut TenantTx, row: &CampaignRow) -> Result<Needed, Fai
     Ok(Needed { names: required_variables(tx, &agent)?, flow: Some(agent.published_flow), anywhere })
 }
 
-/// What rows lack of the variables that the agent needs.
+/// The variables that rows lack.
 #[derive(Debug, Default)]
 pub(crate) struct Lacking {
     names: Vec<String>,
@@ -216,12 +216,12 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// Whether a row lacks something.
+    /// Whether a row lacks a variable.
     pub(crate) fn any(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Refuses rows that lack something.
+    /// Refuses rows that lack a variable.
     ///
     /// # Errors
     /// 400 `missing_required_variables`, with all names and the first row.
@@ -243,8 +243,8 @@ impl Lacking {
     }
 }
 
-/// Rows of a request as they enter a list, behind `before` others whose numbers are `seen`: each is held against its
-/// ceilings, and it is noted what those that can be dialled lack. Returns their bytes of variables, too.
+/// Validates rows of a request for a list, behind `before` others whose numbers are `seen`: each is checked against its
+/// limits, and missing variables of those that can be dialled are collected. Returns their bytes of variables, too.
 ///
 /// # Errors
 /// 400 `invalid_variables` names the row.
@@ -279,7 +279,7 @@ pub(crate) fn read_rows(
     Ok((made, bytes))
 }
 
-/// Whether calls to people of the list in force are placed or go on. The campaign is held: nobody begins another one.
+/// Whether calls to people of the current list are placed or in progress. The campaign is locked: no new ones begin.
 ///
 /// # Errors
 /// 409 `conflict`.
@@ -325,7 +325,7 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
     Err(Failure::conflict("the agent's flow was published anew a moment ago; send the list again"))
 }
 
-/// Work that takes a processor for some time: not on a thread that serves others.
+/// CPU-bound work: not on a thread that serves others.
 ///
 /// # Errors
 /// Those of the work.
@@ -335,8 +335,8 @@ pub async fn aside<T: Send + 'static>(
     runtime::blocking::run(work).await.unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }
 
-/// Replaces the whole list of a campaign in one moment. The old one is removed later, in batches; nothing of it is
-/// dialled any more.
+/// Replaces the whole list of a campaign atomically. The old one is deleted later, in batches; nothing of it is dialled
+/// any more.
 ///
 /// # Errors
 /// Those of [`Filling`].
@@ -357,7 +357,7 @@ pub async fn replace(
     filled
 }
 
-/// Makes a list the one in force, in the place of the one before.
+/// Makes a list the current one.
 pub(crate) fn put_in_force(
     tx: &mut Tx<'_>,
     row: &CampaignRow,
@@ -376,13 +376,12 @@ pub(crate) fn put_in_force(
     Ok(())
 }
 
-/// Staged lists that have not grown for so long are given up.
+/// Time after which staged lists that do not grow are abandoned.
 pub(crate) const STALE: i64 = HOUR;
-/// Rows that one transaction removes.
+/// Rows deleted in one transaction.
 const SWEEP: i64 = 2_000;
 
-/// Removes rows of lists that are not in force any more, in batches. Returns when the next staged list is to be
-/// given up.
+/// Deletes rows of old lists, in batches. Returns when the next staged list expires.
 pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     let stale = app.clock.now().plus(-STALE);
     while app.store.tx_alone(move |tx| lists::sweep(tx, stale, SWEEP)).await? {}
@@ -390,19 +389,19 @@ pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     Ok(app.store.read(lists::oldest_staged).await?.map(|touched| touched.plus(STALE + 1)))
 }
 
-/// Which rows of a list a client wants to see.
+/// The filter of a list.
 #[derive(Debug, Clone)]
 pub struct Query {
     /// `all`, a state, or `dnc`.
     pub state: String,
-    /// What the name or the number contains.
+    /// Part of the name or the number.
     pub q: Option<String>,
     pub limit: i64,
-    /// How many come before them.
+    /// The offset.
     pub offset: i64,
 }
 
-/// What a client searches for; none if nothing is left of the text.
+/// The search of a client; `None` if nothing is left of the text.
 fn wanted_search(app: &App, text: &str) -> Option<Search> {
     let wanted = search_for(text);
     if wanted.is_empty() {
@@ -480,7 +479,7 @@ pub async fn read(
         .await
 }
 
-/// Rows as clients see them: who must not be called, and where people are on the board, is looked up now.
+/// Rows in the form of the API: do-not-call status and board columns are looked up now.
 fn views(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,

@@ -1,5 +1,5 @@
-//! E-mail notifications of campaigns (docs/contract/campaigns.md#notifications). They are written down in the
-//! transaction in which their reason happened; a job sends them.
+//! E-mail notifications of campaigns (docs/contract/campaigns.md#notifications). They are queued in the transaction of
+//! their reason; a job sends them.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use store::Tx;
 use store::campaigns::mails::{self, MailRow};
 use store::campaigns::{CampaignRow, runs};
 
-/// Mails of one workspace in 24 hours. More are not sent: the addresses are the client's choice, and the sender is
-/// the operator.
+/// Mails of one workspace in 24 hours. More are not sent: the addresses are the client's choice, and the sender is the
+/// operator.
 pub const PER_DAY: i64 = 200;
 
-/// For how long a mail that is being sent is left alone.
+/// Lease of a mail that is being sent.
 const LEASE: i64 = 5 * MINUTE;
-/// Mails that are taken, and sent one after the other, in one go.
+/// Mails in one batch, sent one after the other.
 const BATCH: i64 = 8;
-/// Time between a try and the next; after the last one the mail is given up.
+/// Retry delays; after the last one the mail is given up.
 const AGAIN_AFTER: [i64; 6] = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 12 * HOUR];
-/// For how long mails are kept that are sent or given up.
+/// Retention of mails that were sent or given up.
 const KEEP: i64 = 7 * DAY;
 
-/// What a mail is about.
+/// The subject of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Nobody on the list could still be reached.
+    /// Nobody on the list can still be reached.
     ListComplete,
     /// The end date has come.
     EndDate,
@@ -59,7 +59,7 @@ impl About {
     }
 }
 
-/// Writes down a mail to each address of the campaign. What cannot be sent is said in the run.
+/// Queues a mail to each address of the campaign. If it cannot be sent, the run has the error.
 pub(crate) fn owe(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -109,13 +109,13 @@ pub(crate) fn owe(
     Ok(())
 }
 
-/// A name as it stands in a line of a mail: with line breaks it would write lines, and headers, of its own.
+/// A name in a line of a mail: line breaks would inject lines and headers.
 fn one_line(name: &str) -> String {
     let is_break = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
     name.chars().map(|letter| if is_break(letter) { ' ' } else { letter }).collect()
 }
 
-/// Sends a few of the mails that are due. Returns whether there may be more.
+/// Sends a batch of due mails. Returns whether there may be more.
 pub async fn send_due(app: &Arc<App>, mailer: &Mailer) -> Result<bool, Failure> {
     let now = app.clock.now();
     let taken = app
@@ -135,7 +135,7 @@ pub async fn send_due(app: &Arc<App>, mailer: &Mailer) -> Result<bool, Failure> 
     Ok(count >= BATCH)
 }
 
-/// Stores what became of a try.
+/// Stores the outcome of a try.
 async fn settle(app: &Arc<App>, row: MailRow, sent: Result<(), MailError>) -> Result<(), Failure> {
     let now = app.clock.now();
     app.store

@@ -1,5 +1,5 @@
-//! Who would be called, who would not and by which gate, when it would be done, and what it would cost
-//! (docs/contract/campaigns.md#preflight). Nothing is stored.
+//! Preflight, a dry run: who would be called, who would not and by which gate, when it would be done, and what it would
+//! cost (docs/contract/campaigns.md#preflight). Nothing is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,16 +31,16 @@ use store::{TenantTx, Tx};
 
 use super::{find, progress};
 
-/// Rows that are looked at, at most.
+/// Most rows that are checked.
 const MOST: i64 = 100_000;
-/// People who are looked up together.
+/// People in one batch.
 const TOGETHER: usize = 500;
 /// Examples of each reason.
 const EXAMPLES: usize = 5;
-/// Days whose calls say what calls are like.
+/// Days of calls that the estimates are based on.
 const HABIT_DAYS: i64 = 30;
 
-/// What is found out, piece by piece.
+/// The report, while it is built.
 #[derive(Default)]
 struct Report {
     problems: Vec<Problem>,
@@ -69,7 +69,7 @@ impl Report {
         }
     }
 
-    /// A person who would be called, unless a gate or something that is missing stands in the way.
+    /// A person who would be called, unless a gate or a missing value blocks it.
     fn person(&mut self, said: &Judgement, waits_for_cap: bool, misses: bool, who: impl FnOnce() -> String) {
         self.examined += 1;
         let refused = |gate: &Gate| said.verdict(*gate) == Verdict::Refuse;
@@ -94,15 +94,15 @@ impl Report {
     }
 }
 
-/// What was found out about the people, and what the rest of the report is reckoned from.
+/// The results for the people, and the input of the estimates.
 struct Seen {
     report: Report,
     total: i64,
     workspace: WorkspaceRow,
     pack: Option<Pack>,
-    /// Attempts at each person, at most.
+    /// Most attempts for each person.
     attempts: i64,
-    /// The campaign's own ceiling of calls at once.
+    /// The campaign's own ceiling of concurrent calls.
     lines: Option<i64>,
     schedule: Option<Schedule>,
     end_at: Option<Timestamp>,
@@ -177,7 +177,7 @@ fn of_status(report: &mut Report, row: &CampaignRow, now: Timestamp) {
     }
 }
 
-/// What a workspace needs for any call.
+/// Problems of the workspace.
 fn of_workspace(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -208,7 +208,7 @@ fn of_workspace(
     Ok(())
 }
 
-/// What is wrong with the agent, the pack that it names, and the variables that its flow requires.
+/// Problems of the agent and its pack, and the variables that its flow requires.
 fn of_agent(
     tx: &mut TenantTx,
     report: &mut Report,
@@ -225,7 +225,7 @@ fn of_agent(
     Ok((Some(pack(tx, agent)?), required_variables(tx, agent)?))
 }
 
-/// A calling list, as far as its people are looked at.
+/// A calling list, up to the limit of rows.
 struct List<'a> {
     campaign: &'a CampaignRow,
     list: i64,
@@ -247,7 +247,7 @@ fn people_of_list(
             let rows = lists::to_call(tx, list.campaign.id, list.list, state, position, limit)?;
             let Some(last) = rows.last() else { break };
             position = last.position;
-            // A number that is not one any more is not to be called either: it was read when the row came.
+            // A number that is not valid any more is not called either: it was parsed when the row came.
             let people: Vec<_> = rows
                 .iter()
                 .filter_map(|row| {
@@ -300,7 +300,7 @@ fn look_at_nudges(
         let met = meet_all(tx, env, pack, (tenant, mode), Purpose::Nudge, &phones)?;
         for ((place, _), met) in people.iter().zip(met) {
             let there = |name: &String| has_value(met.saved.as_ref().and_then(|saved| saved.get(name)));
-            // Values come with each nudge; those that no nudge brings have to be saved.
+            // Values come with each nudge; those that no nudge has must be saved on the contact.
             let misses = required.iter().any(|name| !there(name));
             if misses {
                 report.note("needs_variables", || place.to_string());
@@ -329,7 +329,7 @@ fn look_at_nudges(
     })
 }
 
-/// What calls of an agent were like in the last days.
+/// Statistics of the agent's calls in the last days.
 async fn habit(
     app: &App,
     tenant: Tenant,
@@ -361,7 +361,7 @@ async fn habit(
     Ok((habit, basis))
 }
 
-/// Reckons with the people that were seen: windows, lines and money.
+/// Estimates for the checked people: windows, lines and money.
 async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Failure> {
     let now = app.clock.now();
     let (habit, based_on) = habit(app, tenant, seen.agent).await?;
@@ -421,8 +421,8 @@ async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Fail
     })
 }
 
-/// The first moment at or after `from` at which both the pack and the campaign let a dial start, and when one of
-/// them closes again.
+/// The first time at or after `from` at which both the pack and the campaign allow a dial, and when one of them closes
+/// again.
 fn next_window(
     pack: &Pack,
     purpose: Purpose,

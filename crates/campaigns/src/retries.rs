@@ -1,6 +1,7 @@
-//! Changed retry settings hold for everybody from then on, also for those who were tried, and the end of a campaign is one of
-//! them: nobody is tried again (docs/contract/campaigns.md#settings, #the-end). Rows are held against them in pieces: the
-//! first in the transaction of the change, the others in turns of the dialler, which calls nobody of the campaign meanwhile.
+//! Changed retry settings apply to everybody from then on, also to people who were tried; the end of a campaign is such
+//! a change: nobody is retried (docs/contract/campaigns.md#settings, #the-end). Rows are checked against them in
+//! batches: the first in the transaction of the change, the others in rounds of the dialler, which calls nobody of the
+//! campaign meanwhile.
 
 use std::collections::HashMap;
 
@@ -20,10 +21,10 @@ use store::{TenantTx, Tx};
 use crate::campaign;
 use crate::dial::{count_held, retries_of, rules, store_counts, with};
 
-/// Places of a list that one transaction goes through.
+/// Positions of a list in one transaction.
 const PIECE: i64 = 1_000;
 
-/// What a piece changes in the counters of a list.
+/// The change of a batch to the counters of a list.
 #[derive(Default)]
 pub(crate) struct Counted {
     pub rows: Tally,
@@ -31,7 +32,7 @@ pub(crate) struct Counted {
     pub moves: Moves,
 }
 
-/// The retry settings of a campaign, which is held, were changed, or it is over.
+/// The retry settings of a campaign, which is locked, were changed, or it is over.
 pub(crate) fn changed(tx: &mut Tx<'_>, env: &Env, campaign: &CampaignRow) -> Result<(), Failure> {
     if campaign.list == 0 || campaign::sends_messages(campaign) {
         return Ok(());
@@ -56,8 +57,8 @@ pub(crate) fn tell(tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), F
     env.given_up.iter().try_for_each(|hook| hook(tx, env, call))
 }
 
-/// Holds the next rows that were tried against the retry settings as they are now, and notes how far that is. Returns after
-/// which place rows are left; the caller stores what was counted.
+/// Checks the next rows that were tried against the current retry settings, and stores the progress. Returns the
+/// position after which rows are left; the caller stores the counters.
 pub(crate) fn piece(
     tx: &mut Tx<'_>,
     env: &Env,

@@ -1,5 +1,5 @@
-//! Runs (docs/contract/campaigns.md#runs): one covers a session of dialling. What a look of the dialler does to
-//! the runs of a campaign is decided here.
+//! Runs (docs/contract/campaigns.md#runs): one covers a session of dialling. The effects of a round of the dialler on
+//! the runs of a campaign are decided here.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,31 +18,31 @@ use store::{TenantTx, Tx};
 use crate::finish::{self, Reason};
 use crate::mail::{self, About};
 
-/// How long a campaign rests that cannot dial because of its workspace or its agent, milliseconds.
+/// Recheck interval of a campaign that cannot dial because of its workspace or its agent, milliseconds.
 pub(crate) const RECHECK: i64 = 15 * MINUTE;
 
 /// Longest error of a run, characters.
 const MAX_ERROR: usize = 500;
 
-/// Why a campaign as a whole dials no more.
+/// Why a campaign as a whole stops dialling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It is not active.
     Inactive,
     /// Its end date has come.
     EndDate,
-    /// Nobody on its list could still be reached.
+    /// Nobody on its list can still be reached.
     ListComplete,
-    /// Outside its dates or its daily window; when it is looked at next.
+    /// Outside its dates or its daily window; the time of its next check.
     OutsideSchedule(Option<Timestamp>),
     Suspended,
     /// The workspace is not verified.
     KybUnverified,
     /// The wallet does not cover a minute.
     Balance,
-    /// No line is free, or its own ceiling of calls at once is reached.
+    /// No line is free, or its own ceiling of concurrent calls is reached.
     Lines,
-    /// The carrier is left alone for a while.
+    /// The circuit breaker of the carrier is open.
     Provider,
     /// Its agent or its number cannot be used.
     Error(String),
@@ -70,7 +70,7 @@ impl Stop {
         }
     }
 
-    /// What the addresses of the campaign are told.
+    /// The mail to the addresses of the campaign.
     fn mail(&self) -> Option<About> {
         match self {
             Stop::KybUnverified => Some(About::KybUnverified),
@@ -80,31 +80,30 @@ impl Stop {
     }
 }
 
-/// What the turn of a campaign came to.
+/// The result of a campaign's part of a round.
 pub(crate) struct Outcome<'a> {
     pub work: Work,
-    /// Why it dials no more.
+    /// Why it stopped dialling.
     pub stop: Option<&'a Stop>,
     /// The hours of the pack are over.
     pub window_closed: bool,
-    /// No row is due and no call is under way.
+    /// No row is due and no call is in progress.
     pub idle: bool,
     /// Somebody is in a call, and is called when that is over.
     pub on_call: bool,
-    /// What was wrong with single rows.
+    /// Reasons of single rows.
     pub unfit: &'a BTreeSet<String>,
 }
 
-/// What is known of the runs after a turn.
+/// The runs after a round.
 pub(crate) struct After {
-    /// The run under way.
+    /// The run in progress.
     pub run: Option<Id<CampaignRun>>,
-    /// The campaign has to be looked at again at once: what ended its session is recorded then.
+    /// The campaign must be checked again at once: the reason of its session's end is recorded then.
     pub again: bool,
 }
 
-/// Keeps the runs of a campaign in step with what a turn did, and completes the campaign when it is over. The
-/// campaign is held.
+/// Updates the runs of a campaign after a round, and completes the campaign when it is over. The campaign is locked.
 pub(crate) fn after_turn(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -213,7 +212,7 @@ fn skipped(
     tell(tx, context, mails, campaign, Some(run), why)
 }
 
-/// Tells the addresses of the campaign why it cannot dial, where they can do something about it.
+/// Queues mails about why the campaign cannot dial, where its addresses can do something about it.
 fn tell(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -267,8 +266,8 @@ pub fn end_all(tx: &mut TenantTx, campaign: Id<Campaign>, now: Timestamp) -> Res
     Ok(runs::end_all(tx, campaign, "not_active", now)?)
 }
 
-/// `POST /v1/campaigns/{id}/run`: a session begins at once. One that has been asked for and has not begun is
-/// answered again, and so is one that is under way.
+/// `POST /v1/campaigns/{id}/run`: a session begins at once. A requested one that has not begun is returned again, and
+/// so is one in progress.
 ///
 /// # Errors
 /// 403 `workspace_suspended`, 404, and 409 for a campaign that is not active or sends messages.

@@ -10,19 +10,19 @@ use store::campaigns::runs::{self, RunRow};
 
 use super::find;
 
-/// How long a run that is over is kept (docs/contract/campaigns.md#runs), milliseconds.
+/// Retention of finished runs (docs/contract/campaigns.md#runs), milliseconds.
 const KEPT: i64 = 400 * DAY;
-/// Runs that one transaction removes.
+/// Runs deleted in one transaction.
 const SWEEP: i64 = 1_000;
 
-/// Removes runs that are older than they are kept.
+/// Deletes expired runs.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let before = app.clock.now().plus(-KEPT);
     while app.store.tx(move |tx| runs::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}
     Ok(())
 }
 
-/// A run as clients see it.
+/// A run in the form of the API.
 pub fn view(row: RunRow) -> RunView {
     RunView {
         id: row.id,

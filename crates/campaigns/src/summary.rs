@@ -1,5 +1,5 @@
-//! How far a campaign has come (docs/contract/campaigns.md#summary). Everything is read from counters, so it costs
-//! the same however long the list is.
+//! The summary of a campaign (docs/contract/campaigns.md#summary). Everything is read from counters, so its cost does
+//! not depend on the length of the list.
 
 use api::campaigns::{CampaignLifecycle, CampaignProgress, CampaignSummary};
 use app::{App, Failure};
@@ -59,7 +59,7 @@ fn avg_call_seconds(calls: &Calls) -> Option<f64> {
     (calls.answered > 0).then(|| four_places(calls.talk_ms as f64 / SECOND as f64 / calls.answered as f64))
 }
 
-/// As the figures over calls have them.
+/// As in the analytics.
 fn four_places(figure: f64) -> f64 {
     (figure * 10_000.0).round() / 10_000.0
 }

@@ -1,6 +1,7 @@
 //! Conversations with agents on the channel. An observer of messages: a customer's message opens or continues one, a
 //! failed delivery may end it (docs/contract/channel-conversations.md).
 
+use api::events::Event;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
 use domain::agent::{Channel as AgentChannel, Status};
@@ -355,7 +356,7 @@ pub(crate) fn insert(
     channel_conversations::insert(tx, carried)?;
     store_chats::insert(tx, row)?;
     tx.wake(topics::CHATS);
-    session::emit(tx, env, row, "chat.started", Value::Null)?;
+    session::emit(tx, env, row, Event::ChatStarted)?;
     chats::prove(tx, env, row)
 }
 

@@ -10,12 +10,14 @@ use api::channel_conversations::{
     TakenOverConversation, WithAgent,
 };
 use api::error_codes as codes;
+use api::events::chats::{AssignedChat, Assigner, Handback, TakenOverChat, Teammate};
+use app::events::Event;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
 use domain::chat::{Channel, EndCause, Origin, State, background};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
-use serde_json::{Map, json};
+use serde_json::Map;
 use store::TenantTx;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self as store_chats, ChatRow};
@@ -126,8 +128,11 @@ pub async fn take_over(
             carried.helpdesk = true;
             carried.helpdesk_name.clone_from(&body.agent_name);
             channel_conversations::save(tx, &carried)?;
-            let told = json!({"by": "helpdesk", "agentName": body.agent_name, "note": body.note});
-            session::emit(tx, &env, &row, "chat.taken_over", told)?;
+            let (agent_name, note) = (body.agent_name.clone(), body.note.clone());
+            session::emit(tx, &env, &row, |chat| {
+                let by = "helpdesk".to_owned();
+                Event::ChatTakenOver(TakenOverChat { chat, by, agent_name, note, transcript: None })
+            })?;
             Ok(false)
         })
         .await?;
@@ -198,8 +203,8 @@ fn hand_back_in(
     carried.helpdesk = false;
     carried.helpdesk_name = None;
     channel_conversations::save(tx, &carried)?;
-    let told = json!({"by": "helpdesk", "note": body.note, "messagesAdded": added});
-    chats::give_back(tx, env, &mut row, told)?;
+    let handback = Handback { by: "helpdesk".into(), note: body.note.clone(), messages_added: added };
+    chats::give_back(tx, env, &mut row, handback)?;
     // A node that waits for the person's return goes on at once.
     let waits = match store_chats::state(tx, id)?.conversation {
         Some(text) => chats::waits_for_return(&session::read_state(&text)?),
@@ -252,9 +257,10 @@ pub async fn assign(
                 return Err(Failure::plain(codes::HELD_BY_HELPDESK));
             }
             session::take_over(tx, &env, &mut row, Some(member.id))?;
-            let who = json!({"userId": member.id, "name": member.name});
-            let told = json!({"assignedTo": who, "assignedBy": {"apiKeyId": key}, "reason": "manual"});
-            session::emit(tx, &env, &row, "chat.assigned", told)?;
+            let who = Teammate { user_id: member.id, name: member.name };
+            session::emit(tx, &env, &row, |chat| {
+                Event::ChatAssigned(AssignedChat::manual(chat, who, Assigner::Key { api_key_id: key }))
+            })?;
             Ok(member.id)
         })
         .await?;

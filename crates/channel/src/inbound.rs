@@ -1,8 +1,9 @@
 //! Inbound messages of customers (docs/contract/channel-messages.md#received). Each function runs in the transaction that
 //! removes its notification from the queue.
 
+use api::events::contacts::OptedOutContact;
 use app::contact_policy;
-use app::events::{self, NewEvent};
+use app::events::{self, Event, NewEvent};
 use app::{App, Context, Failure, do_not_call, topics};
 use domain::channel::consent::{self, StopWord};
 use domain::channel::notification::{Echo, Person, Preference, Received, ReceivedContent};
@@ -302,19 +303,17 @@ fn confirmation(language: &str, stop_word: StopWord) -> &'static str {
 }
 
 fn opted_out(tx: &mut TenantTx, context: &Context, contact: &ContactRow) -> Result<(), Failure> {
-    let data = json!({
-        "contactId": contact.id,
-        "externalRef": contact.external_ref,
-        "phone": contact.phone,
-        "source": "chatapp",
-        "channel": "chatapp",
+    let event = Event::ContactOptedOut(OptedOutContact {
+        contact_id: contact.id,
+        external_ref: contact.external_ref.clone(),
+        phone: contact.phone.clone(),
+        source: "chatapp".to_owned(),
+        call_id: None,
+        channel: Some(Some("chatapp".to_owned())),
     });
     let id = contact.id.to_string();
-    events::emit(
-        tx,
-        context,
-        NewEvent { kind: "contact.opted_out", mode: Mode::Live, agent: None, contact: Some(&id), data },
-    )?;
+    let event = NewEvent { event, mode: Mode::Live, agent: None, contact: Some(&id) };
+    events::emit(tx, context, event)?;
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Dispatches each notification to what handles it (docs/contract/channel.md#notifications).
 
+use api::events::Event;
+use api::events::channel::AccountRestriction;
 use app::{App, Context, Failure};
 use domain::channel::Notification;
 use domain::channel::notification::AccountUpdate;
 use domain::phone::E164;
 
 use domain::time::Timestamp;
-use serde_json::json;
 use store::channel_accounts::{self, ConnectionRow};
 use store::{TenantTx, Tx};
 
@@ -112,11 +113,11 @@ fn account(app: &App, tx: &mut TenantTx, context: &Context, told: &AccountUpdate
     if lifted {
         return Ok(());
     }
-    let data = json!({
-        "event": told.event,
-        "restrictionInfo": told.restriction,
-        "violationInfo": told.violation,
-        "banInfo": told.ban,
-    });
-    emit(tx, context, "chatapp.account_restricted", data)
+    let restriction = AccountRestriction {
+        event: told.event.clone(),
+        restriction_info: told.restriction.clone(),
+        violation_info: told.violation.clone(),
+        ban_info: told.ban.clone(),
+    };
+    emit(tx, context, Event::AccountRestricted(restriction))
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use api::channel_accounts::{BoundChannelNumber, ChannelNumber as View, MAX_NUMBERS, NewChannelNumber};
 use api::error_codes::CHATAPP_NOT_CONNECTED;
-use app::events::{self, NewEvent};
+use api::events::channel::{NumberPause, NumberQuality};
+use app::events::{self, Event, NewEvent};
 use app::operator_log::{self, Trace};
 use app::{App, Context, Failure, access, topics};
 use domain::agent::Channel;
@@ -16,7 +17,6 @@ use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
-use serde_json::json;
 use store::channel_accounts::{self, ConnectionRow, NumberRow};
 use store::{TenantTx, agents};
 
@@ -387,24 +387,19 @@ pub(crate) fn observe(
     }
     let (true, Some(quality)) = (changed, &row.quality) else { return Ok(()) };
     if let Some(previous) = previous {
-        let data = json!({
-            "phoneNumberId": row.phone_number_id,
-            "businessNumber": row.number,
-            "previousQuality": previous,
-            "quality": quality,
-        });
-        emit(tx, context, "chatapp.number_quality_changed", data)?;
+        let changed = NumberQuality {
+            phone_number_id: row.phone_number_id.clone(),
+            business_number: row.number.to_string(),
+            previous_quality: previous,
+            quality: quality.clone(),
+        };
+        emit(tx, context, Event::NumberQualityChanged(changed))?;
     }
     on_account_event(app, tx, &AccountEvent::Quality { number: row.id, quality })
 }
 
-pub(crate) fn emit(
-    tx: &mut TenantTx,
-    context: &Context,
-    kind: &'static str,
-    data: serde_json::Value,
-) -> Result<(), Failure> {
-    let event = NewEvent { kind, mode: Mode::Live, agent: None, contact: None, data };
+pub(crate) fn emit(tx: &mut TenantTx, context: &Context, event: Event) -> Result<(), Failure> {
+    let event = NewEvent { event, mode: Mode::Live, agent: None, contact: None };
     events::emit(tx, context, event).map(|_| ())
 }
 
@@ -434,12 +429,12 @@ fn announce_pause(
     row: &NumberRow,
     until: Timestamp,
 ) -> Result<(), Failure> {
-    let data = json!({
-        "phoneNumberId": row.phone_number_id,
-        "businessNumber": row.number,
-        "pausedUntil": until,
-    });
-    emit(tx, context, "chatapp.number_ai_paused", data)
+    let pause = NumberPause {
+        phone_number_id: row.phone_number_id.clone(),
+        business_number: row.number.to_string(),
+        paused_until: until,
+    };
+    emit(tx, context, Event::NumberAiPaused(pause))
 }
 
 /// Announces pauses that last beyond their announced end. Returns when the next such end passes.

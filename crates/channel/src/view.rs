@@ -3,7 +3,6 @@
 use api::channel_messages::{
     ChannelMessage, MessageError, MessageMedia, MessageStatuses, MessageTemplate, SentChannelMessage,
 };
-use app::Failure;
 use domain::channel::notification::ReceivedContent;
 use domain::channel::{Content, Direction, MessageStatus};
 use domain::ids::{self, Id};
@@ -125,21 +124,4 @@ fn content(row: &MessageRow) -> Option<Map<String, Value>> {
 /// A message in a response, with the mode of the key.
 pub fn sent(row: &MessageRow, external_ref: Option<String>, livemode: bool) -> SentChannelMessage {
     SentChannelMessage { message: of(row, external_ref), livemode }
-}
-
-/// The payload of an event: a message without an error has no `error`.
-pub(crate) fn of_event(row: &MessageRow, external_ref: Option<&str>) -> Result<Value, Failure> {
-    let mut data = serde_json::to_value(of(row, external_ref.map(str::to_owned)))
-        .map_err(|why| Failure::internal(why.to_string()))?;
-    if let Some(data) = data.as_object_mut() {
-        for name in ["error", "reaction", "interactive", "location", "content", "replyTo"] {
-            if data.get(name).is_some_and(Value::is_null) {
-                data.remove(name);
-            }
-        }
-        if let Some(template) = data.get_mut("template").and_then(Value::as_object_mut) {
-            template.remove("id");
-        }
-    }
-    Ok(data)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use api::events::Event;
+use api::events::chats::{AnalyzedChat, ChatAnalysis};
 use app::{App, Failure};
 use domain::call::after::{self, AfterCallStep, Findings, LEASE};
 use domain::chat::{Reading, Role as ChatRole};
@@ -10,7 +12,7 @@ use domain::ids::{Chat, Id};
 use domain::ports::{Analysis, AnalysisOrder};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use store::{DbError, Tx, agents, chats};
 
 use crate::session::{Env, emit, is_over, save};
@@ -147,12 +149,12 @@ fn settle(
     row.outcome = outcome;
     row.sentiment = sentiment;
     save(tx, env, &mut row)?;
-    let analysis = json!({
-        "summary": row.summary,
-        "extracted": row.extracted,
-        "sentiment": row.sentiment,
-        "outcome": row.outcome,
-    });
-    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))?;
+    let analysis = ChatAnalysis {
+        summary: row.summary.clone(),
+        extracted: row.extracted.clone(),
+        sentiment: row.sentiment.clone(),
+        outcome: row.outcome.clone(),
+    };
+    emit(tx, env, &row, |chat| Event::ChatAnalyzed(AnalyzedChat { chat, analysis, transcript: None }))?;
     is_over(tx, env, &row)
 }

@@ -170,7 +170,7 @@ pub(crate) const OFF: i64 = MINUTE;
 
 /// Whether a reply can be sent in a chat, checked before the model is called.
 pub(crate) enum Sendable {
-    /// It goes out from this number.
+    /// It is sent from this number.
     From(Box<NumberRow>),
     /// Not now: the workspace is suspended, or the channel or its agents are off.
     NotNow,

@@ -49,7 +49,7 @@ pub(crate) async fn take(app: &Arc<App>, claim: Claim) -> Result<Claim, Trouble>
             tracing::warn!(chat = %claim.chat, %why, "a file that a customer sent cannot be fetched right now");
             Trouble::Unavailable
         })?;
-        // One that is gone was erased or deleted meanwhile. One of another type is no document.
+        // A deleted one was erased meanwhile. One of another type is no document.
         let bytes = bytes.filter(|bytes| FileType::of(bytes).is_some());
         files.extend(bytes.map(|bytes| SentFile { part: String::new(), bytes: bytes.into() }));
     }

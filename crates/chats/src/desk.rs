@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use api::chats::InboxChat;
+use api::events::Event;
+use api::events::chats::{AssignedChat, Assigner, Handback, Teammate};
 use app::chat_words::{Carried, Writer};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
 use domain::chat::{Channel, EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, TurnKind};
 use domain::ids::{Chat, Id, User};
 use domain::tenant::Tenant;
-use serde_json::json;
 use store::chats::{self, ChatRow};
 use store::members::{self, MemberRow};
 use store::{DbError, TenantTx, Tx, channel_conversations};
@@ -73,9 +74,11 @@ pub async fn take_over(
                 return Err(Failure::conflict("a helpdesk holds this chat"));
             }
             session::take_over(tx, &env, &mut row, Some(member.id))?;
-            let who = json!({"userId": member.id, "name": member.name});
-            let assigned = json!({"assignedTo": who, "assignedBy": who, "reason": "manual"});
-            emit(tx, &env, &row, "chat.assigned", assigned)?;
+            let who = Teammate { user_id: member.id, name: member.name };
+            emit(tx, &env, &row, |chat| {
+                let by = Assigner::Teammate(who.clone());
+                Event::ChatAssigned(AssignedChat::manual(chat, who, by))
+            })?;
             log(tx, &env, &trace, &row)?;
             Ok(view(row))
         })
@@ -122,7 +125,7 @@ pub async fn write(
             if row.channel == Channel::Chatapp {
                 let line = [Line::Words(text.clone())];
                 if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
-                    // The message that failed is kept, and what went out before it.
+                    // The failed message is stored, and those sent before it.
                     save(tx, &env, &mut row)?;
                     return Ok(Err(refused));
                 }
@@ -158,7 +161,7 @@ pub async fn hand_back(
     let env = Env::of(app);
     let (shown, claim) = app.of(tenant).tx(move |tx| hand_back_in(tx, &env, &trace, id)).await?;
     if let Some(claim) = claim {
-        // Nobody waits for these words: the customer sees them with the session.
+        // No request waits for this reply: the customer sees it with the session.
         drop(reply::start(app, claim, Feed::silent(), room));
     }
     Ok(shown)
@@ -180,10 +183,10 @@ fn hand_back_in(
         None => Vec::new(),
     };
     let added = since.iter().filter(|message| message.role == Role::Human).count();
-    give_back(tx, env, &mut row, json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
+    give_back(tx, env, &mut row, Handback { by: "teammate".into(), note: None, messages_added: added })?;
     let kind = match chats::state(tx, id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
-        // On the messaging channel the customer's words open it.
+        // On the messaging channel the customer's message opens it.
         None if row.channel == Channel::Chatapp => None,
         // It was taken over before the agent had said anything.
         None => Some(TurnKind::Opening),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::documents::{DocumentPart, ReceivedDocument};
 use api::error_codes as codes;
-use app::events::{self, NewEvent};
+use app::events::{self, Event, NewEvent};
 use app::{App, Context, Failure};
 use domain::chat::State;
 use domain::conversation::{AskedDocument, Conversation, Input};
@@ -224,7 +224,7 @@ pub(crate) fn keep(
                 .collect(),
             false => Vec::new(),
         };
-        emit(&mut tx.of(tenant), &env.context, "document.received", &row, parts)?;
+        emit(&mut tx.of(tenant), &env.context, &row, Event::DocumentReceived(view(&row, parts)))?;
     }
     tx.wake(app::topics::CHATS);
     Ok(row)
@@ -257,7 +257,7 @@ fn note(
         updated_at: now,
         version: 1,
     });
-    // A step that was left half-way, by a teammate who took the chat over, leaves its row behind.
+    // A step that a takeover interrupted leaves its row behind.
     row.node.clone_from(&asked.node_id);
     row.label.clone_from(&asked.label);
     row.attempts = i64::from(asked.attempt);
@@ -302,13 +302,11 @@ pub(crate) fn view(row: &DocumentRow, parts: Vec<DocumentPart>) -> ReceivedDocum
 pub(crate) fn emit(
     tx: &mut TenantTx,
     context: &Context,
-    kind: &'static str,
     row: &DocumentRow,
-    parts: Vec<DocumentPart>,
+    event: Event,
 ) -> Result<(), Failure> {
-    let data = serde_json::to_value(view(row, parts)).map_err(|why| Failure::internal(why.to_string()))?;
     let (agent, contact) = (row.agent.to_string(), row.contact.map(|id| id.to_string()));
-    let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
+    let event = NewEvent { event, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref() };
     events::emit(tx, context, event)?;
     Ok(())
 }
@@ -318,7 +316,7 @@ pub(crate) fn outcome(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<Input>
     let row = documents::latest_of_chat(tx, chat)?;
     Ok(row.map(|row| Input::DocumentChecked {
         accepted: match row.status {
-            // A teammate may have said so before the agent has reacted; the conversation goes on all the same.
+            // A teammate may have decided before the agent has reacted; the conversation goes on anyway.
             Status::Verified | Status::Unverified | Status::Rejected => true,
             Status::Open | Status::Failed => false,
         },

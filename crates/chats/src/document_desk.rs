@@ -2,6 +2,7 @@
 
 use api::documents::{DocumentPart, DocumentReview, ReceivedDocument};
 use api::error_codes as codes;
+use api::events::Event;
 use app::limits::pages;
 use app::operator_log::{self, Trace};
 use app::{App, Failure, access};
@@ -65,7 +66,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<Received
         .await
 }
 
-/// A file on its way to a teammate.
+/// A file that is streamed to a teammate.
 pub struct OpenedFile {
     pub content_type: FileType,
     pub bytes: i64,
@@ -155,8 +156,9 @@ pub async fn review(
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             let parts = parts(tx, id)?;
-            emit(tx, &context, "document.updated", &row, parts.clone())?;
-            Ok(view(&row, parts))
+            let document = view(&row, parts);
+            emit(tx, &context, &row, Event::DocumentUpdated(document.clone()))?;
+            Ok(document)
         })
         .await
 }

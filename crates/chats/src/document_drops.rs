@@ -67,7 +67,7 @@ fn again_after(attempts: i64) -> i64 {
 pub async fn drop_due(app: &App) -> Result<Option<Timestamp>, DbError> {
     loop {
         let now = app.clock.now();
-        // Who dies meanwhile leaves them to the next who looks.
+        // If this node dies, the next round deletes them.
         let rows =
             app.store.tx(move |tx| documents::take_drops(tx, now, now.plus(again_after(0)), BATCH)).await?;
         let whole = rows.len() as i64 >= BATCH;

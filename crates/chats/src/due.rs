@@ -49,7 +49,7 @@ impl DueRow for Due {
     }
 }
 
-/// Works a due chat.
+/// Handles a due chat.
 ///
 /// # Errors
 /// The chat stays due.
@@ -59,7 +59,7 @@ pub async fn look_after(app: &Arc<App>, Due { tenant, id }: Due) -> Result<(), F
     let has_room = room.is_some();
     let claim = app.of(tenant).tx(move |tx| look_after_in(tx, &env, id, has_room)).await?;
     if let (Some(claim), Some(room)) = (claim, room) {
-        // The request that waited for it is gone; a repeat of it finds the reply.
+        // The request that waited for it is gone; a retry of it finds the reply.
         drop(reply::start(app, claim, Feed::silent(), room));
     }
     Ok(())
@@ -131,7 +131,7 @@ fn look_after_in(
         }
         Some(_) | None => {}
     }
-    // The settings may have changed since its time was worked out.
+    // The settings may have changed since its time was computed.
     save(tx, env, &mut row)?;
     Ok(None)
 }

@@ -42,7 +42,7 @@ impl Feed {
         }
     }
 
-    /// The next text begins: it is parted from the one before.
+    /// The next text begins: it is separated from the one before.
     pub(crate) fn part(&self) {
         if let Some(sender) = &self.0 {
             sender.send_if_modified(|text| {
@@ -68,7 +68,7 @@ impl Watch {
                 }
             }
             if self.text.changed().await.is_err() {
-                // What was written between the look above and the end is still there.
+                // Text written between the check above and the end is still there.
                 let text = self.text.borrow();
                 return match text.get(self.read..).filter(|more| !more.is_empty()) {
                     Some(more) => {

@@ -25,9 +25,9 @@
 //! | `analysis` | analysis of ended chats by the language model |
 //! | `erasing` | erasure, suspension, retention |
 //!
-//! A message is stored, with a lease on its reply, before the model is asked. The reply, the new state of the
-//! conversation and its events are one transaction, which only the holder of the last try may make. So a reply
-//! is given once, whatever dies in between (docs/chats.md).
+//! A message is stored, with a lease on its reply, before the model is called. The reply, the new state of the
+//! conversation and its events are one transaction, which only the holder of the last try may make. So a reply is given
+//! exactly once, whatever dies in between (docs/chats.md).
 //!
 //! Transactions lock in this order: the agent or the chat, the workspace's wallet, the head of the decision log.
 

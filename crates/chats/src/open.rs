@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use api::chats::OpenedChatSession;
 use api::error_codes as codes;
+use api::events::Event;
+use api::events::chats::{Handback, HandedBackChat};
 use app::decision_log;
 use app::{App, Failure, access, published_flows};
 use domain::agent::{Channel as AgentChannel, Status};
@@ -73,7 +75,7 @@ fn begin(tx: &mut TenantTx, env: &Env, agent: Id<Agent>, id: Id<Chat>) -> Result
     row.next_at = domain::chat::look_at(&standing(&row), env.limits);
     chats::insert(tx, &row)?;
     tx.wake(app::topics::CHATS);
-    emit(tx, env, &row, "chat.started", Value::Null)?;
+    emit(tx, env, &row, Event::ChatStarted)?;
     // The newest rows of the log are held from here on.
     prove(tx, env, &row)?;
     Ok(claim)
@@ -182,11 +184,11 @@ pub fn check_runs(
 }
 
 /// Hands a chat back to its agent, if a chat with that agent could be opened now, and publishes `chat.handed_back` with
-/// the fields `told`. The caller saves the row.
+/// `handback`. The caller saves the row.
 ///
 /// # Errors
 /// 409: the agent has it, it is over, or the code of the opening that says why it stays with people.
-pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> Result<(), Failure> {
+pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, handback: Handback) -> Result<(), Failure> {
     let handoff = (row.handoff_reason.clone(), row.handoff_at);
     pass(env, row, Transition::HandBack).map_err(refusal)?;
     admit_again(tx, env, row).map_err(stays_with_people)?;
@@ -194,7 +196,7 @@ pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, told: Value) -> 
     // The event still says why people had it.
     let mut shown = row.clone();
     (shown.handoff_reason, shown.handoff_at) = handoff;
-    emit(tx, env, &shown, "chat.handed_back", told)
+    emit(tx, env, &shown, |chat| Event::ChatHandedBack(HandedBackChat { chat, handback, transcript: None }))
 }
 
 /// Repeats the checks of an opening. A chat that no agent has had yet, because its opening was refused, is charged from

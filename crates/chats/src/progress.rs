@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// What is stored of a chat's unfinished reply.
+/// The stored progress of a chat's unfinished reply.
 fn stored(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Option<Progress>, Failure> {
     let kept = chats::state(&mut tx.of(row.workspace), row.id)?.progress;
     kept.as_deref().map(Progress::read).transpose()
@@ -69,8 +69,8 @@ fn store(tx: &mut Tx<'_>, row: &ChatRow, progress: &Progress) -> Result<(), Fail
     Ok(chats::save_progress(&mut tx.of(row.workspace), row.id, Some(&progress.write()?))?)
 }
 
-/// A message is taken back, which the unfinished reply may have heard: it is known again when it comes again.
-/// `row` does not count it any more.
+/// A message is withdrawn that the unfinished reply may contain: it is recognised when it comes again. `row` does not
+/// count it any more.
 pub(crate) fn take_back(tx: &mut Tx<'_>, row: &ChatRow, text: &str) -> Result<(), Failure> {
     let Some(mut progress) = stored(tx, row)? else { return Ok(()) };
     if progress.heard.is_none_or(|heard| heard <= row.messages) {
@@ -81,15 +81,15 @@ pub(crate) fn take_back(tx: &mut Tx<'_>, row: &ChatRow, text: &str) -> Result<()
     store(tx, row, &progress)
 }
 
-/// The words of the unfinished reply went out, or were refused: they are not said again.
+/// The text of the unfinished reply was sent, or refused: it is not sent again.
 pub(crate) fn drop_words(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), Failure> {
     let Some(mut progress) = stored(tx, row)? else { return Ok(()) };
     progress.words.clear();
     store(tx, row, &progress)
 }
 
-/// Stores what a tool answered though the reply is nobody's any more: a person took the chat meanwhile, or another try
-/// goes on. Only where the call still stands as begun.
+/// Stores the answer of a tool although the try has lost its lease: a person took the chat meanwhile, or another try
+/// goes on. Only if the call is still marked as begun.
 pub(crate) fn answered_late(
     tx: &mut Tx<'_>,
     row: &ChatRow,
@@ -105,8 +105,8 @@ pub(crate) fn answered_late(
     store(tx, row, &answered)
 }
 
-/// Goes on from what an earlier turn left: tells the conversation what came since, and puts into `queue` what follows.
-/// A message that was taken back and comes again is in the conversation already.
+/// Resumes from the checkpoint of an earlier turn: passes later messages to the conversation, and queues the outputs in
+/// `queue`. A withdrawn message that comes again is in the conversation already.
 pub(crate) fn go_on(
     conversation: &mut Conversation,
     queue: &mut VecDeque<Output>,
@@ -140,15 +140,15 @@ pub(crate) fn go_on(
         }
         queue.extend(outputs);
     } else if !words.is_empty() {
-        // What the flow says next was not seen yet: these words do not answer it.
+        // The flow's next text was not seen yet: these messages do not answer it.
         conversation.step(Input::Noted { role: Role::Customer, text: words });
     }
     queue.iter_mut().for_each(|output| conversation.show_history(output));
 }
 
-/// What an earlier turn left, beside its conversation.
+/// The checkpoint of an earlier turn, beside its conversation.
 pub(crate) struct Left<'a> {
-    /// What the new turn answers.
+    /// The message that the new turn answers.
     pub kind: TurnKind,
     /// Whether the messaging channel carries the chat.
     pub on_channel: bool,
@@ -156,6 +156,6 @@ pub(crate) struct Left<'a> {
     pub given_back: i64,
     /// The newest message that the conversation contains.
     pub heard: i64,
-    /// A message that it contains and that was taken back.
+    /// A message that it contains and that was withdrawn.
     pub taken_back: Option<&'a str>,
 }

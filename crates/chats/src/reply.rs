@@ -88,7 +88,7 @@ enum Next {
 
 async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<ChatReply, Failure> {
     loop {
-        // An opening, a document and a return to the agent do not fail: in the end the interpreter speaks for itself.
+        // An opening, a document and a handback do not fail: in the end the interpreter uses its own texts.
         let alone = claim.kind != TurnKind::Message && claim.attempt > MAX_ATTEMPTS;
         let played = match claim.carried && claim.kind == TurnKind::Message {
             true => match channel_documents::take(app, claim).await {
@@ -112,7 +112,7 @@ async fn write_reply(app: &Arc<App>, mut claim: Claim, feed: &Feed) -> Result<Ch
                     Trouble::Late | Trouble::Unavailable => true,
                     Trouble::Gone => return gone(app, claim).await,
                     Trouble::Store(failure) => {
-                        // Its lease ends, and it is taken up again.
+                        // Its lease expires, and it is retried.
                         failure.warn_about(claim.chat, "a reply in a chat waits for its lease");
                         return Err(failure);
                     }
@@ -163,7 +163,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {
         return what_became(tx, claim);
     };
-    // On the messaging channel more may have come while the reply was written; it is for the next one.
+    // On the messaging channel more may have arrived while the reply was written; it is for the next one.
     let more = row.messages > written.heard;
     let reply = match row.channel {
         Channel::Chatapp => match carry(tx, env, &mut row, &written.words, Writer::Agent)? {
@@ -194,7 +194,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
         }
         Then::Person => {
             hand_off(tx, env, &mut row, None)?;
-            // The words before it are in the transcript: who has the chat now speaks for the agent.
+            // The text before it is in the transcript; from here on the new owner answers.
             let answer = unanswered(row.state);
             close_turn(tx, &mut row, &answer)?;
             save(tx, env, &mut row)?;
@@ -276,7 +276,7 @@ fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure>
     row.failures += 1;
     row.failed_replies += 1;
     tracing::error!(chat = %row.id, failures = row.failures, "a reply in a chat was given up");
-    // On the messaging channel nothing is taken back: the customer has sent it.
+    // On the messaging channel nothing is withdrawn: the customer has sent it.
     let too_many = row.failures >= MAX_FAILURES || row.failed_replies > MAX_FAILED_REPLIES;
     if too_many || row.channel == Channel::Chatapp {
         hand_off(tx, env, row, Some("ai_error"))?;

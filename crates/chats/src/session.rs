@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use api::channel_conversations::{ConversationCustomer, ConversationStatus};
 use api::chats::ChatReply;
 use api::error_codes as codes;
-use app::events::{self, NewEvent, TranscriptRef};
+use api::events::chats::{ChatData, ChatWithTranscript, Handoff, HandoffRequest};
+use app::events::{self, Event, NewEvent, TranscriptRef};
 use app::idempotency::Once;
 use app::{App, Context, Failure, topics, wallet};
 use domain::chat::{
@@ -26,10 +28,10 @@ use crate::undelivered::undelivered;
 /// The operation under which answers are stored with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
 
-/// What the transactions of chats need beside the store; cheap to copy.
+/// Dependencies of the transactions of chats besides the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
-    /// The moment, new ids and keys.
+    /// The time, and new ids and keys.
     pub context: Context,
     /// How long chats last.
     pub limits: Limits,
@@ -43,7 +45,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// As things are now.
+    /// With the current time.
     pub fn of(app: &Arc<App>) -> Self {
         Self { app: Some(app.clone()), ..Self::within(app) }
     }
@@ -119,7 +121,7 @@ pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure
     }
     row.version += 1;
     if row.turn_kind.is_none() && row.reply_at.is_some() {
-        // More came while a reply was written: its time is before that of the next look.
+        // More arrived while a reply was written: its time is before that of the next check.
         tx.wake(topics::CHATS);
     }
     Ok(())
@@ -304,7 +306,10 @@ pub fn take_over(
 /// Hands a chat off to people: the agent asks for one, or cannot continue. The caller saves the row.
 pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
     pass(env, row, Transition::HandOff(reason.map(str::to_owned))).map_err(refusal)?;
-    emit(tx, env, row, "chat.handoff_requested", json!({"reason": reason, "handoffAt": env.context.now}))
+    let (reason, handoff_at) = (reason.map(str::to_owned), env.context.now);
+    emit(tx, env, row, |chat| {
+        Event::ChatHandoffRequested(HandoffRequest { chat, reason, handoff_at, transcript: None })
+    })
 }
 
 /// The outcome of a conversation and the values that it collected.
@@ -373,7 +378,7 @@ pub fn end_with(
     }
     chats::drop_state(&mut tx.of(row.workspace), row.id)?;
     chats::drop_flow(&mut tx.of(row.workspace), &row.flow)?;
-    emit(tx, env, row, "chat.completed", Value::Null)?;
+    emit(tx, env, row, |chat| Event::ChatCompleted(ChatWithTranscript { chat, transcript: None }))?;
     // What is still to be read is waited for; an opt-out is not.
     if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
         is_over(tx, env, row)?;
@@ -390,50 +395,58 @@ pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), F
 }
 
 /// The customer of a chat on the messaging channel, in the form of events and conversations.
-pub fn customer(row: &ChannelChatRow) -> Value {
-    json!({"phone": row.phone, "name": row.name, "userId": row.user_id, "username": row.username})
+pub fn customer(row: &ChannelChatRow) -> ConversationCustomer {
+    ConversationCustomer {
+        phone: row.phone.clone(),
+        name: row.name.clone(),
+        user_id: row.user_id.clone(),
+        username: row.username.clone(),
+    }
 }
 
-/// Writes an event of a chat (docs/contract/chats.md#events), with fields of its own beside the usual ones.
+/// Writes an event of a chat (docs/contract/chats.md#events), which `event` makes of the chat as it is now, without its
+/// transcript: whoever sends or reads the event puts that in.
 pub fn emit(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &ChatRow,
-    kind: &'static str,
-    extra: Value,
+    event: impl FnOnce(ChatData) -> Event,
 ) -> Result<(), Failure> {
-    let handoff = row
-        .handoff_at
-        .map(|at| json!({"reason": row.handoff_reason, "requestedAt": at, "userId": row.teammate}));
+    let handoff = row.handoff_at.map(|at| Handoff {
+        reason: row.handoff_reason.clone(),
+        requested_at: at,
+        user_id: row.teammate,
+    });
     let carried = match row.channel {
         Channel::Chatapp => channel_conversations::get(&mut tx.of(row.workspace), row.id)?,
         Channel::Api | Channel::Web => None,
     };
-    let mut data = json!({
-        "chatId": row.id,
-        "channel": row.channel,
-        "agentId": row.agent,
-        "contactId": row.contact,
-        "externalRef": row.external_ref,
-        "customer": carried.as_ref().map(customer),
-        "businessNumber": carried.as_ref().map(|carried| &carried.business),
-        "origin": carried.as_ref().map_or(Origin::Inbound, |carried| carried.origin),
-        "linkedCallId": carried.as_ref().and_then(|carried| carried.linked_call),
-        "status": if row.state == State::Ended { "ended" } else { "active" },
-        "endCause": row.end_cause,
-        "startedAt": row.created_at,
-        "endedAt": row.ended_at,
-        "messageCount": row.messages,
-        "handoff": handoff,
-        "isTest": false,
-        "metadata": row.metadata,
-        "adReferral": carried.as_ref().and_then(|carried| carried.ad_referral.as_ref()),
+    let carried = carried.as_ref();
+    let event = event(ChatData {
+        chat_id: row.id,
+        channel: row.channel,
+        agent_id: row.agent,
+        contact_id: row.contact,
+        external_ref: row.external_ref.clone(),
+        customer: carried.map(customer),
+        business_number: carried.map(|carried| carried.business.clone()),
+        origin: carried.map_or(Origin::Inbound, |carried| carried.origin),
+        linked_call_id: carried.and_then(|carried| carried.linked_call),
+        status: match row.state {
+            State::Ended => ConversationStatus::Ended,
+            State::Ai | State::AwaitingHuman | State::Human => ConversationStatus::Active,
+        },
+        end_cause: row.end_cause,
+        started_at: row.created_at,
+        ended_at: row.ended_at,
+        message_count: row.messages,
+        handoff,
+        is_test: false,
+        metadata: row.metadata.clone(),
+        ad_referral: carried.and_then(|carried| carried.ad_referral.clone()),
     });
-    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
-        data.extend(extra);
-    }
-    let transcript = match kind {
-        "chat.started" => None,
+    let transcript = match event {
+        Event::ChatStarted(_) => None,
         _ => Some(TranscriptRef {
             chat: row.id,
             last: row.messages,
@@ -441,10 +454,10 @@ pub fn emit(
             failed: undelivered(tx, row)?.into_iter().collect(),
         }),
     };
-    // The last event of an erased person says nothing about them, and is not taken back with what was said before.
+    // The last event of an erased person has no data of theirs, and is not emptied with the earlier ones.
     let subject = row.contact.filter(|_| row.end_cause != Some(EndCause::Erased));
     let (agent, contact) = (row.agent.to_string(), subject.map(|id| id.to_string()));
-    let event = NewEvent { kind, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref(), data };
+    let event = NewEvent { event, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref() };
     events::emit_with(&mut tx.of(row.workspace), &env.context, event, transcript)?;
     Ok(())
 }

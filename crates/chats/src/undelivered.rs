@@ -1,5 +1,6 @@
-//! What the messaging channel did not deliver: such a message keeps its place in the transcript, marked, since its place
-//! may have been shown, and others follow it. No model reads it (docs/contract/channel-conversations.md#replies).
+//! Messages that the messaging channel did not deliver: such a message keeps its place in the transcript, marked, since
+//! its place may have been shown, and others follow it. No model reads it
+//! (docs/contract/channel-conversations.md#replies).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use domain::conversation::Conversation;
 use store::chats::{self, ChatRow, MessageRow};
 use store::{DbError, Tx, channel_conversations};
 
-/// The places of a chat's messages that were not delivered.
+/// The indexes of a chat's messages that were not delivered.
 pub fn undelivered(tx: &mut Tx<'_>, row: &ChatRow) -> Result<BTreeSet<i64>, DbError> {
     match row.channel {
         Channel::Chatapp => {
@@ -18,15 +19,15 @@ pub fn undelivered(tx: &mut Tx<'_>, row: &ChatRow) -> Result<BTreeSet<i64>, DbEr
     }
 }
 
-/// The words of a message that failed after the conversation had taken them in.
+/// The text of a message that failed after it had entered the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unsaid {
     text: String,
-    /// The places of the messages with these words that were delivered.
+    /// The indexes of the delivered messages with this text.
     delivered: Vec<i64>,
 }
 
-/// What the conversation of a chat may contain of words that nobody got.
+/// Undelivered texts that the conversation of a chat may contain.
 pub(crate) fn unsaid(tx: &mut Tx<'_>, row: &ChatRow, failed: &BTreeSet<i64>) -> Result<Vec<Unsaid>, DbError> {
     if failed.is_empty() {
         return Ok(Vec::new());
@@ -47,8 +48,8 @@ fn among(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<Unsaid> {
     lost.map(|(text, (_, delivered))| Unsaid { text, delivered }).collect()
 }
 
-/// Takes them out of a conversation that contains the messages up to `heard`. Where the same words were sent again and
-/// delivered, these stay.
+/// Removes them from a conversation that contains the messages up to `heard`. Where the same text was sent again and
+/// delivered, that one stays.
 pub(crate) fn forget(conversation: &mut Conversation, unsaid: &[Unsaid], heard: i64) {
     for words in unsaid {
         let keep = words.delivered.iter().filter(|seq| **seq <= heard).count();

@@ -1,4 +1,4 @@
-//! What one try to write a reply brings: the words, the state of the conversation after them, or why there is no reply.
+//! The result of one try to write a reply: the text, the state of the conversation after it, or why there is no reply.
 
 use app::Failure;
 use domain::chat::Role as ChatRole;
@@ -10,15 +10,15 @@ use store::chats::MessageRow;
 /// Why a try ended without a reply.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The model did not answer; whether the same may go better.
+    /// The model did not answer; whether a retry may succeed.
     Model {
         again: bool,
     },
     /// It took too long.
     Late,
-    /// A file that it is about can be neither fetched nor stored now.
+    /// A file of it can be neither fetched nor stored now.
     Unavailable,
-    /// Somebody else writes the reply by now, or nobody may.
+    /// The lease was lost: another try writes the reply, or nobody may.
     Gone,
     Store(Failure),
 }
@@ -29,11 +29,11 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What comes after the words of a reply.
+/// What follows the text of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Then {
     Wait,
-    /// A person, whom the flow or the model asked for.
+    /// A person, requested by the flow or the model.
     Person,
     End {
         outcome: Option<String>,
@@ -77,10 +77,10 @@ pub(crate) fn joined(messages: &[&MessageRow]) -> String {
     messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// Parts what is to be told first from the customer's words that the agent answers. On the messaging channel these are all
-/// words that nobody has answered: a person who had the chat, up to `given_back`, answered what stood before, but what the
-/// team sends past the agent answers nothing. Over the API each message has its reply, so what is left of earlier ones
-/// was for somebody else.
+/// Separates earlier messages from the customer's messages that the agent answers. On the messaging channel these are
+/// all unanswered ones: a person who had the chat, up to `given_back`, answered the earlier ones, but messages of the
+/// team that bypass the agent answer nothing. Over the API each message has its reply, so older ones were for somebody
+/// else.
 pub(crate) fn parted(
     unheard: &[MessageRow],
     on_channel: bool,

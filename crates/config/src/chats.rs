@@ -10,7 +10,7 @@ use super::Values;
 pub struct Chats {
     /// How long a chat lasts.
     pub limits: Limits,
-    /// Replies that a node writes at once.
+    /// Concurrent replies of a node.
     pub replies: usize,
     /// The same for one workspace.
     pub replies_per_workspace: usize,

@@ -1,4 +1,4 @@
-//! Settings of outside systems (`[integrations]`; docs/operating/README.md «Connected systems»).
+//! Settings of external systems (`[integrations]`; docs/operating/README.md «Connected systems»).
 
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ use providers::settings::{CloudApi, Integrations};
 
 use super::Values;
 
-/// Reads the section. In development and with a clock that stands still, http:// and private addresses are
-/// accepted without being asked for.
+/// Reads the section. In development and with a manual clock, http:// and private addresses are accepted implicitly.
 pub(super) fn read(values: &Values, dev: bool, manual_clock: bool) -> Result<Integrations, String> {
     let allow_insecure = values.flag("integrations.allow_insecure")? || dev || manual_clock;
     let policy = Policy { allow_insecure, ..Policy::default() };
@@ -59,7 +58,7 @@ pub(super) fn channel_prices(values: &Values) -> Result<Prices, String> {
     })
 }
 
-/// Reads the section `[chatapp.cloud]`. What holds for addresses of outside systems holds here, too.
+/// Reads the section `[chatapp.cloud]`. The rules for addresses of external systems apply here, too.
 pub(super) fn cloud_api(values: &Values, allow_insecure: bool) -> Result<CloudApi, String> {
     let (address, version) = ("chatapp.cloud.base_url", "chatapp.cloud.version");
     let base_url = values.text(address)?;

@@ -1,6 +1,5 @@
-//! Settings (docs/contract/operator.md#settings): built-in default, file, environment, flags, lowest to
-//! highest. One table says what exists; a wrong setting stops the start with its name, what was found and
-//! what is allowed.
+//! Settings (docs/contract/operator.md#settings): built-in default, file, environment, flags, lowest to highest. One
+//! table lists them; an invalid setting stops the start with its name, its value and what is allowed.
 
 mod chats;
 mod integrations;
@@ -44,41 +43,41 @@ pub struct Config {
     pub database_connections: usize,
     /// Certificates to trust for PostgreSQL.
     pub database_ca: Option<PathBuf>,
-    /// Connection string of a standby for long reads.
+    /// Connection string of a read replica.
     pub database_replica_url: Option<Secret>,
-    /// Whether nodes go without LISTEN and NOTIFY.
+    /// Whether nodes poll instead of using LISTEN and NOTIFY.
     pub database_polls: bool,
-    /// Bearer token of the operator API; empty until the start has read or made it.
+    /// Bearer token of the operator API; empty until the start has read or created it.
     pub operator_token: Secret,
     /// Master key in text form, if set.
     pub master_key: Option<Secret>,
-    /// Base of links; empty until the address is known.
+    /// Base URL of links; empty until the address is known.
     pub public_url: String,
     /// Name in webhook headers.
     pub brand: String,
-    /// Leading part of API keys.
+    /// Prefix of API keys.
     pub key_prefix: String,
     /// Certificate and key files of the listener.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Whom to believe about client addresses.
+    /// Trusted proxies.
     pub network: Network,
-    /// Who may see the figures, beside the operator.
+    /// Who may read the metrics, besides the operator.
     pub figures: Figures,
-    /// What is allowed to those who connect.
+    /// Limits of clients.
     pub limits: Limits,
-    /// How long a stop waits.
+    /// Grace of a shutdown.
     pub shutdown_grace: Duration,
-    /// Difference between this machine's clock and the database's from which on the operator is warned.
+    /// Clock skew against the database from which on the operator is warned.
     pub max_clock_skew: Duration,
     /// Form of log lines.
     pub log_format: Format,
-    /// Whether the clock stands still until told.
+    /// Whether the clock is manual.
     pub manual_clock: bool,
-    /// Who dials live calls, and how.
+    /// The carrier of live calls, and its settings.
     pub telephony: Telephony,
     /// Speech, language models and storage.
     pub providers: Providers,
-    /// File to which signed heads of the decision log are added, and how often.
+    /// File to which signed heads of the decision log are appended, and how often.
     pub head_file: Option<PathBuf>,
     /// Time between two heads of a chain there.
     pub head_interval: Duration,
@@ -88,21 +87,21 @@ pub struct Config {
     pub document_days: i64,
     /// Chats.
     pub chats: Chats,
-    /// Where e-mail notifications are handed in.
+    /// The mail server for e-mail notifications.
     pub smtp: Option<Smtp>,
-    /// Where traces go; none without a collector.
+    /// The trace collector, if any.
     pub traces: Option<Traces>,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
-    /// Where outside systems are.
+    /// Addresses of external systems.
     pub integrations: ::providers::settings::Integrations,
-    /// Where the messaging channel's Cloud API is.
+    /// Address of the messaging channel's Cloud API.
     pub cloud_api: ::providers::settings::CloudApi,
-    /// What the provider of the messaging channel is expected to charge.
+    /// Expected prices of the messaging channel's provider.
     pub channel_prices: domain::channel::preflight::Prices,
     /// Whether this is `dastak dev`.
     pub dev: bool,
-    /// The program that reads documents when it is called with `extract`: this one. Tests, which are another
+    /// The program that extracts documents when it is called with `extract`: this one. Tests, which are another
     /// program, change it.
     pub extract_program: PathBuf,
 }
@@ -114,7 +113,7 @@ fn this_program() -> PathBuf {
 }
 
 impl Values {
-    /// Checks everything and puts it together.
+    /// Validates everything and builds the settings.
     pub fn config(&self, dev: bool) -> Result<Config, String> {
         let tls = match (self.some_text("tls_cert")?, self.some_text("tls_key")?) {
             (Some(cert), Some(key)) => Some((cert.into(), key.into())),

@@ -1,4 +1,4 @@
-//! What the listener allows to those who connect (`docs/operating/README.md` «Limits»).
+//! Limits of the listener for clients (`docs/operating/README.md` «Limits»).
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ pub struct Limits {
     /// Connections at once of one IPv4 address or IPv6 network of 64 bits; trusted proxies have no such
     /// limit.
     pub connections_per_address: usize,
-    /// Longest wait for the head of a request, while nothing is asked too, and for a TLS handshake.
+    /// Longest wait for the head of a request, for the next request on a connection, and for a TLS handshake.
     pub head_time: Duration,
     /// Longest wait for a body.
     pub body_time: Duration,
-    /// Longest wait for a client that does not take its answer.
+    /// Longest wait for a client that does not read its answer.
     pub answer_time: Duration,
-    /// Bytes of all bodies that are being read or worked on.
+    /// Bytes of all bodies in progress.
     pub bodies: usize,
     /// The same for one workspace.
     pub bodies_per_client: usize,
-    /// Bytes of all answers that clients have not taken.
+    /// Bytes of all unread answers.
     pub answers: usize,
     /// The same for one workspace.
     pub answers_per_client: usize,
@@ -34,7 +34,7 @@ pub struct Limits {
     pub disk_reserve: u64,
 }
 
-/// Who may see the figures, beside the operator.
+/// Who may read the metrics, besides the operator.
 #[derive(Clone, Default)]
 pub struct Figures {
     /// A bearer token for `/metrics` and the details of `/readyz`.

@@ -1,4 +1,4 @@
-//! Networks of trusted proxies, and of those who may see the figures.
+//! Networks of trusted proxies, and of those who may read the metrics.
 
 use std::net::IpAddr;
 

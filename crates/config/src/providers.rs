@@ -19,13 +19,13 @@ pub struct Providers {
     pub from_text: Vec<Speech>,
     /// Language models, the preferred first.
     pub models: Vec<LanguageModel>,
-    /// Who makes vectors of the passages of knowledge bases.
+    /// The service for embeddings of passages.
     pub embeddings: Option<Embeddings>,
     /// Memory for vectors, bytes.
     pub vector_memory: usize,
-    /// Only providers that keep what they are given in India.
+    /// Whether only providers that keep data in India are used.
     pub resident_only: bool,
-    /// Where recordings are kept.
+    /// Where recordings are stored.
     pub storage: Storage,
 }
 

@@ -1,6 +1,6 @@
-//! The table of settings: every one that exists, what it holds, its default and what it means.
+//! The table of settings: name, type, default and meaning of each.
 
-/// What a setting holds.
+/// The type of a setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Text,
@@ -15,12 +15,12 @@ pub(crate) enum Kind {
 /// A row of the table of settings.
 #[derive(Debug)]
 pub struct Setting {
-    /// Dotted name, as in the file; `*` stands for a name that the operator chooses.
+    /// Dotted name, as in the file; `*` is a placeholder of a name that the operator chooses.
     pub name: &'static str,
     pub(crate) kind: Kind,
-    /// Default, in text form; empty for none.
+    /// Default, as text; empty for none.
     pub default: &'static str,
-    /// Whether its value is never shown.
+    /// Whether its value is secret and never shown.
     pub secret: bool,
     /// What it means.
     pub meaning: &'static str,
@@ -237,7 +237,7 @@ pub const SETTINGS: &[Setting] = &[
         "telephony.sandbox_lines",
         Kind::Number(0, 500),
         "8",
-        "calls at once that the sandbox plays over SIP and RTP; those beyond go by its table alone",
+        "concurrent calls that the sandbox plays with audio; those beyond go by its table alone",
     ),
     setting("telephony.sip.listen", Kind::Text, "0.0.0.0:5060", "UDP and TCP address of the SIP side"),
     setting(

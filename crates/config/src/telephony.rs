@@ -4,26 +4,26 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use telephony::settings::{
-    Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
+    Codec, DEFAULT_CARRIER, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
 };
 
 use super::Values;
 
-/// Who dials live calls.
+/// The carrier of live calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
     /// No carrier: a live placement answers 503.
     None,
-    /// The phone network in the process.
+    /// The simulated phone network in the process.
     Sandbox,
     /// SIP trunks.
     Sip,
 }
 
-/// What happens when an answering machine picks up.
+/// Action when an answering machine picks up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineAnswer {
-    /// It is not looked for.
+    /// No detection.
     Off,
     /// The call ends as voicemail.
     HangUp,
@@ -31,27 +31,35 @@ pub enum MachineAnswer {
     Leave(String),
 }
 
-/// Who dials live calls, and how.
+/// The carrier of live calls, and its settings.
 #[derive(Debug, Clone)]
 pub struct Telephony {
     /// Who.
     pub carrier: Carrier,
     /// Calls at once on the whole platform.
     pub concurrent_calls: i64,
-    /// Whether real carriers are asked although the database may forget that they were.
+    /// Whether real carriers are used although the database may lose that they were.
     pub may_dial_twice: bool,
     /// Talk after which the agent says goodbye.
     pub max_duration: Duration,
     /// Silence after which the agent asks whether somebody is there.
     pub silence_prompt: Duration,
-    /// What a tool or a model may take before the agent says that it is looking; none never.
+    /// Delay of a tool or a model after which the agent says a filler; `None` for never.
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,
-    /// Calls at once that the sandbox plays over SIP and RTP.
+    /// Concurrent calls that the sandbox plays with audio.
     pub sandbox_lines: usize,
     /// The SIP side; its trunks are empty unless the carrier is `sip`.
     pub sip: Settings,
+}
+
+impl Telephony {
+    /// Names of the carriers of live calls, in the order of the settings; a number may name one of them. The first one is
+    /// the default. Empty unless [`Telephony::carrier`] is a real one.
+    pub fn carriers(&self) -> Vec<&str> {
+        self.sip.carriers()
+    }
 }
 
 /// Reads the section.
@@ -145,8 +153,12 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     })
 }
 
-const TRUNK: [&str; 18] = [
+/// Longest name of a carrier, bytes; numbers and calls store it.
+const LONGEST_CARRIER: usize = 64;
+
+const TRUNK: [&str; 19] = [
     "name",
+    "carrier",
     "address",
     "transport",
     "outbound_proxy",
@@ -200,6 +212,13 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if codecs.is_empty() {
         return Err(format!("{}.codecs: found none; allowed: PCMU, PCMA", section.name));
     }
+    let carrier = section.text("carrier")?.unwrap_or_else(|| DEFAULT_CARRIER.to_owned());
+    if carrier.len() > LONGEST_CARRIER || carrier.chars().any(char::is_control) {
+        return Err(format!(
+            "{}.carrier: allowed: at most {LONGEST_CARRIER} bytes of text, without control characters",
+            section.name
+        ));
+    }
     let (username, password) = (section.text("username")?, section.text("password")?);
     let inbound_auth = section.flag("inbound_auth")?;
     if inbound_auth && (username.is_none() || password.is_none()) {
@@ -207,6 +226,7 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     }
     Ok(Trunk {
         name: section.required("name")?,
+        carrier,
         address: section.required("address")?,
         transport: section.word(
             "transport",

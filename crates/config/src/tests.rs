@@ -1,4 +1,4 @@
-//! Settings as tests see them.
+//! Tests of the settings.
 
 use super::*;
 
@@ -111,6 +111,10 @@ fn trunks_and_providers_are_read_in_order() {
         [[telephony.sip.trunks]]
         name = "spare"
         address = "203.0.113.7"
+        [[telephony.sip.trunks]]
+        name = "mumbai"
+        carrier = "second"
+        address = "203.0.113.8"
         [speech]
         to_text = ["sarvam", "offline"]
         [speech.sarvam]
@@ -132,9 +136,12 @@ fn trunks_and_providers_are_read_in_order() {
         trunks,
         [
             ("main", ::telephony::settings::Transport::Tcp, 2),
-            ("spare", ::telephony::settings::Transport::Udp, 2)
+            ("spare", ::telephony::settings::Transport::Udp, 2),
+            ("mumbai", ::telephony::settings::Transport::Udp, 2)
         ]
     );
+    // Trunks that name no carrier are ways to one.
+    assert_eq!(sip.carriers(), ["main", "second"]);
     assert_eq!([sip.trunks[0].user_phone, sip.trunks[1].user_phone], [false, true]);
     assert_eq!((sip.rtp_ports, config.telephony.carrier), ((21000, 21999), Carrier::Sip));
     let names: Vec<_> = config.providers.to_text.iter().map(|provider| provider.name.as_str()).collect();
@@ -168,6 +175,11 @@ fn wrong_trunks_and_providers_are_named() {
             "[{name = \"a\", address = \"a\", media_from = [\"10.0.0.0/40\"]}]",
             "telephony.sip.trunks[1].media_from: found «10.0.0.0/40»; allowed: addresses and networks such as 203.0.113.0/24",
         ),
+        ("[{name = \"a\", address = \"a\", carrier = 7}]", "telephony.sip.trunks[1].carrier: allowed: text"),
+        (
+            "[{name = \"a\", address = \"a\", carrier = \"x\\ny\"}]",
+            "telephony.sip.trunks[1].carrier: allowed: at most 64 bytes of text, without control characters",
+        ),
         (
             "[{name = \"a\", address = \"a\", inbound_transport = \"udp\"}]",
             "telephony.sip.trunks[1].inbound_transport: found \"udp\"; allowed: any, tcp, tls",
@@ -182,7 +194,7 @@ fn wrong_trunks_and_providers_are_named() {
         ),
         (
             "[{name = \"a\", address = \"a\", colour = 1}]",
-            "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,",
+            "telephony.sip.trunks[1].colour: no such setting; allowed are name, carrier, address, transport,",
         ),
         (
             "[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]",
@@ -204,9 +216,8 @@ fn wrong_trunks_and_providers_are_named() {
     assert!(ports.starts_with("telephony.sip.rtp_ports: found «30000-20000»"), "{ports}");
 }
 
-/// Every setting that the table calls secret, and those in sections of lists, with a value that would be
-/// seen. A new secret setting is in here by itself; one that the table does not call secret fails
-/// `print_config` first.
+/// Every setting that the table marks as secret, and those in sections of lists, with a recognisable value. A new
+/// secret setting is included automatically; one that the table does not mark fails `print_config` first.
 #[test]
 fn no_settings_print_shows_a_secret() {
     const PLANTED: &str = "0123456789planted-secret-words";
@@ -214,7 +225,7 @@ fn no_settings_print_shows_a_secret() {
     let mut set = |name: &str, text: &str| values.add_text(name, text.to_owned(), "the test").unwrap();
     let mut planted = 0;
     for setting in SETTINGS.iter().filter(|setting| setting.secret) {
-        // Every provider that there may be is used, so that its section reaches the settings.
+        // Every possible provider is used, so that its section reaches the settings.
         let chosen: &[&str] = match setting.name.split('.').next() {
             Some("speech") => &SPEECH_PROVIDERS,
             _ => &["mine"],
@@ -248,7 +259,7 @@ fn no_settings_print_shows_a_secret() {
         set(name, text);
     }
     let config = values.config(false).unwrap();
-    // Each secret has arrived where it is used.
+    // Each secret has reached its place.
     assert_eq!(
         (config.database_url.as_deref(), config.master_key.as_deref()),
         (Some(PLANTED), Some(PLANTED))

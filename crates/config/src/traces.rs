@@ -4,16 +4,16 @@ use domain::secret::Secret;
 
 use super::Values;
 
-/// Where traces go, and which.
+/// The trace collector, and what is sampled.
 #[derive(Debug, Clone)]
 pub struct Traces {
     /// The collector, without `/v1/traces`.
     pub endpoint: String,
-    /// Value of the header `Authorization` that the collector wants.
+    /// Value of the header `Authorization` for the collector.
     pub authorization: Option<Secret>,
     /// `service.name` of the spans.
     pub service_name: String,
-    /// The share of traces that begin here which is recorded, from 0 to 1.
+    /// Sampled share of the traces that begin here, from 0 to 1.
     pub sample_ratio: f64,
 }
 

@@ -1,11 +1,11 @@
-//! Values of settings from everywhere, by name: which there may be, which one counts, and how they are shown.
+//! Values of settings from all sources, by name: validation, precedence, and printing.
 
 use std::collections::BTreeMap;
 
 use crate::table::Kind;
 use crate::{SETTINGS, Setting, telephony};
 
-/// Values by setting name, each with where it came from.
+/// Values by setting name, each with its source.
 #[derive(Default, Clone)]
 pub struct Values(BTreeMap<String, (toml::Value, String)>);
 
@@ -21,7 +21,7 @@ fn find(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(plain).or_else(|| SETTINGS.iter().find(|setting| fits(setting.name, name)))
 }
 
-/// Whether a name is one of a row with a `*` in it.
+/// Whether a name matches a row with a `*` in it.
 fn fits(row: &str, name: &str) -> bool {
     let Some((before, after)) = row.split_once('*') else { return false };
     let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or_default();
@@ -39,14 +39,14 @@ fn find_or_unknown(name: &str, source: &str) -> Result<&'static Setting, String>
 }
 
 impl Values {
-    /// Adds a TOML file, over what is there.
+    /// Adds a TOML file, overriding earlier values.
     pub fn add_file(&mut self, file: &std::path::Path) -> Result<(), String> {
         let source = file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|why| format!("--config {source}: {why}"))?;
         self.add_toml(&text, &source)
     }
 
-    /// Adds the text of a TOML file, over what is there.
+    /// Adds the text of a TOML file, overriding earlier values.
     pub fn add_toml(&mut self, text: &str, source: &str) -> Result<(), String> {
         let table: toml::Table = text.parse().map_err(|why| format!("{source}: {why}"))?;
         self.add_table("", table, source)
@@ -68,7 +68,7 @@ impl Values {
         Ok(())
     }
 
-    /// Adds `DASTAK_…` variables, over what is there; two underscores step into a section.
+    /// Adds `DASTAK_…` variables, overriding earlier values; two underscores step into a section.
     pub fn add_environment(
         &mut self,
         variables: impl Iterator<Item = (String, String)>,
@@ -84,14 +84,14 @@ impl Values {
         Ok(())
     }
 
-    /// Adds one value in text form, over what is there.
+    /// Adds one value as text, overriding earlier values.
     pub fn add_text(&mut self, name: &str, text: String, source: &str) -> Result<(), String> {
         let setting = find_or_unknown(name, source)?;
         self.0.insert(name.to_owned(), (from_text(setting.kind, text), source.to_owned()));
         Ok(())
     }
 
-    /// Sets a default of its own, below everything that was said.
+    /// Sets a default with the lowest priority.
     pub fn default_to(&mut self, name: &'static str, text: &str) {
         if let Some(setting) = find(name) {
             self.0.entry(name.to_owned()).or_insert_with(|| {

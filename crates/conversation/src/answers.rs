@@ -1,11 +1,13 @@
 //! What counts as an answer to a `collect` node (docs/contract/flows.md#answers): any words for a text, yes
-//! or no for a boolean, the digits of a number, and one of the options of a choice, captured as the flow
-//! spells it.
+//! or no for a boolean, the digits of a number, one of the options of a choice, captured as the flow spells it,
+//! and a date, a time, an amount, a telephone number, an e-mail address or a PIN code in its one written form.
 
 use serde_json::Value;
 
 use super::graph::{Field, FieldKind};
-use super::language::numbers;
+use super::language::calendar::{Date, Moment, Time};
+use super::language::readings::Reading;
+use super::language::{contact, date, numbers, time};
 use super::speech::fold;
 use super::words::words;
 use super::yes_no::{self, Said};
@@ -14,39 +16,94 @@ use super::yes_no::{self, Said};
 pub const MAX_ANSWER: usize = 1000;
 
 const FILLERS: [&str; 12] = ["um", "umm", "uh", "uhh", "hmm", "hm", "er", "erm", "ah", "mm", "अम", "हम्म"];
-/// The value that the words give the field; `None` when they are not a valid answer. `language` is the
-/// agent's: its words come first, those of English and Hindi next.
-pub fn capture(field: &Field, heard: &str, language: &str) -> Option<Value> {
+/// Most paise of an amount: a hundred thousand crore rupees.
+const MAX_PAISE: u64 = 100_000_000_000_000;
+
+/// The value that the words surely give the field; `None` when they are not a valid answer. `language` is the
+/// agent's: its words come first, those of English and Hindi next. Without `now` there is no date and no time.
+pub fn capture(field: &Field, heard: &str, language: &str, now: Option<Moment>) -> Option<Value> {
+    read(field, heard, language, now)?.sure()
+}
+
+/// The value that the words give the field, and whether it is sure. Otherwise as [`capture`].
+pub(super) fn read(
+    field: &Field,
+    heard: &str,
+    language: &str,
+    now: Option<Moment>,
+) -> Option<Reading<Value>> {
     let words = words(heard);
+    let sure = |value: Option<String>| value.map(|value| Reading::Sure(Value::String(value)));
+    let named = format!("{} {}", field.label, field.key);
     match field.kind {
-        FieldKind::Text => text(heard, &words),
-        FieldKind::Boolean => yes_no::boolean(heard, language).map(Value::Bool),
-        FieldKind::Number => numbers::read(heard, language, &field.label).map(Value::String),
+        FieldKind::Text => text(heard, &words).map(Reading::Sure),
+        FieldKind::Boolean => {
+            yes_no::boolean(heard, language).map(|answer| Reading::Sure(Value::Bool(answer)))
+        }
+        FieldKind::Number => sure(numbers::read(heard, language, &field.label)),
         FieldKind::Choice => {
             let verbatim =
                 field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
-            verbatim
-                .or_else(|| choice(&field.choices, &words, language))
-                .map(|choice| Value::String(choice.to_owned()))
+            sure(verbatim.or_else(|| choice(&field.choices, &words, language)).map(str::to_owned))
         }
+        FieldKind::Date => date::read(heard, language, &named, now?.today).map(written),
+        FieldKind::Time => time::read(heard, language, &field.label, now?.time).map(written),
+        FieldKind::Amount => sure(numbers::read(heard, language, &field.label).and_then(|it| paise(&it))),
+        FieldKind::Phone => sure(contact::phone(heard, language, &field.label)),
+        FieldKind::Email => contact::email(heard, language).map(written),
+        FieldKind::Pincode => sure(contact::pincode(heard, language, &field.label)),
     }
 }
 
-/// The value that pressed keys give the field: 1 means yes, 2 and 0 mean no, and choices are numbered from 1.
+fn written(reading: Reading<impl ToString>) -> Reading<Value> {
+    reading.map(|value| Value::String(value.to_string()))
+}
+
+/// Rupees with at most two decimals as paise.
+fn paise(rupees: &str) -> Option<String> {
+    let (whole, fraction) = rupees.split_once('.').unwrap_or((rupees, ""));
+    let counted = whole == "0" || !whole.starts_with('0');
+    if !counted || fraction.len() > 2 {
+        return None;
+    }
+    let paise: u64 = format!("{whole}{fraction:0<2}").parse().ok()?;
+    (paise <= MAX_PAISE).then(|| paise.to_string())
+}
+
+/// The value that pressed keys surely give the field: 1 means yes, 2 and 0 mean no, choices are numbered from 1, an
+/// amount is in whole rupees, a date is `DDMMYYYY`, a time `HHMM` of a 24-hour clock.
 pub fn capture_digits(field: &Field, digits: &str) -> Option<Value> {
+    read_digits(field, digits)?.sure()
+}
+
+/// The value that pressed keys give the field, and whether it is sure.
+pub(super) fn read_digits(field: &Field, digits: &str) -> Option<Reading<Value>> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
+    let part = |range: std::ops::Range<usize>| digits.get(range)?.parse::<i64>().ok();
+    let sure = |value: String| Some(Reading::Sure(Value::String(value)));
     match field.kind {
-        FieldKind::Text | FieldKind::Number => Some(Value::String(digits.to_owned())),
+        FieldKind::Text | FieldKind::Number => sure(digits.to_owned()),
         FieldKind::Boolean => match digits {
-            "1" => Some(Value::Bool(true)),
-            "2" | "0" => Some(Value::Bool(false)),
+            "1" => Some(Reading::Sure(Value::Bool(true))),
+            "2" | "0" => Some(Reading::Sure(Value::Bool(false))),
             _ => None,
         },
-        FieldKind::Choice => {
-            nth(&field.choices, digits.parse().ok()?).map(|choice| Value::String(choice.to_owned()))
+        FieldKind::Choice => sure(nth(&field.choices, digits.parse().ok()?)?.to_owned()),
+        FieldKind::Date if digits.len() == 8 => {
+            sure(Date::new(part(4..8)?, part(2..4)?, part(0..2)?)?.to_string())
         }
+        FieldKind::Time if digits.len() == 4 => {
+            let time = Time::new(part(0..2)?, part(2..4)?)?;
+            // `0530` may be meant for the evening.
+            let whole_day = !(1..=12).contains(&time.parts().0);
+            Some(written(if whole_day { Reading::Sure(time) } else { Reading::Unsure(time) }))
+        }
+        FieldKind::Amount => sure(paise(digits)?),
+        FieldKind::Phone => sure(format!("+91{}", contact::national(digits)?)),
+        FieldKind::Pincode if contact::is_pincode(digits) => sure(digits.to_owned()),
+        FieldKind::Date | FieldKind::Time | FieldKind::Email | FieldKind::Pincode => None,
     }
 }
 
@@ -88,7 +145,8 @@ fn choice<'a>(choices: &'a [String], heard: &[String], language: &str) -> Option
         words.iter().any(|other| word == other || tell.is_form(word, other))
     };
     let refuses = |word: &String| tell.is_no_choice(word) && !offered(word);
-    if heard.iter().chain(&said).any(refuses) {
+    let names_any = said.iter().any(|word| tell.is_any(word) && !offered(word));
+    if names_any || heard.iter().any(refuses) {
         return None;
     }
     let mut inside: Vec<&(&str, Vec<String>)> =
@@ -148,7 +206,12 @@ mod tests {
             label: "K".into(),
             kind,
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            confirm: false,
         }
+    }
+
+    fn capture(field: &Field, heard: &str, language: &str) -> Option<Value> {
+        super::capture(field, heard, language, None)
     }
 
     #[test]
@@ -239,6 +302,27 @@ mod tests {
             (&plans, "99999999999999999999999", None),
         ] {
             assert_eq!(capture_digits(field, digits), expected, "{digits}");
+        }
+        for (kind, digits, expected) in [
+            (FieldKind::Date, "26112026", Some("2026-11-26")),
+            (FieldKind::Date, "31022026", None),
+            (FieldKind::Date, "2611", None),
+            (FieldKind::Time, "1730", Some("17:30")),
+            (FieldKind::Time, "0530", None),
+            (FieldKind::Time, "2460", None),
+            (FieldKind::Amount, "25000", Some("2500000")),
+            (FieldKind::Amount, "0", Some("0")),
+            (FieldKind::Amount, "025", None),
+            (FieldKind::Amount, "99999999999999999999", None),
+            (FieldKind::Phone, "9876543210", Some("+919876543210")),
+            (FieldKind::Phone, "02212345678", Some("+912212345678")),
+            (FieldKind::Phone, "12345", None),
+            (FieldKind::Pincode, "560001", Some("560001")),
+            (FieldKind::Pincode, "060001", None),
+            (FieldKind::Email, "1", None),
+        ] {
+            let field = self::field(kind, &[]);
+            assert_eq!(capture_digits(&field, digits), expected.map(Value::from), "{kind:?} {digits}");
         }
         assert_eq!(capture_digits(&self::field(FieldKind::Number, &[]), "0042"), Some(json!("0042")));
         assert_eq!(capture_digits(&self::field(FieldKind::Number, &[]), "4*2"), None);

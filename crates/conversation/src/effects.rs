@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::channel::Channel;
 use super::graph::{Field, FieldKind, Flow};
+use super::language::calendar::Moment;
 use super::state::{EndCause, Ended, Exchange, Expected, Held, Output, Phase, Role, State, Waiting};
 use super::template;
 
@@ -27,6 +28,8 @@ pub(super) struct Interpreter<'f, 's> {
     pub(super) out: Vec<Output>,
     /// Nodes entered since the input.
     pub(super) entered: HashSet<&'f str>,
+    /// What it is now, if the caller said so.
+    pub(super) now: Option<Moment>,
 }
 
 impl Interpreter<'_, '_> {

@@ -100,6 +100,8 @@ pub struct Field {
     pub kind: FieldKind,
     /// The options of a `choice`, as they are captured.
     pub choices: Vec<String>,
+    /// Whether the value is read back and captured only after a yes ([`FieldKind::is_read_back`]).
+    pub confirm: bool,
 }
 
 /// What counts as a valid answer.
@@ -113,6 +115,44 @@ pub enum FieldKind {
     /// A number, captured as its digits.
     Number,
     Choice,
+    /// A day, captured as `YYYY-MM-DD`.
+    Date,
+    /// A time of day in India, captured as `HH:MM`.
+    Time,
+    /// Money, captured as whole paise.
+    Amount,
+    /// An Indian telephone number, captured as `+91` and ten digits.
+    Phone,
+    /// An e-mail address, captured in lower case.
+    Email,
+    /// An Indian PIN code, captured as its six digits.
+    Pincode,
+}
+
+impl FieldKind {
+    /// Every kind, with its word.
+    pub(super) const WORDS: [(&'static str, Self); 10] = [
+        ("text", Self::Text),
+        ("boolean", Self::Boolean),
+        ("number", Self::Number),
+        ("choice", Self::Choice),
+        ("date", Self::Date),
+        ("time", Self::Time),
+        ("amount", Self::Amount),
+        ("phone", Self::Phone),
+        ("email", Self::Email),
+        ("pincode", Self::Pincode),
+    ];
+
+    /// Every kind, in the order of the documentation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::WORDS.into_iter().map(|(_, kind)| kind)
+    }
+
+    /// Whether a value of this kind can be read back to be confirmed.
+    pub const fn is_read_back(self) -> bool {
+        matches!(self, Self::Date | Self::Time | Self::Amount | Self::Phone | Self::Email | Self::Pincode)
+    }
 }
 
 /// Fields of a `converse` node.

@@ -7,18 +7,18 @@
 //! requests to models, tools and people, and at most [`MAX_SILENCES`] silences.
 //!
 //! It runs ahead of the voice with words only: what a node does waits until the words before it have been
-//! spoken (`effects`).
+//! spoken (`effects`). What a `collect` node does with an answer is in `collect`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::answers;
 use super::branch;
 use super::channel::Channel;
 use super::effects::{Interpreter, MAX_HEARD, entered};
-use super::graph::{Collect, Document, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
+use super::graph::{Document, Flow, Message, Node, NodeKind, Transfer, TransferMode};
+use super::language::calendar::Moment;
 use super::parse::MAX_VARIABLES;
 use super::state::{
     ConversationSettings, EndCause, Ended, Exchange, Input, Output, Phase, Role, State, Turn, Waiting,
@@ -50,6 +50,7 @@ pub struct AskedDocument {
 pub struct Conversation {
     flow: Arc<Flow>,
     state: State,
+    now: Option<Moment>,
 }
 
 impl Conversation {
@@ -77,13 +78,19 @@ impl Conversation {
             held: Vec::new(),
             ended: None,
         };
-        Self { flow, state }
+        Self { flow, state, now: None }
     }
 
     /// Resumes a stored conversation. If the flow no longer has its current node, the next input ends it with
     /// an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
-        Self { flow, state }
+        Self { flow, state, now: None }
+    }
+
+    /// Says what it is now, in milliseconds since 1970, for the inputs that follow. Until then no date and no time
+    /// is understood. It is no part of the state.
+    pub fn set_now(&mut self, unix_millis: i64) {
+        self.now = Moment::in_india(unix_millis);
     }
 
     /// The flow it plays.
@@ -168,8 +175,13 @@ impl Conversation {
             return Vec::new();
         }
         let flow = Arc::clone(&self.flow);
-        let mut interpreter =
-            Interpreter { flow: &flow, state: &mut self.state, out: Vec::new(), entered: HashSet::new() };
+        let mut interpreter = Interpreter {
+            flow: &flow,
+            state: &mut self.state,
+            out: Vec::new(),
+            entered: HashSet::new(),
+            now: self.now,
+        };
         interpreter.take(input);
         interpreter.out
     }
@@ -227,7 +239,7 @@ impl<'f> Interpreter<'f, '_> {
     // --- moving through the graph
 
     /// Enters nodes, starting with this one, until one waits for an input or the conversation is over.
-    fn go(&mut self, to: Option<&'f str>) {
+    pub(super) fn go(&mut self, to: Option<&'f str>) {
         let mut to = to;
         loop {
             let Some(node) = to.and_then(|id| self.flow.node(id)) else { return self.fail() };
@@ -249,7 +261,7 @@ impl<'f> Interpreter<'f, '_> {
                 return Entered::On(say.next.as_deref());
             }
             NodeKind::Collect(collect) => {
-                self.state.phase = Phase::Collect { node: node.id.clone(), failures: 0 };
+                self.state.phase = Phase::Collect { node: node.id.clone(), failures: 0, pending: None };
                 self.say(&node.id, &collect.text);
                 self.listen(&node.id, &collect.field);
             }
@@ -299,11 +311,7 @@ impl<'f> Interpreter<'f, '_> {
                 let node = node.clone();
                 let Some(collect) = self.collecting(&node) else { return self.fail() };
                 let text: String = text.chars().take(MAX_HEARD).collect();
-                self.answered(
-                    &node,
-                    collect,
-                    answers::capture(&collect.field, &text, &self.state.settings.language),
-                );
+                self.replied(&node, collect, &text);
             }
             Phase::Talk(_) => self.customer_spoke(),
             Phase::Document { node, failures } => {
@@ -337,7 +345,7 @@ impl<'f> Interpreter<'f, '_> {
             Phase::Collect { node, .. } => {
                 let node = node.clone();
                 match self.collecting(&node) {
-                    Some(collect) => self.listen(&node, &collect.field),
+                    Some(collect) => self.listen_for(&node, &collect.field),
                     None => self.fail(),
                 }
             }
@@ -364,7 +372,7 @@ impl<'f> Interpreter<'f, '_> {
         let Some(collect) = self.collecting(&node) else { return self.fail() };
         self.note(Role::Customer, &digits);
         self.customer_acted();
-        self.answered(&node, collect, answers::capture_digits(&collect.field, &digits));
+        self.keyed(&node, collect, &digits);
     }
 
     fn silence(&mut self) {
@@ -378,7 +386,7 @@ impl<'f> Interpreter<'f, '_> {
                     return;
                 }
                 let Some(collect) = self.collecting(&node) else { return self.fail() };
-                self.answered(&node, collect, None);
+                self.not_answered(&node, collect);
             }
             Phase::Talk(talk) if talk.waiting == Waiting::Customer => {
                 let node = talk.node.clone();
@@ -404,50 +412,6 @@ impl<'f> Interpreter<'f, '_> {
             self.finish(None, EndCause::SilenceTimeout);
         }
         too_many
-    }
-
-    // --- collect
-
-    fn collecting(&self, node: &str) -> Option<&'f Collect> {
-        match self.flow.node(node).map(|node| &node.kind) {
-            Some(NodeKind::Collect(collect)) => Some(collect),
-            _ => None,
-        }
-    }
-
-    /// Handles the answer to a question, valid or not: captures the value, asks again, or gives up.
-    fn answered(&mut self, node: &str, collect: &'f Collect, value: Option<Value>) {
-        if let Some(value) = value {
-            self.capture(&collect.field.key, value);
-            return self.go(collect.next.as_deref());
-        }
-        let Phase::Collect { failures, .. } = &mut self.state.phase else { return };
-        *failures += 1;
-        if *failures >= collect.attempts {
-            return match &collect.on_fail {
-                Some(on_fail) => self.go(Some(on_fail)),
-                None => self.close(node, Some("failed_collect")),
-            };
-        }
-        let phrases = &self.state.settings.phrases;
-        let mut again = vec![phrases.not_understood.clone(), self.filled(&collect.text)];
-        match collect.field.kind {
-            FieldKind::Boolean => again.push(phrases.yes_or_no.clone()),
-            FieldKind::Choice => {
-                again.push(format!("{} {}.", phrases.one_of, collect.field.choices.join(", ")))
-            }
-            FieldKind::Text | FieldKind::Number => {}
-        }
-        again.retain(|sentence| !sentence.trim().is_empty());
-        self.say_plain(node, again.join(" "));
-        self.listen(node, &collect.field);
-    }
-
-    fn capture(&mut self, key: &str, value: Value) {
-        if !key.is_empty() {
-            self.state.variables.insert(key.to_owned(), value.clone());
-            self.state.extracted.insert(key.to_owned(), value);
-        }
     }
 
     // --- tools, people, messages, documents

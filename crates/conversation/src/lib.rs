@@ -10,10 +10,11 @@
 //! | `template` | `{{name}}` in texts |
 //! | `state` | inputs and outputs of a conversation, and what it keeps between them |
 //! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
-//! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons |
+//! | `interpreter` | moving through the graph; `talk` is its `converse` node, `collect` its answers, `branch` its comparisons |
 //! | `answers` | what counts as an answer to a question; `words` splits what was said, `language` knows what the words mean |
 //! | `yes_no` | the words of yes, no and choices of each language (`languages/*/answers.toml`) |
-//! | `phrases` | the interpreter's own sentences |
+//! | `phrases` | the interpreter's own sentences; `read_back` a value that is to be confirmed |
+//! | `speakable` | what a voice is given for a text: numbers, dates, addresses in words |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
 //! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables, then
@@ -31,6 +32,7 @@ mod answers;
 mod branch;
 mod channel;
 mod check;
+mod collect;
 mod effects;
 mod graph;
 mod interpreter;
@@ -39,7 +41,9 @@ mod language;
 mod one_step;
 mod parse;
 mod phrases;
+mod read_back;
 mod script;
+pub mod speakable;
 pub mod speech;
 mod state;
 mod talk;
@@ -47,6 +51,8 @@ mod template;
 mod words;
 mod yes_no;
 
+#[cfg(test)]
+mod collect_tests;
 #[cfg(test)]
 mod held_tests;
 #[cfg(test)]
@@ -64,6 +70,7 @@ pub use graph::{
     FieldKind, Flow, Message, Node, NodeKind, Op, Say, Tool, Transfer, TransferMode, Variable,
 };
 pub use interpreter::{AskedDocument, Conversation, MAX_SILENCES};
+pub use language::calendar::Moment;
 pub use one_step::{CONVERSE_ID, END_ID, one_step};
 pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
 pub use phrases::Phrases;

@@ -262,11 +262,18 @@ fn collect(fields: &Fields<'_>) -> Parsed<Collect> {
         Some(value) => {
             let path = fields.at("field");
             let inner = Fields { map: object(value, &path)?, path };
+            let kind = inner.word("type", &FieldKind::WORDS)?.unwrap_or_default();
+            let confirm = inner.flag("confirm")?;
+            if confirm && !kind.is_read_back() {
+                return inner
+                    .refuse("confirm", "is only for the types date, time, amount, phone, email and pincode");
+            }
             Field {
                 key: inner.id("key")?.unwrap_or_default(),
                 label: inner.line("label", MAX_LINE)?.unwrap_or_default(),
-                kind: inner.word("type", &FIELD_KINDS)?.unwrap_or_default(),
+                kind,
                 choices: inner.texts("choices", MAX_LINE)?,
+                confirm,
             }
         }
     };
@@ -376,12 +383,6 @@ fn document(fields: &Fields<'_>) -> Parsed<Document> {
     })
 }
 
-const FIELD_KINDS: [(&str, FieldKind); 4] = [
-    ("text", FieldKind::Text),
-    ("boolean", FieldKind::Boolean),
-    ("number", FieldKind::Number),
-    ("choice", FieldKind::Choice),
-];
 const MODES: [(&str, TransferMode); 2] = [("warm", TransferMode::Warm), ("cold", TransferMode::Cold)];
 
 fn word_of<T: PartialEq>(words: &[(&'static str, T)], meaning: &T) -> &'static str {
@@ -497,9 +498,12 @@ fn collect_json(to: &mut Writer, collect: &Collect) {
     let mut field = Writer::default();
     field.text("key", &collect.field.key);
     field.text("label", &collect.field.label);
-    field.put("type", word_of(&FIELD_KINDS, &collect.field.kind));
+    field.put("type", word_of(&FieldKind::WORDS, &collect.field.kind));
     if !collect.field.choices.is_empty() {
         field.put("choices", collect.field.choices.clone());
+    }
+    if collect.field.confirm {
+        field.put("confirm", true);
     }
     to.text("text", &collect.text);
     to.put("field", field.done());

@@ -109,3 +109,26 @@ fn what_is_not_a_flow_graph_is_refused_with_its_field() {
         assert_eq!(Flow::parse(&graph).expect_err("refused").field, field);
     }
 }
+
+#[test]
+fn a_value_is_confirmed_only_where_it_can_be_read_back() {
+    let graph = |kind: &str, confirm: Value| json!({"nodes": [{"id": "a", "type": "collect", "field": {"key": "k", "type": kind, "confirm": confirm}}]});
+    for kind in ["date", "time", "amount", "phone", "email", "pincode"] {
+        let flow = Flow::parse(&graph(kind, json!(true))).expect("a flow");
+        assert_eq!(flow.to_json()["nodes"][0]["field"]["confirm"], json!(true));
+        let flow = Flow::parse(&graph(kind, json!(false))).expect("a flow");
+        assert_eq!(flow.to_json()["nodes"][0]["field"]["confirm"], Value::Null);
+    }
+    for kind in ["text", "boolean", "number", "choice"] {
+        let error = Flow::parse(&graph(kind, json!(true))).expect_err("nothing to read back");
+        assert_eq!(error.field, "nodes[0].field.confirm");
+        assert!(Flow::parse(&graph(kind, json!(false))).is_ok());
+    }
+    assert_eq!(
+        Flow::parse(&graph("date", json!("yes"))).expect_err("a text").field,
+        "nodes[0].field.confirm"
+    );
+    let error = Flow::parse(&graph("day", json!(null))).expect_err("an unknown type");
+    assert_eq!(error.field, "nodes[0].field.type");
+    assert!(error.message.contains("amount") && error.message.contains("pincode"), "{}", error.message);
+}

@@ -65,6 +65,23 @@ impl Default for Phrases {
     }
 }
 
+/// The question whether `{value}` is right, in an agent's `language`; English if it is not one of the eleven.
+pub(super) fn read_back(language: &str) -> &'static str {
+    match language {
+        "hi" => "{value}, क्या यह सही है?",
+        "bn" => "{value}, ঠিক আছে তো?",
+        "gu" => "{value}, બરાબર છે?",
+        "kn" => "{value}, ಸರಿ ತಾನೇ?",
+        "ml" => "{value}, ശരിയല്ലേ?",
+        "mr" => "{value}, बरोबर आहे का?",
+        "or" => "{value}, ଠିକ୍ ଅଛି ତ?",
+        "pa" => "{value}, ਠੀਕ ਹੈ?",
+        "ta" => "{value}, சரிதானே?",
+        "te" => "{value}, సరేనా?",
+        _ => "{value}. Is that right?",
+    }
+}
+
 fn in_language(language: &str) -> [&'static str; 10] {
     match language {
         "hi" => HINDI,
@@ -225,5 +242,10 @@ mod tests {
             languages.iter().map(|language| Phrases::of(language).greeting).collect();
         assert_eq!(greetings.len(), languages.len());
         assert_eq!(Phrases::of("xx"), Phrases::of("en"));
+        let questions: std::collections::HashSet<&str> =
+            languages.iter().map(|language| super::read_back(language)).collect();
+        assert_eq!(questions.len(), languages.len());
+        assert!(questions.iter().all(|question| question.contains("{value}")));
+        assert_eq!(super::read_back("xx"), super::read_back("en"));
     }
 }

@@ -403,9 +403,9 @@ proptest! {
         for text in [text, said] {
             let number = numbers::read(&text, "hi", "");
             prop_assert!(number.is_none_or(|number| number.parse::<f64>().is_ok()));
-            for kind in [super::FieldKind::Text, super::FieldKind::Boolean, super::FieldKind::Number, super::FieldKind::Choice] {
-                let field = super::Field { key: "k".into(), label: String::new(), kind, choices: vec!["Gold".into(), text.clone(), "one two".into()] };
-                answers::capture(&field, &text, "en");
+            for kind in super::FieldKind::all() {
+                let field = super::Field { key: "k".into(), kind, choices: vec!["Gold".into(), text.clone(), "one two".into()], ..super::Field::default() };
+                answers::capture(&field, &text, "en", super::Moment::in_india(0));
                 answers::capture_digits(&field, &text);
             }
         }

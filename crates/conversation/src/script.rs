@@ -41,6 +41,8 @@ pub fn placeholder_with(
 ) -> Script {
     let mut conversation =
         Conversation::new(Arc::clone(flow), variables.clone(), ConversationSettings::of(Channel::Call, "en"));
+    // Its answers are the same whatever the day is.
+    conversation.set_now(0);
     let mut opened = false;
     let mut next = Some(Input::Started);
     for _ in 0..MAX_INPUTS {
@@ -100,6 +102,12 @@ fn answer(flow: &Flow, node_id: &str, expected: &Expected) -> String {
         FieldKind::Text => "Hello, yes, please go on.".to_owned(),
         FieldKind::Boolean => "Yes".to_owned(),
         FieldKind::Number => "42".to_owned(),
+        FieldKind::Date => "15 August 2030".to_owned(),
+        FieldKind::Time => "5 pm".to_owned(),
+        FieldKind::Amount => "1500 rupees".to_owned(),
+        FieldKind::Phone => "98765 43210".to_owned(),
+        FieldKind::Email => "asha@example.com".to_owned(),
+        FieldKind::Pincode => "560001".to_owned(),
         FieldKind::Choice => expected
             .choices
             .iter()

@@ -406,11 +406,26 @@ pub(super) struct Held {
 #[serde(tag = "at", rename_all = "snake_case")]
 pub(super) enum Phase {
     New,
-    Collect { node: String, failures: u32 },
+    Collect {
+        node: String,
+        failures: u32,
+        /// A value that was read back and is captured after a yes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pending: Option<Value>,
+    },
     Talk(Talk),
-    Tool { node: String, request: u64 },
-    Transfer { node: String, request: u64 },
-    Document { node: String, failures: u32 },
+    Tool {
+        node: String,
+        request: u64,
+    },
+    Transfer {
+        node: String,
+        request: u64,
+    },
+    Document {
+        node: String,
+        failures: u32,
+    },
     Closing,
     Over,
 }

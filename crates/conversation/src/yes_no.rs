@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::language::folders::{files, parsed};
 use crate::speech::{Patterns, fold};
+use crate::words::words;
 
 /// Most words beside a plain word of yes: more of them tell a story, and the question is asked again.
 const MOST_BESIDE_YES: usize = 4;
@@ -22,6 +24,10 @@ struct Written {
     fill: String,
     deny: String,
     either: String,
+    morning: String,
+    noon: String,
+    evening: String,
+    night: String,
     one: String,
     two: String,
     three: String,
@@ -45,6 +51,10 @@ pub(crate) struct Answers {
     fill: Words,
     deny: Words,
     either: Words,
+    /// The words of `either` as they are written: `ಎರಡೂ` (both) folds to the word for two.
+    either_exactly: Words,
+    /// Morning, noon, evening and night.
+    day: [Words; 4],
     positions: [Words; 5],
     counts: Vec<String>,
     suffixes: Vec<String>,
@@ -56,8 +66,7 @@ fn set(written: &str) -> Words {
 
 impl Answers {
     fn read(code: &'static str, text: &str) -> Self {
-        let written: Written =
-            toml::from_str(text).unwrap_or_else(|error| panic!("languages/{code}/answers.toml: {error}"));
+        let written: Written = parsed(code, "answers.toml", text);
         Self {
             code,
             yes: set(&written.yes),
@@ -69,6 +78,8 @@ impl Answers {
             fill: set(&written.fill),
             deny: set(&written.deny),
             either: set(&written.either),
+            either_exactly: written.either.split(['|', '\n']).flat_map(words).collect(),
+            day: [&written.morning, &written.noon, &written.evening, &written.night].map(|words| set(words)),
             positions: [&written.one, &written.two, &written.three, &written.four, &written.five]
                 .map(|words| set(words)),
             counts: written.count.split(['|', '\n']).flat_map(fold).collect(),
@@ -77,14 +88,8 @@ impl Answers {
     }
 }
 
-macro_rules! tables {
-    ($($code:literal),*) => {
-        vec![$(Answers::read($code, include_str!(concat!("../languages/", $code, "/answers.toml")))),*]
-    };
-}
-
 static TABLES: LazyLock<Vec<Answers>> =
-    LazyLock::new(|| tables!("en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"));
+    LazyLock::new(|| files!("answers.toml").iter().map(|(code, text)| Answers::read(code, text)).collect());
 
 /// The tables that hear an answer: the agent's language first, then English and Hindi; every language when
 /// `language` is none of the eleven.
@@ -126,9 +131,6 @@ fn meaning(tables: &[&Answers], word: &String) -> Meaning {
 pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
     let words = fold(heard);
     let tables = tables(language);
-    if tables.iter().any(|table| table.unsure.find(&words).is_some()) {
-        return None;
-    }
     let overlap = |one: &(usize, usize), other: &(usize, usize)| one.0 < other.1 && other.0 < one.1;
     let first = |one: &(usize, usize), other: &(usize, usize)| {
         one.0 < other.0 || one.0 == other.0 && one.1 >= other.1
@@ -137,6 +139,17 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
         tables.iter().flat_map(|table| table.yes_phrases.find_all(&words)).collect();
     let mut no: Vec<(usize, usize)> =
         tables.iter().flat_map(|table| table.no_phrases.find_all(&words)).collect();
+    // `I don't think so` is a no, though `think` alone is neither.
+    let clearer = |unsure: &(usize, usize)| {
+        let clears = |sure: &(usize, usize)| {
+            sure.0 <= unsure.0 && unsure.1 <= sure.1 && sure.1 - sure.0 > unsure.1 - unsure.0
+        };
+        yes.iter().chain(&no).any(clears)
+    };
+    let doubts = |table: &&Answers| table.unsure.find_all(&words).any(|found| !clearer(&found));
+    if tables.iter().any(doubts) {
+        return None;
+    }
     no.retain(|found| !yes.iter().any(|other| overlap(found, other) && first(other, found)));
     let yes: Vec<(usize, usize)> =
         yes.into_iter().filter(|found| !no.iter().any(|other| overlap(found, other))).collect();
@@ -153,6 +166,13 @@ pub(crate) fn boolean(heard: &str, language: &str) -> Option<bool> {
     if denied {
         let sure = !no.is_empty() || unknown == 0 || rest.first() == Some(&Meaning::No);
         return (sure && !agreed && (yes.is_empty() || !no.is_empty())).then_some(false);
+    }
+    // `Of course I would not` has a word that denies, though it is none of no.
+    let denies = |at: usize, word: &String| {
+        !within(at) && tables.iter().any(|table| table.deny.contains(word) && !table.no.contains(word))
+    };
+    if !agreed && words.iter().enumerate().any(|(at, word)| denies(at, word)) {
+        return None;
     }
     let yes = agreed && unknown <= MOST_BESIDE_YES || (!yes.is_empty() || has(Meaning::Soft)) && unknown <= 1;
     yes.then_some(true)
@@ -171,6 +191,15 @@ impl<'a> Said<'a> {
         let refuses = |table: &&'static Answers| table.deny.contains(word) || table.either.contains(word);
         let known = self.0.iter().find(|table| refuses(table) || table.fill.contains(word));
         known.is_some_and(refuses)
+    }
+
+    /// Whether a word as it was heard, before numbers are digits, names more than one choice or denies one: `নয়` is
+    /// both nine and not.
+    pub(crate) fn is_any(&self, word: &String) -> bool {
+        let exactly =
+            |table: &&'static Answers| table.either_exactly.contains(word) && !table.counts.contains(word);
+        let denies = |table: &&'static Answers| fold(word).iter().any(|word| table.deny.contains(word));
+        self.0.iter().any(exactly) || self.0.first().is_some_and(denies)
     }
 
     /// Whether a folded word may stand beside a choice and tells nothing.
@@ -201,7 +230,13 @@ impl<'a> Said<'a> {
                         end == suffix || bare == suffix || bare == suffix.trim_start_matches(is_sign)
                     })
             });
-        inflected || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
+        let part_of_day = |word: &str| {
+            self.0.iter().find_map(|table| table.day.iter().position(|part| part.contains(word)))
+        };
+        let same_part = || part_of_day(of).is_some_and(|part| part_of_day(word) == Some(part));
+        inflected
+            || same_part()
+            || script(word) != script(of) && sounds(word).is_some_and(|key| sounds(of) == Some(key))
     }
 }
 

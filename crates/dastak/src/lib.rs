@@ -7,6 +7,7 @@ pub mod http;
 pub mod jobs;
 pub mod lines;
 pub mod service;
+pub mod sip_trunks;
 pub mod speech;
 pub mod traces;
 

@@ -1,6 +1,6 @@
 //! The binary: see `dastak --help`.
 
-/// Requests are many small allocations; this allocator costs them least.
+/// Requests make many small allocations; this allocator is the cheapest for them.
 #[cfg(not(feature = "heap-figures"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! Puts the service together, starts it and stops it: the same way for the binary and for tests.
+//! Assembles the service, starts it and stops it, in the same way for the binary and for tests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, readiness, tool_calls,
-    topics,
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, numbers, readiness,
+    tool_calls, topics,
 };
 use crate::config::Config;
 use crate::http::router::Router;
@@ -29,10 +29,10 @@ use crate::runtime::mark_file;
 use crate::runtime::metrics::Metrics;
 use crate::speech::{self, Offline};
 
-/// Time that jobs get to end, also when calls have taken the whole grace of a stop.
+/// Time that jobs get to end, also when calls have used the whole grace period of a stop.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
-/// Time that spans get to leave, also when the grace of a stop is over.
+/// Time to export the remaining spans, also when the grace period of a stop is over.
 const LAST_SPANS: Duration = Duration::from_secs(1);
 
 /// A service that answers requests.
@@ -58,7 +58,7 @@ pub fn store_settings(config: &Config) -> Settings {
     }
 }
 
-/// Makes the data folder, readable by its owner only; one that is there with wider rights loses them.
+/// Creates the data folder, readable by its owner only; an existing one with wider permissions is restricted.
 pub fn make_data_folder(config: &Config) -> Result<(), String> {
     files::refuse_unfinished(&config.data)?;
     files::make_folder(&config.data)
@@ -74,12 +74,12 @@ pub fn make_data_folder(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the store and brings its schema up to date, telling each step on standard error.
+/// Opens the store and migrates its schema, printing each step on standard error.
 pub async fn open_store(config: &Config, wakes: &Wakes) -> Result<Store, String> {
     open_store_of(config, wakes, false).await
 }
 
-/// The same. With `filled` the store must have a schema already: it is one that was restored.
+/// The same. With `filled` the store must have a schema already: it was restored.
 pub async fn open_store_of(config: &Config, wakes: &Wakes, filled: bool) -> Result<Store, String> {
     let wakes = wakes.clone();
     let store = Store::open(&store_settings(config), Arc::new(move |woken| wakes.raise(woken)))
@@ -94,7 +94,7 @@ pub async fn open_store_of(config: &Config, wakes: &Wakes, filled: bool) -> Resu
     Ok(store)
 }
 
-/// The clock that the settings ask for.
+/// The clock that the settings name.
 fn clock(config: &Config) -> Clock {
     if config.manual_clock { Clock::manual() } else { Clock::real() }
 }
@@ -130,7 +130,7 @@ impl Service {
         Self::start_over(config, carriers, |_| ()).await
     }
 
-    /// The same with changed ports.
+    /// The same with replaced ports.
     pub async fn start_over(
         config: Config,
         carriers: Carriers,
@@ -187,6 +187,16 @@ impl Service {
         if let Some(lines) = &lines {
             lines.attach(&app);
         }
+        for (carrier, count) in numbers::unknown_carriers(&app.store, &app.config.telephony)
+            .await
+            .map_err(|why| why.to_string())?
+        {
+            tracing::warn!(
+                carrier,
+                numbers = count,
+                "numbers name a carrier that telephony.sip.trunks does not have: calls from them are refused"
+            );
+        }
         // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
         node::look(&app).await.map_err(|why| why.to_string())?;
@@ -196,7 +206,7 @@ impl Service {
         Ok(Self { app, address, lines, serving })
     }
 
-    /// The line on standard output that says requests are served.
+    /// Prints the line on standard output that says that requests are served.
     pub fn ready_line(&self) -> String {
         json!({
             "ready": true,
@@ -232,7 +242,7 @@ impl Service {
     }
 }
 
-/// What the service meets outside: carriers, telephone lines, speech and language models.
+/// External services: carriers, telephone lines, speech and language models.
 pub struct Outside {
     pub carriers: Carriers,
     /// Telephone lines of this node.
@@ -245,15 +255,15 @@ impl Outside {
     /// These carriers, and no telephone lines.
     ///
     /// # Errors
-    /// The setting that cannot be carried out, and why.
+    /// The setting that is invalid, and why.
     pub fn without_lines(config: &Config, carriers: Carriers) -> Result<Self, String> {
         Ok(Self { carriers, lines: None, speech: speech::providers(config, &Offline::new())? })
     }
 
-    /// What the settings name.
+    /// From the settings.
     ///
     /// # Errors
-    /// The setting that cannot be carried out, and why.
+    /// The setting that is invalid, and why.
     pub async fn open(config: &Config) -> Result<Self, String> {
         let offline = Offline::new();
         let speech = speech::providers(config, &offline)?;
@@ -273,7 +283,7 @@ impl Outside {
     }
 }
 
-/// What the use cases are put together from.
+/// Parts of the use cases.
 pub struct Parts {
     pub config: Config,
     pub clock: Clock,
@@ -286,13 +296,13 @@ pub struct Parts {
     pub outside: Outside,
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
-    /// What webhook attempts go through instead of the guarded client, in the simulation.
+    /// Client for webhook attempts instead of the guarded client, in the simulation.
     pub receivers: Option<Arc<dyn providers::guarded_client::Transport>>,
-    /// What requests to webhook tools go through instead, in the simulation.
+    /// Client for requests to webhook tools instead, in the simulation.
     pub tools: Option<Arc<dyn providers::guarded_client::Transport>>,
 }
 
-/// What the rooms above the use cases take part in.
+/// Hooks of the crates above the use cases.
 const HOOKS: Hooks = Hooks {
     call_facts: &[
         crate::app::scheduled_calls::after_call_fact,
@@ -324,7 +334,7 @@ const HOOKS: Hooks = Hooks {
     suspensions: &[chats::suspend],
 };
 
-/// Puts the use cases together.
+/// Assembles the use cases.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     let Parts { config, clock, ids, keyring, store, outside, ports, receivers, tools: stand_in } = parts;
     let Outside { carriers, lines, speech } = outside;
@@ -391,7 +401,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     }))
 }
 
-/// Starts everything that runs beside requests. `wakes` is what the store was opened with.
+/// Starts all background jobs. `wakes` is what the store was opened with.
 pub fn start_jobs(
     app: &Arc<App>,
     wakes: &Wakes,

@@ -1,5 +1,4 @@
-//! Who hears, speaks and thinks: the providers that the settings name, and the offline set that every machine
-//! can have.
+//! Providers of speech and language models: those that the settings name, and the offline set.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use providers::speech::offline;
 use crate::config::Config;
 use voice::Speech;
 
-/// The offline set: programs of this machine, and an answerer without a model.
+/// The offline set: local programs, and an answerer without a model.
 #[derive(Clone)]
 pub struct Offline {
     pub to_text: Arc<dyn Recogniser>,
@@ -19,7 +18,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// The offline set of this machine. Whether its programs are installed is asked when they are used.
+    /// The offline set of this machine. Whether its programs are installed is checked on use.
     pub fn new() -> Self {
         Self {
             to_text: Arc::new(offline::OfflineRecogniser::new(offline::Settings::default())),
@@ -28,7 +27,7 @@ impl Offline {
         }
     }
 
-    /// Whether it can speak and hear.
+    /// Whether its programs are installed.
     ///
     /// # Errors
     /// What is missing, and how to install it.
@@ -44,7 +43,7 @@ impl Default for Offline {
     }
 }
 
-/// The providers that the settings name, behind one port a role.
+/// The providers that the settings name, behind one port per role.
 ///
 /// # Errors
 /// The setting that is wrong, and why.
@@ -65,7 +64,7 @@ pub fn providers(config: &Config, offline: &Offline) -> Result<Set, String> {
     chain::build(&settings, makers)
 }
 
-/// What conversations use of them.
+/// The providers in the form that conversations use.
 pub fn of(set: &Set) -> Speech {
     Speech { to_text: set.to_text.clone(), from_text: set.from_text.clone(), model: set.model.clone() }
 }

@@ -1,4 +1,4 @@
-//! Puts traces together: the collector that the settings name, and the transactions of the store as spans.
+//! Tracing: the collector that the settings name, and the store's transactions as spans.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use store::db::{Course, Watched, Watcher};
 use crate::config::Config;
 use crate::runtime::traces::{Collector, Sending, Settings, Span, SpanKind, Traces, current};
 
-/// The way to the collector.
+/// The client of the collector.
 struct Way(providers::collector::Collector);
 
 impl Collector for Way {
@@ -19,10 +19,10 @@ impl Collector for Way {
     }
 }
 
-/// Starts traces as the settings say; without a collector there are none.
+/// Starts tracing as configured; without a collector it is off.
 ///
 /// # Errors
-/// The setting that cannot be carried out, and why.
+/// The setting that is invalid, and why.
 pub fn start(
     config: &Config,
     instance: &str,

@@ -1,4 +1,4 @@
-//! When a webhook delivery is tried again, and when it is given up (docs/contract/webhooks.md#deliveries).
+//! The retry schedule of webhook deliveries (docs/contract/webhooks.md#deliveries).
 //!
 //! The times are gaps after the end of the previous attempt. There is no attempt later than 24 hours after
 //! the delivery was created: when the next one would be, the delivery fails as soon as the previous attempt
@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// What happens to the delivery.
+/// The next state of the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Delivered: `succeeded`.

@@ -1,6 +1,6 @@
-//! A dial that is due, whatever owes it: a nudge, a scheduled call, a row of a calling list. What is known just before
-//! the dial is one set of facts, and what can prevent the dial is one set of obstacles. Each kind names the checks that
-//! apply to it, in order ([`DueFacts::obstacle`]), and its own state machine says what each obstacle means for it.
+//! A due dial of any kind: a nudge, a scheduled call, a row of a calling list. The state just before the dial is one
+//! set of facts, and what can prevent the dial is one set of obstacles. Each kind names the checks that apply to it, in
+//! order ([`DueFacts::obstacle`]), and its own state machine decides on each obstacle.
 
 use crate::call::Fact;
 use crate::campaign::RowFailure;
@@ -16,12 +16,12 @@ pub const LINES_RECHECK: i64 = 30 * SECOND;
 /// Retry delay after the provider refused before the phone rang, in milliseconds; the same for every kind.
 pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
 
-/// What is known when a dial is due, gathered in the transaction that decides.
+/// The facts of a due dial, collected in the transaction that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueFacts {
-    /// The API key that asked for it is revoked or expired.
+    /// The API key that requested it is revoked or expired.
     pub key_revoked: bool,
-    /// What the row of a calling list lacks, so that no call of it can be placed.
+    /// What is missing in the row of a calling list, so that it can never be called.
     pub unfit: Option<RowFailure>,
     /// The first check of agent and workspace that fails.
     pub refusal: Option<Refusal>,
@@ -45,7 +45,7 @@ pub struct DueFacts {
     pub line_free: bool,
     /// The number is in a live call of the workspace.
     pub on_call: bool,
-    /// The carrier may not be asked now (its circuit breaker is open, or the database may forget dials).
+    /// The carrier must not be used now (its circuit breaker is open, or the database may lose dials).
     pub carrier_rests: bool,
 }
 
@@ -68,7 +68,7 @@ impl DueFacts {
         carrier_rests: false,
     };
 
-    /// The first obstacle that these checks find, in their order; `None` when the dial may go out.
+    /// The first obstacle of these checks, in their order; `None` when the dial may go out.
     pub fn obstacle(&self, checks: &[Check]) -> Option<Obstacle> {
         checks.iter().find_map(|check| self.fails(*check))
     }
@@ -108,7 +108,7 @@ impl Default for DueFacts {
 pub enum Check {
     /// The API key is valid.
     Key,
-    /// The row of a calling list has everything that a call of it needs.
+    /// The row of a calling list lacks nothing.
     Row,
     /// The agent can place calls and the workspace may.
     AgentAndWorkspace,
@@ -127,7 +127,7 @@ pub enum Check {
     Line,
     /// The number is in no other call.
     NumberFree,
-    /// The carrier may be asked.
+    /// The carrier may be used.
     Carrier,
 }
 
@@ -153,11 +153,11 @@ pub enum Obstacle {
     Line,
     /// The number is in a live call.
     OnCall,
-    /// The carrier may not be asked now.
+    /// The carrier must not be used now.
     CarrierRests,
 }
 
-/// What the caller owes beside storing the new state.
+/// Side effects for the caller, besides storing the new state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Store,
@@ -204,7 +204,7 @@ pub enum WhyIgnored {
     NotDue,
 }
 
-/// What became of an event.
+/// The effect of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventOutcome {
     /// The state may have changed: store it and act.

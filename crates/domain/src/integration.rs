@@ -1,11 +1,10 @@
-//! Accounts of outside systems: when streams that are read from them are checked, and when calls are written
-//! back (docs/contract/integrations.md).
+//! Accounts of external systems: polling of their streams, and writing calls back (docs/contract/integrations.md).
 
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use closed_sets::words;
 
 words! {
-    /// An outside system.
+    /// An external system.
     pub enum Provider {
         /// HubSpot, the system of streams of the kind `crm_1`.
         HubSpot = "hubspot",
@@ -24,7 +23,7 @@ words! {
     /// Whether an account can be used.
     pub enum Status {
         Active = "active",
-        /// The system has withdrawn the access: it needs other credentials.
+        /// The system has revoked the access: it needs other credentials.
         Broken = "broken",
     }
 }
@@ -40,8 +39,8 @@ words! {
 }
 
 impl Provider {
-    /// How far a check reaches back behind the newest record that is known: a new record can be found by a
-    /// search only after a while (docs/contract/integrations.md#checks).
+    /// Overlap of a check with the newest known record: a search may find a new record only after a while
+    /// (docs/contract/integrations.md#checks).
     pub fn overlap(self) -> i64 {
         match self {
             Provider::HubSpot => 5 * MINUTE,
@@ -64,14 +63,14 @@ impl Provider {
 /// Failed checks in a row after which a stream stops with an error.
 pub const MOST_FAILURES: i64 = 5;
 
-/// Longest wait that a system can ask for.
+/// Longest `Retry-After` that is honoured.
 pub const LONGEST_WAIT: i64 = DAY;
 
-/// Shortest wait after a system has asked for one.
+/// Shortest wait after a `Retry-After`.
 const SHORTEST_WAIT: i64 = 10 * SECOND;
 
-/// The creation time from which on a check asks for records: behind the newest one by the overlap, and never
-/// before the start. A check that follows one that did not come to the end has no overlap.
+/// The creation time from which on a check requests records: before the newest one by the overlap, and never before the
+/// start. A check after an incomplete one has no overlap.
 pub fn asks_from(provider: Provider, start: Timestamp, newest: Timestamp, behind: bool) -> Timestamp {
     let back = if behind { 0 } else { provider.overlap() };
     start.max(newest.plus(-back))
@@ -79,16 +78,16 @@ pub fn asks_from(provider: Provider, start: Timestamp, newest: Timestamp, behind
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// All that there is was read.
+    /// Everything was read.
     Whole,
-    /// As much as one check reads; there is more.
+    /// The limit of one check was reached; there is more.
     Part,
-    /// The system wants to be left alone for so long, milliseconds.
+    /// The system throttles, with this wait, milliseconds.
     Later(i64),
     Failed,
 }
 
-/// What follows from a check.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AfterCheck {
     /// Failed checks in a row by now.
@@ -97,8 +96,8 @@ pub struct AfterCheck {
     pub next_at: Option<Timestamp>,
 }
 
-/// What follows from a check that began at `began` and ends `now`, after so many failed ones in a row; checks
-/// come `every` so many milliseconds.
+/// The result of a check that began at `began` and ends `now`, after this many failed ones in a row; checks come every
+/// `every` milliseconds.
 pub fn after_check(check: Check, failures: i64, began: Timestamp, now: Timestamp, every: i64) -> AfterCheck {
     let regular = began.plus(every).max(now);
     match check {
@@ -118,21 +117,21 @@ pub fn after_check(check: Check, failures: i64, began: Timestamp, now: Timestamp
 /// Tries to write a call back; together they take about two hours.
 const MOST_TRIES: i64 = 8;
 
-/// When a call is tried again after `attempts` tries (at least one), milliseconds from now; `None` when it is
-/// given up. One that may have arrived is given time to be found by a search.
+/// Retry delay of a write-back after `attempts` tries (at least one), milliseconds; `None` when it is given up. One
+/// that may have arrived gets time to be found by a search.
 pub fn push_retry_in(attempts: i64, unsure: bool) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(HOUR);
     (attempts < MOST_TRIES).then_some(if unsure { wait.max(2 * MINUTE) } else { wait })
 }
 
-/// How long a node may hold a call that it writes back, or a check between two pages.
+/// Lease of a node on a write-back, or on a check between two pages.
 pub const LEASE: i64 = 5 * MINUTE;
 
-/// How long the analysis of a call is waited for before it is written back without one.
+/// How long a write-back waits for the analysis of the call.
 pub const ANALYSIS_PATIENCE: i64 = 2 * HOUR;
 
-/// How long it is known which calls were written back.
+/// Retention of written write-backs.
 pub const PUSHES_KEPT: i64 = 30 * DAY;
 
 #[cfg(test)]

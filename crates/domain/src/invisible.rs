@@ -1,4 +1,4 @@
-//! Characters that nobody sees. Texts of people and machines are full of them, and two that look alike must be read alike.
+//! Invisible characters. Texts of people and machines are full of them, and two texts that look alike must be equal.
 
 /// What is invisible by definition: `Default_Ignorable_Code_Point` of Unicode. It joins or parts letters, says how they are
 /// drawn or in which direction, and shows nothing by itself. White space is not among it.

@@ -1,4 +1,4 @@
-//! How ids, moments and closed sets look on the wire: their JSON, and their JSON Schema.
+//! JSON and JSON Schema of ids, times and closed sets.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! What a document of a knowledge base consists of, whatever file or page it came from.
+//! A document of a knowledge base, whatever file or page it came from.
 
 use closed_sets::words;
 
-/// A document as it was read.
+/// An extracted document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadDocument {
     /// Its own title, if it names one.
@@ -15,7 +15,7 @@ pub struct ReadDocument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub kind: BlockKind,
-    /// Its words. A row of a table is `heading: cell; heading: cell`.
+    /// Its text. A row of a table is `heading: cell; heading: cell`.
     pub text: String,
     /// The page that it begins on, from 1, where the document has pages.
     pub page: Option<u32>,

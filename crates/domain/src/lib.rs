@@ -33,5 +33,5 @@ pub mod wallet;
 pub mod window;
 pub mod written_number;
 
-/// What is said and what follows from it, a crate of its own.
+/// Conversations, a crate of its own.
 pub use conversation::{self, speech};

@@ -229,7 +229,7 @@ pub enum Event {
     KeyRevoked,
 }
 
-/// What the caller owes after the commit.
+/// Side effects after the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Ask the carrier to dial.
@@ -243,14 +243,14 @@ pub enum Action {
 pub struct Transition {
     /// The scheduled call afterwards; the same as before unless applied.
     pub next: ScheduledCall,
-    /// What the caller owes.
+    /// Side effects.
     pub action: Option<Action>,
     /// Whether the event applied.
     pub outcome: EventOutcome,
 }
 
 impl Transition {
-    /// What the caller owes for a due dial.
+    /// The side effect of a due dial.
     pub fn act(&self) -> Act {
         match (self.action, self.next.reason, self.next.status) {
             (Some(Action::Place), ..) => Act::Place,
@@ -260,7 +260,7 @@ impl Transition {
     }
 }
 
-/// Decides what an event does to a scheduled call at a moment.
+/// The effect of an event on a scheduled call.
 pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
     let unchanged = |outcome| Transition { next: *call, action: None, outcome };
     match (call.status, call.dialling, event) {

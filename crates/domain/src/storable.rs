@@ -1,5 +1,4 @@
-//! What comes from outside without a request that could be refused, such as the words of a model, is made such that every
-//! store can keep it.
+//! Sanitising external data that cannot be refused, such as the output of a model, so that every store can keep it.
 
 use serde_json::Value;
 

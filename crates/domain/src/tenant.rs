@@ -1,12 +1,12 @@
-//! Who asks: the workspace, and the mode (live or test) of the API key.
+//! The tenant: the workspace, and the mode (live or test) of the API key.
 
 use crate::ids::{Id, Workspace};
 
 /// The workspace that a request or a job acts for. Every store function takes it first.
 pub type Tenant = Id<Workspace>;
 
-/// The two modes of a workspace (docs/contract/README.md#modes): a key of one mode never sees what a key of
-/// the other mode made.
+/// The two modes of a workspace (docs/contract/README.md#modes): a key of one mode never sees objects of the other
+/// mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real calls, real money; `livemode: true`.

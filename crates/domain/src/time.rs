@@ -1,8 +1,8 @@
-//! Moments. The service counts milliseconds since 1970 in UTC; clients write and read ISO 8601.
+//! Timestamps. The service counts milliseconds since 1970 in UTC; clients write and read ISO 8601.
 
 use std::fmt;
 
-/// A moment, in milliseconds since 1970-01-01T00:00:00Z. Its text form is ISO 8601 in UTC with three fraction
+/// A timestamp, in milliseconds since 1970-01-01T00:00:00Z. Its text form is ISO 8601 in UTC with three fraction
 /// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
@@ -50,7 +50,7 @@ impl Timestamp {
         (moment <= LAST).then_some(Self(moment))
     }
 
-    /// This moment and `millis` more.
+    /// This timestamp plus `millis`.
     pub fn plus(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }

@@ -1,10 +1,9 @@
-//! The place of a piece of work in a trace, as W3C Trace Context writes it
-//! (docs/operating/traces.md).
+//! Trace context of a piece of work, in the format of W3C Trace Context (docs/operating/traces.md).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A trace and the span in it that what follows belongs to: what the header `traceparent` says.
+/// A trace and the parent span of later work: the content of the header `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TraceContext {
     /// The trace; never 0.
@@ -16,8 +15,8 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Where something belongs that an earlier piece of work (`of`) asked for, when it happens while another one
-    /// (`now`) is under way: below the present span if that is of the same trace, else to the trace that asked.
+    /// The parent of work that an earlier piece of work (`of`) requested, when it happens during another one (`now`):
+    /// the current span if that is of the same trace, else the earlier one.
     pub fn nearest(now: Option<Self>, of: Option<Self>) -> Option<Self> {
         match (now, of) {
             (Some(now), Some(of)) if now.trace == of.trace => Some(now),
@@ -40,7 +39,7 @@ pub struct NoTraceContext;
 impl FromStr for TraceContext {
     type Err = NoTraceContext;
 
-    /// Reads version 00, and of later versions what they have in common with it.
+    /// Parses version 00, and of later versions the common part.
     fn from_str(text: &str) -> Result<Self, NoTraceContext> {
         let hex = |part: &str, length: usize| {
             let digits = part.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));

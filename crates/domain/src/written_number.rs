@@ -1,17 +1,17 @@
-//! Texts that stand where a number belongs and are none: what an erasure finds them by.
+//! Invalid texts in place of a number: the key by which an erasure finds them.
 
 use crate::phone::digit_of;
 
-/// Digits at the end of a number that tell people apart, whatever country code or trunk prefix stands before them.
+/// Digits at the end of a number that identify a person, whatever country code or trunk prefix comes before them.
 const KEY: usize = 9;
 /// With fewer digits a text is no number of anybody.
 const FEWEST: usize = 7;
-/// Longest text that is looked at, characters.
+/// Longest text that is parsed, characters.
 const LONGEST: usize = 256;
 
-/// What a text has in common with other ways to write the same number: its last nine digits, those of all scripts as
-/// Western ones. Of several numbers in one text it is the first; a `.0` that a spreadsheet left is no digit. `None`
-/// with fewer than seven digits.
+/// The common part of all notations of the same number: its last nine digits, those of all scripts as Western ones. Of
+/// several numbers in one text it is the first; a `.0` that a spreadsheet left is no digit. `None` with fewer than
+/// seven digits.
 pub fn digits_key(text: &str) -> Option<String> {
     let several = |letter: char| matches!(letter, '/' | ',' | ';' | '|' | '\n');
     text.split(several).find_map(|part| {

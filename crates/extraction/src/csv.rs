@@ -1,4 +1,4 @@
-//! Tables with separated values: the first row names the columns. Cells are cut by the reader of calling lists and
+//! Tables with separated values: the first row names the columns. Cells are parsed by the reader of calling lists and
 //! registries (`domain::sheet`).
 
 use domain::ports::{ReadLimit, Unreadable};
@@ -11,7 +11,7 @@ use crate::{MAX_CELL, MAX_COLUMNS};
 /// Reads a table.
 ///
 /// # Errors
-/// It is beyond the limits of a table or of a document, or a quote swallows rows, whose line is named.
+/// It is beyond the limits of a table or of a document, or an unclosed quote swallows rows; the error names the line.
 pub fn read(text: &str, draft: &mut Draft) -> Result<(), Unreadable> {
     let damaged = |fault: sheet::Fault| Unreadable::Damaged(fault.to_string());
     // A row is no longer than its file.
@@ -26,7 +26,7 @@ pub fn read(text: &str, draft: &mut Draft) -> Result<(), Unreadable> {
     };
     let Some(first) = next()? else { return Ok(()) };
     let Some(second) = next()? else {
-        // Headings without a row are all that the table says.
+        // A table of headings only has just these words.
         return Rows::default().push(&first, None, draft);
     };
     let third = next()?;
@@ -56,8 +56,9 @@ fn cells(row: &sheet::Row) -> Result<Vec<String>, Unreadable> {
     Ok(row.cells().map(str::to_owned).collect())
 }
 
-/// What stands over each column where the first two rows are headings, as spreadsheets write merged cells: a heading over
-/// several columns is followed by blank cells, with words below all of these; below every other heading stands nothing.
+/// The headings over each column where the first two rows are headings, as spreadsheets write merged cells: a heading
+/// over several columns is followed by blank cells, with words below all of these; below every other heading the cell
+/// is blank.
 fn headings_of_two_rows(first: &[String], second: &[String]) -> Option<Vec<String>> {
     let at = |row: &[String], column: usize| row.get(column).map_or("", |cell| cell.trim()).to_owned();
     let used =
@@ -137,7 +138,8 @@ mod tests {
         assert_eq!(lines("City,Note\nPune,\"two\nlines, and \"\"a word\"\"\" \nGoa,5\" pipe\n"), whole);
     }
 
-    /// What calling lists and registries are read by: a separator within quotes, a heading with a line end, an inch sign.
+    /// What the reader of calling lists and registries handles: a separator within quotes, a heading with a line end,
+    /// an inch sign.
     #[test]
     fn cells_are_cut_as_those_of_lists() {
         for (text, expected) in [

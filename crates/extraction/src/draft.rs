@@ -1,4 +1,4 @@
-//! A document as it grows, within its limits.
+//! Builder of a document, within its limits.
 
 use domain::knowledge::{Block, BlockKind, ReadDocument};
 use domain::ports::{ReadLimit, Unreadable};
@@ -8,7 +8,7 @@ use crate::{MAX_BLOCKS, MAX_CHARACTERS, text};
 /// Most characters of a title.
 const MAX_TITLE: usize = 300;
 
-/// A document that is being read.
+/// A document that is being built.
 #[derive(Debug, Default)]
 pub struct Draft {
     document: ReadDocument,
@@ -65,7 +65,7 @@ impl Draft {
         self.characters
     }
 
-    /// What it has so far.
+    /// The blocks so far.
     pub fn blocks(&self) -> &[Block] {
         &self.document.blocks
     }

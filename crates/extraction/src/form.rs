@@ -1,9 +1,9 @@
-//! Which format bytes have. What the content shows decides; between texts that look alike, the name or the
-//! content type does (docs/contract/knowledge-files.md#formats).
+//! Detection of the format of bytes. The content decides; between text formats, the name or the content type does
+//! (docs/contract/knowledge-files.md#formats).
 
 use domain::ports::{ReadOrder, Unreadable};
 
-/// A format that is read.
+/// A supported format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// PDF.
@@ -19,13 +19,13 @@ pub enum Form {
     Csv,
 }
 
-/// How far into a file its beginning is looked for.
+/// Bytes in which the beginning of a file is searched.
 const BEGINNING: usize = 1024;
 
 /// The format of the bytes.
 ///
 /// # Errors
-/// They are of no format that is read, or not of the one that their name says.
+/// They have no supported format, or not the one that their name says.
 pub fn of(order: &ReadOrder) -> Result<Form, Unreadable> {
     let bytes = order.bytes.as_slice();
     let said = named(&order.name, order.content_type.as_deref());
@@ -84,13 +84,13 @@ fn named(name: &str, content_type: Option<&str>) -> Option<Form> {
     }
 }
 
-/// What stands after the last dot of a name, in lower case.
+/// The extension of a name, in lower case.
 fn ending(name: &str) -> Option<String> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(ending.to_lowercase()).filter(|ending| !ending.is_empty())
 }
 
-/// Other formats, by how they begin.
+/// Other formats, by their magic bytes.
 fn other_binary(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 14] = [
         (b"\xD0\xCF\x11\xE0", "an Office file from before 2007 (save it as .docx)"),

@@ -1,8 +1,8 @@
-//! The process that reads: `dastak extract`. It confines itself, reads one document or voice note from standard input and
-//! writes what it found to standard output.
+//! The sandboxed process `dastak extract`. It drops its privileges, reads one document or voice note from standard
+//! input and writes the result to standard output.
 //!
-//! On standard input: a line of JSON with the name, the content type and the encoding, then the bytes up to
-//! the end. On standard output: one JSON value, the document or the sound, or why it was not read.
+//! On standard input: a line of JSON with the name, the content type and the encoding, then the bytes up to the end. On
+//! standard output: one JSON value, the document or the sound, or the error.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MAX_BYTES, sound};
 
-/// Most memory, in bytes of address space beside what the program has at its start.
+/// Memory limit, in bytes of address space beyond what the program has at its start.
 pub const MAX_MEMORY: u64 = 512 * 1024 * 1024;
-/// Most time of a processor.
+/// Limit of CPU time.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
 /// Longest line before the bytes.
 const MAX_HEADER: usize = 16 * 1024;
 
-/// What stands before the bytes.
+/// The header before the bytes.
 #[derive(Serialize, Deserialize)]
 struct Header {
     name: String,
@@ -33,7 +33,7 @@ struct Header {
     sound: bool,
 }
 
-/// What comes back.
+/// The result.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
@@ -52,7 +52,7 @@ enum Outcome {
     },
 }
 
-/// A block: its kind (`h1` to `h6`, `p`, `r`), its words, its page.
+/// A block: its kind (`h1` to `h6`, `p`, `r`), its text, its page.
 #[derive(Serialize, Deserialize)]
 struct WireBlock(String, String, Option<u32>);
 
@@ -76,7 +76,7 @@ impl WireBlock {
     }
 }
 
-/// The line that stands before the bytes of an order.
+/// The header line of a document.
 pub(crate) fn header(order: &ReadOrder) -> Vec<u8> {
     let header = Header {
         name: order.name.clone(),
@@ -98,14 +98,14 @@ fn line_of(header: &Header) -> Vec<u8> {
     line
 }
 
-/// What a process has made of its bytes.
+/// The result of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Made {
     Document(Read),
     Sound(Vec<i16>),
 }
 
-/// What the process wrote; `None` when that is no outcome.
+/// Parses the output of the process; `None` when it is no result.
 pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Made, Unreadable>> {
     Some(match serde_json::from_slice(bytes).ok()? {
         Outcome::Sound(samples) => {
@@ -144,10 +144,10 @@ fn wire(outcome: Result<Made, Unreadable>) -> Result<Outcome, String> {
     })
 }
 
-/// Reads one document from standard input, with this much time of a processor.
+/// Reads one document from standard input, with this limit of CPU time.
 ///
 /// # Errors
-/// The process cannot be confined, or its input and output are not those of a worker.
+/// The process cannot be sandboxed, or its input and output are not those of a worker.
 pub fn run(time: Duration) -> Result<(), String> {
     confine(time)?;
     let mut input = Vec::new();
@@ -169,8 +169,8 @@ pub fn run(time: Duration) -> Result<(), String> {
     io::stdout().write_all(&answer).map_err(|why| why.to_string())
 }
 
-/// Takes from this process what it does not need: memory, time, files, sockets, other processes. It keeps
-/// its three standard streams.
+/// Sandboxes this process: limits of memory, time, files, sockets, other processes. It keeps its three standard
+/// streams.
 #[cfg(unix)]
 fn confine(time: Duration) -> Result<(), String> {
     use rustix::process::{Resource, Rlimit, nice, setrlimit};
@@ -181,12 +181,12 @@ fn confine(time: Duration) -> Result<(), String> {
     // Nothing can be opened once the limits are set.
     #[cfg(target_os = "linux")]
     let has = address_space()?;
-    // Telephone calls go first.
+    // Lowest priority: telephone calls go first.
     nice(10).map_err(|why| why.to_string())?;
     limit(Resource::Cpu, time.as_secs())?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
-    // No file and no socket can be opened beside the three that are, whichever of them is closed.
+    // No file and no socket can be opened besides the three that are, whichever of them is closed.
     limit(Resource::Nofile, 0)?;
     #[cfg(target_os = "linux")]
     {

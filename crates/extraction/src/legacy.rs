@@ -1,9 +1,9 @@
-//! Fonts from before Unicode: their files have Latin letters which the font draws as Hindi or Tamil ones. Without
-//! the font the words are nonsense, so such a document is refused.
+//! Legacy fonts from before Unicode: their files have Latin letters which the font draws as Hindi or Tamil ones.
+//! Without the font the text is garbage, so such a document is refused.
 
 use domain::knowledge::Block;
 
-/// The beginnings of the names of such fonts, in lower case, without what parts words.
+/// The prefixes of the names of such fonts, in lower case, without separators.
 const FONTS: [&str; 60] = [
     "krutidev",
     "krutipad",
@@ -66,14 +66,14 @@ const FONTS: [&str; 60] = [
     "mlttkarthika",
     "mlttrevathi",
 ];
-/// Words of Hindi as Kruti Dev has them: first those that are words of no other language.
+/// Common words of Hindi as Kruti Dev encodes them: first those that are words of no other language.
 const KRUTI_DEV: [&str; 22] = [
     "gS", "gSa", "vkSj", "fy,", ";g", ",d", "Hkh", "fd;k", "rFkk", "ugha", "esa", "dks", "ds", "dh", "dk",
     "ls", "fd", "ij", "tkrk", "gksrk", "dj", "vki",
 ];
 /// How many of them are words of no other language.
 const KRUTI_DEV_ALONE: usize = 12;
-/// Words of Tamil as Bamini has them.
+/// Common words of Tamil as Bamini encodes them.
 const BAMINI: [&str; 14] = [
     "kw;Wk;", "xU", "Ntz;Lk;", "cq;fs;", ",e;j", "me;j", "my;yJ", "vd;W", "nra;a", "cs;s", ",y;iy",
     "ehq;fs;", "cs;sJ", "vdNt",
@@ -82,14 +82,14 @@ const BAMINI: [&str; 14] = [
 const MIN_DIFFERENT: usize = 4;
 const MIN_ALONE: usize = 2;
 const MIN_SHARE: usize = 8;
-/// A document with a share of letters in such fonts, in percent, is nonsense in part.
+/// Share of letters in such fonts, in percent, from which a document is refused.
 const MAX_LEGACY: usize = 5;
 
 /// Why such a document is refused.
 pub const REASON: &str = "its letters are those of a font from before Unicode (Kruti Dev and the like): they are other \
                           letters than the font shows; convert it to Unicode and upload it again";
 
-/// Whether a font with this name shows other letters than its characters say.
+/// Whether a font with this name is a legacy one.
 pub fn is_legacy_font(name: &str) -> bool {
     let mut plain = String::new();
     // The name of a subset begins with six letters and a plus.
@@ -115,12 +115,12 @@ pub fn stands_for_another(letter: char) -> bool {
     !letter.is_whitespace() && !matches!(letter, '\u{900}'..='\u{dff}')
 }
 
-/// Whether so many of a document's letters are in such fonts that it cannot be used.
+/// Whether too many of a document's letters are in such fonts.
 pub fn is_nonsense(legacy: usize, letters: usize) -> bool {
     legacy > 0 && legacy * 100 >= letters * MAX_LEGACY
 }
 
-/// Whether the words are those of a font from before Unicode.
+/// Whether the text is encoded for a legacy font.
 pub fn reads_as_legacy(blocks: &[Block]) -> bool {
     let mut all = 0;
     let mut hindi = Found::of(&KRUTI_DEV, KRUTI_DEV_ALONE);

@@ -1,22 +1,22 @@
-//! What files and web pages say: their bytes become a [`domain::knowledge::ReadDocument`] (docs/contract/knowledge-files.md);
-//! and how voice notes sound.
+//! Text extraction from files and web pages: their bytes become a [`domain::knowledge::ReadDocument`]
+//! (docs/contract/knowledge-files.md); and decoding of voice notes.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `form` | which format the bytes have |
-//! | `draft` | the document as it grows, within its limits |
-//! | `text`, `table` | characters and encodings, rows of tables: what the formats share |
+//! | `form` | detection of the format |
+//! | `draft` | builder of the document, within its limits |
+//! | `text`, `table` | encodings and rows of tables, shared by the formats |
 //! | `legacy` | fonts from before Unicode |
 //! | `sound` | voice notes |
 //! | `csv`, `docx`, `html`, `markdown`, `pdf` | one format each |
 //! | `limits` | ceilings of a document |
-//! | `reading` | [`read`]: the format is found, and its reader called |
-//! | `inside` | the process that reads: its limits, what it takes and gives |
-//! | `turns` | whose turn it is to have something read |
-//! | `worker` | starting such a process and judging how it ended |
+//! | `reading` | [`read`]: detects the format and calls its parser |
+//! | `inside` | the sandboxed process: its limits, its input and output |
+//! | `turns` | fair queue for the process |
+//! | `worker` | starting such a process and evaluating how it ended |
 //!
-//! [`read`] is pure. The service never calls it: the bytes are a stranger's, so [`Worker`] has it done by a
-//! process of its own, which may be killed.
+//! [`read`] is pure. The service never calls it: the bytes are untrusted, so [`Worker`] runs it in a sandboxed process,
+//! which may be killed.
 
 mod csv;
 mod docx;

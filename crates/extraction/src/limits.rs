@@ -1,4 +1,4 @@
-//! Ceilings of a document, whatever its format.
+//! Limits of a document, whatever its format.
 
 /// Most bytes of a file or a page.
 pub const MAX_BYTES: usize = 20 * 1024 * 1024;
@@ -11,7 +11,7 @@ pub const MAX_BLOCKS: usize = 50_000;
 pub const MAX_CELL: usize = 20_000;
 /// Most columns of a table.
 pub const MAX_COLUMNS: usize = 256;
-/// Most bytes that a part of an archive unpacks to.
+/// Most bytes of a part of an archive after decompression.
 pub const MAX_UNPACKED: usize = 64 * 1024 * 1024;
-/// A page with scripts that says less than this is taken for one that scripts build.
+/// A page with scripts and less text than this is assumed to be rendered by scripts.
 pub const LITTLE_TEXT: usize = 200;

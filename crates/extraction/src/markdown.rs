@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use crate::draft::Draft;
 use crate::{html, table};
 
-/// Reads a text in Markdown.
+/// Parses a text in Markdown.
 ///
 /// # Errors
 /// It is beyond the limits of a document.
@@ -23,7 +23,7 @@ pub fn read(text: &str, draft: &mut Draft) -> Result<(), Unreadable> {
     words.end_paragraph(draft)
 }
 
-/// What has been read of the block in hand.
+/// The text of the current block.
 #[derive(Default)]
 struct Words {
     text: String,
@@ -48,7 +48,7 @@ impl Words {
                 self.html.push_str(&html);
                 Ok(())
             }
-            // Tags within a sentence: what stands between them comes as text.
+            // Tags within a sentence: their content comes as text.
             Event::InlineHtml(_) | Event::SoftBreak | Event::HardBreak => {
                 self.text.push(' ');
                 Ok(())

@@ -1,4 +1,4 @@
-//! Reads a document by its format.
+//! Parses a document by its format.
 
 use domain::ports::{Read, ReadLimit, ReadOrder, Unreadable};
 
@@ -7,7 +7,7 @@ use crate::form::{self, Form};
 use crate::limits::{LITTLE_TEXT, MAX_BYTES};
 use crate::{csv, docx, html, legacy, markdown, pdf, text};
 
-/// Reads a document.
+/// Parses a document.
 ///
 /// # Errors
 /// Why it cannot be read.

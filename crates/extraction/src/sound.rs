@@ -6,7 +6,7 @@ use domain::ports::{SAMPLE_RATE, Unreadable};
 use ogg::PacketReader;
 use opus_rs::OpusDecoder;
 
-/// Most sound that is decoded, seconds; what follows is left out.
+/// Most sound that is decoded, seconds; the rest is skipped.
 pub const MAX_SECONDS: usize = 300;
 /// Most samples of a packet: 120 ms (RFC 6716).
 const MAX_PACKET: usize = 120 * SAMPLE_RATE as usize / 1000;
@@ -42,12 +42,12 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<i16>, Unreadable> {
     // The comments come first.
     let mut comments = true;
     for _ in 0..MAX_PACKETS {
-        // A note that was cut off is heard up to there.
+        // A truncated note is decoded up to there.
         let Ok(Some(packet)) = packets.read_packet() else { break };
         if packet.stream_serial() != stream || std::mem::take(&mut comments) {
             continue;
         }
-        // A packet that is broken is passed over, as one that a call has lost.
+        // A broken packet is skipped, like a lost packet of a call.
         let Ok(length) = decoder.decode(&packet.data, MAX_PACKET, &mut piece) else { continue };
         let heard = piece.iter().take(length.min(MAX_PACKET));
         // Out of range, and not a number, becomes the nearest sample, or none.

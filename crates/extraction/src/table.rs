@@ -1,4 +1,4 @@
-//! Tables: a row is read as `heading: cell; heading: cell`, so that each says by itself what it is about.
+//! Tables: a row is stored as `heading: cell; heading: cell`, so that each can be found by itself.
 
 use std::collections::HashMap;
 
@@ -130,7 +130,7 @@ struct Slot {
     words: String,
 }
 
-/// A table whose cells may span columns and rows: each stands at its place.
+/// A table whose cells may span columns and rows: each is at its position.
 #[derive(Debug, Default)]
 pub struct Grid {
     rows: Vec<Vec<Slot>>,
@@ -150,7 +150,7 @@ impl Grid {
         self.rows.iter().any(|row| row.len() >= 2)
     }
 
-    /// Adds a row. Columns beyond the limit are told by [`Self::read`].
+    /// Adds a row. Columns beyond the limit are an error of [`Self::read`].
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Slot> = Vec::new();
         let mut given = cells.into_iter();
@@ -247,14 +247,14 @@ fn is_first_of(row: &[Slot], slot: &Slot) -> bool {
     row.iter().all(|other| other.cell != slot.cell || other.words.trim().is_empty())
 }
 
-/// What stands over each column: the headings from the top down.
+/// The headings of each column, from the top down.
 fn labels(heads: &[Vec<Slot>], columns: usize) -> Vec<String> {
     let mut labels = vec![String::new(); columns];
     for (column, label) in labels.iter_mut().enumerate() {
         let mut seen = None;
         for (nth, row) in heads.iter().enumerate() {
             let Some(slot) = row.get(column) else { continue };
-            // A heading over several columns stands once where nothing below it tells them apart.
+            // A heading over several columns is used once if no heading below it distinguishes them.
             let first = column == 0 || row.get(column - 1).is_none_or(|before| before.cell != slot.cell);
             let told_apart = heads[nth + 1..].iter().any(|below| {
                 below

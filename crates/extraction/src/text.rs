@@ -25,8 +25,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     Ok(text)
 }
 
-/// Without control characters, and with one space where there are several. What joins letters of Indian
-/// scripts stays.
+/// Removes control characters, and collapses spaces. Joiners between letters of Indian scripts stay.
 pub fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4096));
     let mut space = false;
@@ -43,8 +42,8 @@ pub fn tidy(text: &str) -> String {
     out
 }
 
-/// Characters that show nothing and mean nothing to a reader: controls, those that are invisible by definition
-/// (Default_Ignorable_Code_Point), and what no text has. What joins letters is not among them.
+/// Invisible characters: controls, those that are invisible by definition (Default_Ignorable_Code_Point), and
+/// non-characters. Joiners are not among them.
 fn unseen(character: char) -> bool {
     const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
     character.is_control()
@@ -71,7 +70,7 @@ pub fn is_item(line: &str) -> bool {
     }
 }
 
-/// Reads text without a format: paragraphs stand between empty lines; an item of a list begins one.
+/// Parses text without a format: empty lines separate paragraphs; an item of a list begins one.
 ///
 /// # Errors
 /// It is beyond the limits of a document.

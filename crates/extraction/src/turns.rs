@@ -1,5 +1,5 @@
-//! Whose turn it is to have something read. Workspaces take turns, and each has one reader at a time, so that one
-//! that sends much makes the others wait no longer than for what is being read.
+//! Fair queue for extraction. Workspaces are served round-robin, and each has one reader at a time, so that one that
+//! sends much makes the others wait no longer than for the document being read.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::tenant::Tenant;
 use tokio::sync::oneshot;
 
-/// What is read at once.
+/// Concurrent extractions.
 pub const AT_ONCE: usize = 2;
-/// What is read or waits for it: in all, of one workspace, and its bytes together.
+/// Limits of running and queued extractions: in all, of one workspace, and their bytes together.
 pub const MAX_WAITING: usize = 32;
 pub const MAX_WAITING_OF_ONE: usize = 8;
 pub const MAX_WAITING_BYTES: usize = 16 * crate::MAX_BYTES;
@@ -21,7 +21,7 @@ pub struct Turns(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     tenants: HashMap<Tenant, Queue>,
-    /// Those that wait and have no reader, in the order of their turns.
+    /// Those that wait and have no reader, in order.
     ready: VecDeque<Tenant>,
     running: usize,
     places: usize,
@@ -35,7 +35,7 @@ struct Queue {
     waiting: VecDeque<(u64, oneshot::Sender<()>)>,
 }
 
-/// A place in the queue, or a reader; it is given back when this is dropped.
+/// A place in the queue, or a reader; released on drop.
 #[derive(Debug)]
 pub struct Place {
     turns: Arc<Turns>,
@@ -51,7 +51,7 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for something of this many bytes; none where there is no room.
+    /// A place for a document of this many bytes; `None` where there is no room.
     pub fn take(self: &Arc<Self>, tenant: Tenant, bytes: usize) -> Option<Place> {
         let mut state = self.state();
         let of_one = state
@@ -81,7 +81,7 @@ impl Turns {
 }
 
 impl State {
-    /// Gives readers that are free to those whose turn it is.
+    /// Assigns free readers to the next in the queue.
     fn next(&mut self) {
         while self.running < AT_ONCE {
             let Some(tenant) = self.ready.pop_front() else { return };
@@ -89,7 +89,7 @@ impl State {
             let Some((number, sender)) = queue.waiting.pop_front() else { continue };
             queue.running = Some(number);
             self.running += 1;
-            // One that is gone gives its reader back when its place is dropped.
+            // One that is gone releases its reader when its place is dropped.
             let _ = sender.send(());
         }
     }
@@ -121,7 +121,7 @@ impl Place {
     /// Waits until there is a reader for it.
     pub async fn turn(&mut self) {
         if let Some(turn) = self.turn.take() {
-            // The other half is kept until the turn has come.
+            // The other half is kept until the reader is assigned.
             let _ = turn.await;
         }
     }
@@ -179,7 +179,7 @@ mod tests {
         let [one, other, _] = tenants();
         let mut places: Vec<Place> = (0..3).map(|_| turns.take(one, 5).unwrap()).collect();
         places.push(turns.take(other, 5).unwrap());
-        // A waiting one first, then one whose turn has come without being asked.
+        // A waiting one first, then one that was assigned without waiting.
         drop(places.remove(1));
         drop(places.remove(0));
         assert!(has_reader(&mut places[0]));

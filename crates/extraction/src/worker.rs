@@ -1,4 +1,4 @@
-//! Starting the process that reads a document, and judging how it ended.
+//! Starting the sandboxed process, and evaluating how it ended.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use crate::inside::{self, MAX_MEMORY, MAX_TIME, Made};
 use crate::turns::Turns;
 use crate::{MAX_BYTES, MAX_CHARACTERS};
 
-/// Time of a processor for what a stranger's server sent.
+/// CPU time for content from a stranger's server.
 const SHORT_TIME: Duration = Duration::from_secs(5);
-/// How much longer a process may live than it may use a processor, whatever it does: telephone calls go first.
+/// How much longer a process may live than its CPU time, since telephone calls have priority.
 const LIFE: u32 = 2;
 /// Most bytes of an outcome: each character takes four at most, beside what JSON adds to a block.
 const MAX_OUTCOME: usize = 6 * MAX_CHARACTERS + 64 * crate::MAX_BLOCKS;
-/// What of the last words of a process is looked at.
+/// How much of the standard error of a process is read.
 const MAX_LAST_WORDS: usize = 4096;
 
-/// Has documents read by processes of their own.
+/// Runs extractions in sandboxed processes.
 #[derive(Debug)]
 pub struct Worker {
     program: PathBuf,
@@ -120,7 +120,7 @@ impl DocumentReader for Worker {
     }
 }
 
-/// What a process is told that has less time than usual.
+/// The arguments of a process with less time than usual.
 fn less_time(time: Duration) -> Vec<OsString> {
     if time >= MAX_TIME {
         return Vec::new();
@@ -128,8 +128,7 @@ fn less_time(time: Duration) -> Vec<OsString> {
     vec!["--seconds".into(), time.as_secs().to_string().into()]
 }
 
-/// What comes out of a process, up to `most` bytes. What follows is read and thrown away, so that the process
-/// ends by itself.
+/// The output of a process, up to `most` bytes. The rest is read and discarded, so that the process ends by itself.
 async fn gather(from: Option<impl AsyncRead + Unpin>, most: usize) -> Vec<u8> {
     let mut all = Vec::new();
     let Some(mut from) = from else { return all };
@@ -141,8 +140,7 @@ async fn gather(from: Option<impl AsyncRead + Unpin>, most: usize) -> Vec<u8> {
     all
 }
 
-/// Why a process ended without an outcome. Its last words may hold words of the document, so they are not
-/// passed on.
+/// Why a process ended without a result. Its standard error may contain text of the document, so it is not passed on.
 fn ended(status: ExitStatus, last_words: &[u8], time: Duration) -> Unreadable {
     let last_words = String::from_utf8_lossy(last_words);
     if last_words.contains("memory allocation of") {
@@ -154,7 +152,7 @@ fn ended(status: ExitStatus, last_words: &[u8], time: Duration) -> Unreadable {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         use rustix::process::Signal;
-        // The kernel ends who uses up its time, first with one signal, then with the other.
+        // The kernel ends a process that has used up its time, first with one signal, then with the other.
         if signal == Signal::XCPU.as_raw() || signal == Signal::KILL.as_raw() {
             return Unreadable::Beyond(ReadLimit::Time, time.as_secs());
         }

@@ -1,12 +1,13 @@
 //! What customers say, as text from a recogniser or a chat.
 
-use domain::conversation::{Field, FieldKind, MAX_ANSWER, capture, capture_digits, fill, names};
+use domain::conversation::speakable::{Pronunciations, Speakable};
+use domain::conversation::{Field, FieldKind, MAX_ANSWER, Moment, capture, capture_digits, fill, names};
 use domain::speech;
 
 /// The words of a customer or of a language model.
 ///
 /// The pieces for the voice are never blank and contain every word, wherever the stream of text is cut.
-/// Captured answers have the requested kind and a bounded length.
+/// The spoken form of a text that was heard to its end is the whole text. Captured answers have the requested kind and a bounded length.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in speech::LANGUAGES {
@@ -19,6 +20,11 @@ pub fn words(data: &[u8]) {
     let _ = (speech::intent(text), speech::yes_or_no(text), speech::voicemail(text));
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
     answers(text);
+    for language in speech::LANGUAGES {
+        let said = Speakable::new(language, true, Pronunciations::default()).prepare(text);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.written() == text && said.heard(1, 1) == words, "all of it was heard");
+    }
     let filled = fill(text, |_| Some("x".into()));
     assert!(!names(text).is_empty() || filled == text, "a text without names was changed");
 }
@@ -45,12 +51,23 @@ fn sentences(text: &str, step: usize) {
     assert_eq!(spoken(&pieces.concat()), spoken(text), "words of the stream");
 }
 
+/// Digits with what stands between those of dates, times and telephone numbers.
+fn is_plain(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || b"-:+".contains(&byte))
+}
+
+fn is_address(value: &str) -> bool {
+    value.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.'))
+        && value.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase())
+}
+
 fn answers(text: &str) {
     let choices =
         ["Gold", "2 BHK", "हाँ", text.get(..text.len().min(9)).unwrap_or("none")].map(str::to_owned).to_vec();
-    for kind in [FieldKind::Text, FieldKind::Boolean, FieldKind::Number, FieldKind::Choice] {
-        let field = Field { key: "k".into(), label: String::new(), kind, choices: choices.clone() };
-        let heard = speech::LANGUAGES.iter().map(|language| capture(&field, text, language));
+    let now = Moment::in_india(1_795_754_700_000);
+    for kind in FieldKind::all() {
+        let field = Field { key: "k".into(), kind, choices: choices.clone(), ..Field::default() };
+        let heard = speech::LANGUAGES.iter().map(|language| capture(&field, text, language, now));
         for value in heard.chain([capture_digits(&field, text)]).flatten() {
             match kind {
                 FieldKind::Boolean => assert!(value.is_boolean(), "{value}"),
@@ -60,6 +77,13 @@ fn answers(text: &str) {
                 FieldKind::Number => {
                     let number = value.as_str().map_or_else(|| value.as_f64(), |text| text.parse().ok());
                     assert!(number.is_some_and(f64::is_finite), "{value}");
+                }
+                FieldKind::Date | FieldKind::Time | FieldKind::Amount | FieldKind::Phone => {
+                    assert!(value.as_str().is_some_and(is_plain), "{value}");
+                }
+                FieldKind::Email => assert!(value.as_str().is_some_and(is_address), "{value}"),
+                FieldKind::Pincode => {
+                    assert!(value.as_str().is_some_and(|text| text.len() == 6 && is_plain(text)), "{value}");
                 }
                 FieldKind::Text => assert!(
                     value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= MAX_ANSWER),

@@ -1,4 +1,4 @@
-//! Accounts of outside systems (docs/contract/integrations.md#accounts).
+//! Accounts of external systems (docs/contract/integrations.md#accounts).
 
 use api::integrations::{Integration as View, IntegrationChange, IntegrationPush, MOST, NewIntegration};
 use app::operator_log::{self, Trace};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use store::integrations::{self, IntegrationRow};
 use store::{polls, pushes};
 
-/// What the encryption of credentials is bound to.
+/// The purpose that credentials are sealed with.
 pub(crate) fn purpose(id: Id<Integration>) -> String {
     format!("integration:{id}")
 }
@@ -99,7 +99,7 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
         .await
 }
 
-/// Replaces the credentials of an account, which mends a broken one, or changes what is written back.
+/// Replaces the credentials of an account, which repairs a broken one, or changes which calls are written back.
 ///
 /// # Errors
 /// There is no such account; a credential that is missing or wrong; nothing to change.
@@ -151,7 +151,7 @@ pub async fn update(
         .await
 }
 
-/// Disconnects an account. What was still to be written back to it is not.
+/// Disconnects an account. Pending write-backs to it are cancelled.
 ///
 /// # Errors
 /// There is no such account; a stream reads with it.

@@ -1,9 +1,9 @@
-//! A check of a stream that is read from a connected system (docs/contract/integrations.md#checks): what is
-//! asked, what is taken, and when it is checked again.
+//! Polling a stream from a connected system (docs/contract/integrations.md#checks): what is fetched, what is imported,
+//! and when the next poll is.
 //!
-//! Who checks holds a claim on the stream, which each page renews. Records are handed on page by page, each
-//! page in one transaction that proves the claim; how far the stream has come is written at the end. A check
-//! that is cut short is repeated from where the last one ended, and what it took is known by its identity.
+//! The node holds a claim on the stream, a lease that each page renews. Records are ingested page by page, each page in
+//! one transaction that verifies the claim; the position is stored at the end. A check that is cut short is repeated
+//! from the end of the last one, and its records are deduplicated by their identity.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -27,23 +27,23 @@ use store::streams::{self, StreamRow};
 use crate::Desk;
 use crate::passes::{Opened, Trouble, with_words};
 
-/// Pages that one check reads; the next one follows at once.
+/// Pages of one check; the next check follows at once.
 const PAGES: usize = 200;
-/// Records that are handed on in one transaction.
+/// Records in one transaction.
 const BATCH: usize = 500;
-/// Fields that are asked for beside the usual ones.
+/// Fields that are requested in addition to the usual ones.
 const MOST_FIELDS: usize = 200;
-/// Rows of a spreadsheet that are remembered; beyond that, those that are no longer in it are forgotten.
+/// Rows of a spreadsheet whose hashes are kept; beyond that, those that are no longer in it are dropped.
 const MOST_KNOWN_ROWS: usize = 200_000;
-/// Time until the next look after the store failed.
+/// Retry delay after a failure of the store.
 const AGAIN: i64 = 10 * SECOND;
 
-/// A stream that is being checked.
+/// A stream during a check.
 struct Task {
     row: PollRow,
     stream: StreamRow,
     provider: Provider,
-    /// Fields that somebody wants.
+    /// Additional fields.
     fields: Vec<String>,
     began: Timestamp,
 }
@@ -52,13 +52,13 @@ struct Task {
 enum Halt {
     /// The account cannot be used.
     Trouble(Trouble),
-    /// The system did not answer as it should; the words hold no secret.
+    /// The system gave an error; the message contains no secret.
     Fault(Fault),
-    /// Something about the source is wrong, in words for people.
+    /// The source is misconfigured; a message for people.
     Wrong(String),
-    /// The stream is no longer this check's: it was paused, deleted, or reads from elsewhere.
+    /// The claim was lost: the stream was paused, deleted, or has another source.
     Lost,
-    /// Something failed here.
+    /// An internal failure.
     Failure(Failure),
 }
 
@@ -69,7 +69,7 @@ impl From<Failure> for Halt {
 }
 
 impl Desk {
-    /// Streams whose check is due, those that wait longest first, but none of these workspaces.
+    /// Streams whose check is due, the longest waiting first, but none of these workspaces.
     pub async fn due_checks(
         &self,
         now: Timestamp,
@@ -84,7 +84,7 @@ impl Desk {
         Ok(self.app.store.read(move |tx| polls::next_due(tx, after)).await?)
     }
 
-    /// Checks one stream, if it is due and nobody else does.
+    /// Checks one stream, if it is due and not claimed.
     pub async fn check(&self, tenant: Tenant, stream: Id<DataStream>) {
         let checked = async {
             let Some(mut task) = self.begin(tenant, stream).await? else { return Ok(()) };
@@ -99,7 +99,7 @@ impl Desk {
         let checked: Result<(), Failure> = checked.await;
         if let Err(failure) = checked {
             failure.warn_about(stream, "a check of a stream was not completed");
-            // Its claim ends, and it is checked again; without one it would be due at once.
+            // Its claim expires, and it is checked again; without one it would be due at once.
             let until = self.app.clock.now().plus(AGAIN);
             let put_off = self.app.of(tenant).tx(move |tx| polls::put_off(tx, stream, until));
             if let Err(why) = put_off.await {
@@ -156,7 +156,7 @@ impl Desk {
             .await
     }
 
-    /// Writes how a check ended, and when the next one is due.
+    /// Stores the result of a check, and the time of the next one.
     async fn end(&self, task: Task, outcome: Result<Check, Halt>) -> Result<(), Failure> {
         let Task { mut row, stream, provider, began, .. } = task;
         let (check, said) = match outcome {
@@ -195,7 +195,7 @@ impl Desk {
             .await
     }
 
-    /// Reads the new records of a CRM or a shop.
+    /// Fetches the new records of a CRM or a shop.
     async fn check_records(&self, task: &mut Task) -> Result<Check, Halt> {
         let Task { row, stream, provider, .. } = &*task;
         let from = asks_from(*provider, row.start_at, row.newest_at, row.behind);
@@ -220,7 +220,7 @@ impl Desk {
             }
             if page.next.is_none() {
                 task.row.behind = false;
-                // A moment that is still to come says nothing of what was made before it.
+                // A time in the future says nothing about earlier records.
                 task.row.newest_at = task.row.newest_at.max(newest.min(task.began));
                 return Ok(Check::Whole);
             }
@@ -246,7 +246,7 @@ impl Desk {
         self.hand_on(task, arrivals.collect(), people.collect(), Vec::new()).await
     }
 
-    /// Reads a spreadsheet and hands on the rows that are not known.
+    /// Fetches a spreadsheet and ingests the unknown rows.
     async fn check_sheet(&self, task: &mut Task) -> Result<Check, Halt> {
         let (tenant, id) = (task.row.workspace, task.row.stream);
         let config = task.stream.config.fields();
@@ -286,8 +286,8 @@ impl Desk {
         Ok(Check::Whole)
     }
 
-    /// Hands records on and notes what is known of them, in one transaction that proves the claim. `people`
-    /// are kind and id of the records, in their order.
+    /// Ingests records and stores their references, in one transaction that verifies the claim. `people` are kind and
+    /// id of the records, in their order.
     async fn hand_on(
         &self,
         task: &Task,
@@ -298,7 +298,7 @@ impl Desk {
         let (context, row, version) = (self.app.context(), task.row.clone(), task.stream.version);
         let (tenant, id) = (row.workspace, row.stream);
         room(&self.app, tenant, id, arrivals.iter().map(|arrival| bytes_of(&arrival.fields)).sum()).await?;
-        // Reading takes its time, so it is done before the transaction.
+        // Parsing takes time, so it is done before the transaction.
         let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
         let taken = self.app.of(tenant).tx(move |tx| {
             let stream = streams::get_for_records(tx, id)?;
@@ -325,8 +325,8 @@ impl Desk {
     }
 }
 
-/// Which record each person is, every number once and in one order: two pages may name the same people. Only
-/// of records that are new: those that come again would bring back who was erased.
+/// The record of each person, every number once and in one order: two pages may name the same people. Only of new
+/// records: those that come again would restore erased people.
 fn persons<'a>(
     keyring: &Keyring,
     row: &PollRow,
@@ -355,7 +355,7 @@ fn wanted(stream: &StreamRow) -> BTreeSet<String> {
     [&map.phone, &map.name, &map.external_id].into_iter().flatten().cloned().collect()
 }
 
-/// A keyed hash of what stands in a row, in any order of the columns.
+/// A keyed hash of the content of a row, in any order of the columns.
 fn row_hash(keyring: &Keyring, row: &Row) -> String {
     let mut pairs: Vec<(&str, &str)> =
         row.iter().map(|(heading, cell)| (&**heading, cell.as_str())).collect();
@@ -366,13 +366,13 @@ fn row_hash(keyring: &Keyring, row: &Row) -> String {
 fn arrival(hash: &str, row: &Row) -> Arrival {
     let mut fields = Map::new();
     for (heading, cell) in row {
-        // Of two columns with one heading the first holds.
+        // Of two columns with one heading the first counts.
         fields.entry(&**heading).or_insert_with(|| json!(cell));
     }
     Arrival { own_id: Some(OwnId::Content(hash.to_owned())), ..flatten(&fields) }
 }
 
-/// How a check ends whose account cannot be used, and its words for people.
+/// The result of a check whose account cannot be used, and its message.
 fn outcome_of(trouble: Trouble) -> (Check, String) {
     match trouble {
         Trouble::Gone => (Check::Failed, "the integration is disconnected".into()),
@@ -443,7 +443,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Gets another token if the first one was refused; any other fault ends the check.
+    /// Fetches another token if the first one was refused; any other fault ends the check.
     async fn refused(&mut self, fault: Fault) -> Result<(), Halt> {
         let may_renew = self.before.is_none() && self.opened.renewable();
         if !matches!(fault, Fault::Unauthorized(_)) || !may_renew {

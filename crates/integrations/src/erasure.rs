@@ -1,4 +1,4 @@
-//! What is forgotten with a person (docs/contract/integrations.md#erasure).
+//! Erasure of connected data (docs/contract/integrations.md#erasure).
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
@@ -6,8 +6,8 @@ use app::{Context, Failure};
 
 use store::{TenantTx, pushes};
 
-/// Forgets which records a person is in connected systems, and what was still to be written back about it.
-/// What the systems themselves hold is theirs.
+/// Deletes the references to a person's records in connected systems, and pending write-backs about it. The data of the
+/// systems themselves is not changed.
 pub fn erase(
     tx: &mut TenantTx,
     context: &Context,

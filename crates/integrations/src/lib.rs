@@ -1,13 +1,13 @@
-//! The use cases of connected systems (docs/contract/integrations.md): accounts that the operator connects,
-//! streams that are read from them, and calls that are written back.
+//! The use cases of connected systems (docs/contract/integrations.md): accounts that the operator connects, streams
+//! that are polled, and calls that are written back.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `accounts` | connecting, mending and disconnecting an account |
-//! | `passes` | the access token of an account, and renewing it once for all who need it |
-//! | `checks` | a check of a stream: what is asked, what is taken, and when it is looked at again |
-//! | `pushes` | what is owed to a connected system after a call |
-//! | `erasure` | what is forgotten with a person |
+//! | `accounts` | connecting, repairing and disconnecting an account |
+//! | `passes` | the access token of an account, renewed once for all who need it |
+//! | `checks` | polling a stream |
+//! | `pushes` | writing calls back to a connected system |
+//! | `erasure` | erasure |
 
 pub mod accounts;
 pub mod checks;
@@ -24,28 +24,28 @@ use tokio::sync::Semaphore;
 
 use passes::Renewals;
 
-/// What the jobs of this crate work with.
+/// Dependencies of the jobs of this crate.
 pub struct Desk {
     app: Arc<App>,
     systems: Systems,
     renewals: Renewals,
-    /// A spreadsheet is in memory as a whole while it is checked.
+    /// A spreadsheet is in memory as a whole during a check.
     sheets: Semaphore,
 }
 
-/// Spreadsheets that a node has in memory.
+/// Concurrent spreadsheets of a node.
 const SHEETS: usize = 2;
 
 impl Desk {
     /// The desk of a service.
     ///
     /// # Errors
-    /// What the settings have wrong.
+    /// The invalid settings.
     pub fn open(app: &Arc<App>) -> Result<Arc<Self>, String> {
         Ok(Self::with(app, Systems::new(&app.config.integrations)?))
     }
 
-    /// The same with these systems.
+    /// The same with another client.
     pub fn with(app: &Arc<App>, systems: Systems) -> Arc<Self> {
         Arc::new(Self {
             app: app.clone(),

@@ -1,6 +1,5 @@
-//! The access token of an account (docs/contract/integrations.md#access-tokens). It is kept sealed, so that
-//! all nodes use the same one, and renewed by one at a time: on a node a lock makes the others wait for it,
-//! between nodes a lease in the row.
+//! The access token of an account (docs/contract/integrations.md#access-tokens). It is stored sealed, so that all nodes
+//! use the same one, and renewed once: a lock on the node and a lease in the row make the others wait.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +18,14 @@ use store::integrations::{self, IntegrationRow};
 use crate::Desk;
 use crate::accounts::purpose;
 
-/// A token is renewed so long before its end.
+/// A token is renewed this long before it expires.
 const EARLY: i64 = MINUTE;
-/// Who renews it has so long before another node may.
+/// Lease of a renewal.
 const RENEWAL: i64 = 5 * MINUTE;
-/// How long one waits for a token that another node renews, before looking again.
+/// Poll interval while another node renews the token.
 const PATIENCE: i64 = 2 * SECOND;
 
-/// Renewals under way on this node, each with those who wait for it.
+/// Renewals in progress on this node, each with those who wait for it.
 #[derive(Default)]
 pub(crate) struct Renewals(Mutex<HashMap<Id<Integration>, Arc<tokio::sync::Mutex<()>>>>);
 
@@ -47,12 +46,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Whether another token can be got when this one is refused.
+    /// Whether another token can be fetched when this one is refused.
     pub(crate) fn renewable(&self) -> bool {
         self.credentials.renewable()
     }
 
-    /// Words of the system without the secrets of the account, in any spelling.
+    /// A message of the system, redacted of the account's secrets in any encoding.
     pub(crate) fn without_secrets(&self, said: &str) -> String {
         let mut secrets = self.credentials.secrets();
         secrets.push(&self.pass.token);
@@ -75,13 +74,13 @@ fn without(said: &str, secrets: &[&str]) -> String {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Gone,
-    /// It needs other credentials; why, without secrets.
+    /// It needs other credentials; the redacted reason.
     Broken(String),
-    /// Another node renews its token: come again in so many milliseconds.
+    /// Another node renews its token: retry after this many milliseconds.
     Busy(i64),
-    /// The system did not give a token; its words are without secrets.
+    /// The system gave no token; the redacted message.
     Fault(Fault),
-    /// Something failed here.
+    /// An internal failure.
     Failure(Failure),
 }
 
@@ -91,12 +90,12 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What the encryption of an access token is bound to.
+/// The purpose that an access token is sealed with.
 fn token_purpose(id: Id<Integration>) -> String {
     format!("integration-token:{id}")
 }
 
-/// An account as it was read: its credentials, its token, and the token for the next renewal.
+/// An account as read: its credentials, its token, and its refresh token.
 struct Account {
     row: IntegrationRow,
     credentials: Credentials,
@@ -132,7 +131,7 @@ impl Account {
         Ok(Self { row, credentials, pass, refresh_token })
     }
 
-    /// The token, unless it is too old or the one that was refused.
+    /// The token, unless it is about to expire or the one that was refused.
     fn usable(&self, now: Timestamp, refused: Option<&Pass>) -> Option<Opened> {
         let fresh = self.row.token_until.is_none_or(|until| now.plus(EARLY) < until);
         let pass = self.pass.as_ref().filter(|pass| fresh && Some(*pass) != refused)?;
@@ -153,8 +152,8 @@ impl Account {
 }
 
 impl Desk {
-    /// What requests of an account are made with. `refused` is the token that the system no longer accepts,
-    /// if there is one: another one is got.
+    /// Authorisation for requests of an account. `refused` is the token that the system no longer accepts, if there is
+    /// one: another one is fetched.
     pub(crate) async fn open_account(
         &self,
         tenant: Tenant,
@@ -165,7 +164,7 @@ impl Desk {
         if let Some(opened) = account.usable(self.app.clock.now(), refused) {
             return Ok(opened);
         }
-        // Who comes later finds the token that the first one brought.
+        // A later one finds the token that the first one fetched.
         let lock = self.renewals.of(id);
         let _turn = self.app.clock.outside(lock.lock()).await;
         let account = self.account(tenant, id).await?;
@@ -247,7 +246,7 @@ impl Desk {
     }
 }
 
-/// The same fault in other words.
+/// The same fault for another type.
 pub(crate) fn with_words(fault: &Fault, said: &str) -> Fault {
     let said = said.to_owned();
     match fault {

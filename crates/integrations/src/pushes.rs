@@ -1,9 +1,8 @@
-//! Calls that are written back to the system that their person came from
-//! (docs/contract/integrations.md#writing-calls-back).
+//! Writing calls back to the system of their person (docs/contract/integrations.md#writing-calls-back).
 //!
-//! The transaction that ends a call writes down what is owed. The job takes it, waits for the analysis of the
-//! conversation, and writes. An attempt that may have arrived is looked up before the next one, so a call is
-//! written once wherever the process ends. What came of it stands in the call.
+//! The transaction that ends a call queues a write-back. The job leases it, waits for the analysis of the conversation,
+//! and writes. After an attempt without a clear answer it checks whether it arrived before it retries, so a call is
+//! written once wherever the process dies. The result is stored in the call.
 
 use std::sync::Arc;
 
@@ -24,12 +23,12 @@ use store::{Tx, integrations};
 use crate::Desk;
 use crate::passes::{Opened, Trouble, with_words};
 
-/// Between two looks for the analysis of a call.
+/// Poll interval for the analysis of a call.
 const ANALYSIS_LOOK: i64 = 30 * SECOND;
-/// So much of its lease an attempt needs from the moment it writes: a look-up and a write, each with the longest
-/// wait for an answer.
+/// The part of its lease that an attempt needs from the moment it writes: a look-up and a write, each with the longest
+/// wait for a response.
 const WRITING: i64 = 2 * MINUTE;
-/// What is forgotten in one transaction.
+/// Rows deleted in one transaction.
 const SWEEP: i64 = 500;
 
 /// The number of the person of a call.
@@ -37,7 +36,7 @@ fn person(call: &CallRow) -> &str {
     if call.direction == Direction::Inbound { &call.from_number } else { &call.to_number }
 }
 
-/// Writes down what connected systems are owed once a live call is over. Told of every fact of a call.
+/// Queues write-backs to connected systems once a live call is over. Called for every fact of a call.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let status = call.progress.status;
     if call.mode == Mode::Test || status.is_live() || status == Status::Blocked || fact == Fact::NotPlaced {
@@ -69,7 +68,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Reads what [`after_call_fact`] will want.
+/// Prefetches what [`after_call_fact`] will read.
 pub fn foresee(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let status = after.status;
     if call.mode == Mode::Test || status.is_live() || status == Status::Blocked || fact == Fact::NotPlaced {
@@ -80,28 +79,28 @@ pub fn foresee(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fac
     }
 }
 
-/// How an attempt went.
+/// The outcome of an attempt.
 enum Attempt {
-    /// It is written; the id of what was made of it.
+    /// It is written; the id of the created object.
     Written(String),
     /// Nothing was tried: the analysis is not there yet.
     Waits,
     /// There is nothing to write any more.
     Void,
-    /// It may go better another time. The words are for people and hold no secret.
+    /// A temporary failure; a message without secrets.
     Again { said: String, wait: Option<i64>, unsure: bool },
-    /// The same again fails again.
+    /// A permanent failure.
     Never(String),
 }
 
 impl Desk {
-    /// Takes calls that are due to be written back: they are this node's until their lease ends.
+    /// Leases due write-backs.
     pub async fn take_pushes(&self, limit: usize) -> Result<Vec<PushRow>, Failure> {
         let (now, limit) = (self.app.clock.now(), i64::try_from(limit).unwrap_or(1));
         Ok(self.app.store.tx(move |tx| pushes::take(tx, now, now.plus(LEASE), limit)).await?)
     }
 
-    /// When the next call is due to be written back, or something is old enough to be forgotten.
+    /// When the next write-back is due, or an old one expires.
     pub async fn next_push(&self) -> Result<Option<Timestamp>, Failure> {
         let now = self.app.clock.now();
         let (due, oldest) = self
@@ -113,21 +112,21 @@ impl Desk {
         Ok(due.into_iter().chain(forget).min())
     }
 
-    /// Forgets calls that were written back long ago.
+    /// Deletes expired write-backs.
     pub async fn sweep_pushes(&self) -> Result<(), Failure> {
         let before = self.app.clock.now().plus(-PUSHES_KEPT);
         while self.app.store.tx(move |tx| pushes::sweep(tx, before, SWEEP)).await? {}
         Ok(())
     }
 
-    /// Writes one call back that was taken, and stores what came of it.
+    /// Runs one leased write-back, and stores its outcome.
     pub async fn push(self: &Arc<Self>, row: PushRow) {
         let attempt = self.try_push(&row).await.unwrap_or_else(|failure| {
             failure.warn_about(row.call, "a call could not be prepared to be written back");
             Attempt::Again { said: "something failed here".into(), wait: None, unsure: row.unsure }
         });
         if let Err(failure) = self.settle(&row, attempt).await {
-            // Its lease ends, and it is taken again.
+            // Its lease expires, and it is taken again.
             failure.warn_about(row.call, "what came of writing a call back was not stored");
         }
     }
@@ -160,7 +159,7 @@ impl Desk {
             };
             let now = self.app.clock.now();
             if row.next_at.is_some_and(|lease| lease < now.plus(WRITING)) {
-                // It took so long to get here that somebody else may write it soon, and would not find this.
+                // Too late in the lease: another node may write it soon, and would not find this one.
                 return Ok(Attempt::Again {
                     said: "there was no time left to write".into(),
                     wait: None,
@@ -222,7 +221,7 @@ impl Desk {
     }
 }
 
-/// What an account that cannot be used means for an attempt that was not made.
+/// The outcome of an attempt that was not made because of its account.
 fn untried(trouble: Trouble, unsure: bool) -> Result<Attempt, Failure> {
     let again = |said: &str, wait| Ok(Attempt::Again { said: said.to_owned(), wait, unsure });
     match trouble {
@@ -235,7 +234,7 @@ fn untried(trouble: Trouble, unsure: bool) -> Result<Attempt, Failure> {
     }
 }
 
-/// What a fault of the system means for an attempt.
+/// The outcome of a fault of the system.
 fn failed(opened: &Opened, fault: &Fault, unsure: bool) -> Attempt {
     let said = opened.without_secrets(fault.said());
     match with_words(fault, &said) {
@@ -246,7 +245,7 @@ fn failed(opened: &Opened, fault: &Fault, unsure: bool) -> Attempt {
     }
 }
 
-/// What is written about a call.
+/// The text about a call.
 fn note(row: &PushRow, call: &CallRow, content: &Content) -> CallNote {
     let outbound = call.direction != Direction::Inbound;
     let own = if outbound { &call.from_number } else { &call.to_number };

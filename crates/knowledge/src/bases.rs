@@ -16,7 +16,7 @@ pub(crate) fn missing() -> Failure {
     Failure::not_found("knowledge base")
 }
 
-/// Whether there is a base of this id.
+/// Whether there is a base with this id.
 ///
 /// # Errors
 /// 404.
@@ -108,8 +108,8 @@ pub async fn create(app: &App, tenant: Tenant, body: NewKnowledgeBase) -> Result
         .await
 }
 
-/// `DELETE /v1/knowledge-bases/{id}`: it is gone at once, for agents too; its documents are removed afterwards,
-/// step by step.
+/// `DELETE /v1/knowledge-bases/{id}`: it is gone at once, for agents too; its documents are deleted afterwards, in
+/// batches.
 ///
 /// # Errors
 /// 404.

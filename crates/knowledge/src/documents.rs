@@ -19,7 +19,7 @@ use crate::bases::find_for_update;
 /// Characters of the first words that a text without a title is shown by.
 const SHOWN: usize = 40;
 
-/// What became of a document.
+/// The result of adding a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// How it is named: its title, file name or address.
@@ -51,17 +51,17 @@ pub async fn add_text(
     add_document(app, tenant, base, source, SourceKind::Text, document).await
 }
 
-/// How a text without a title is named: by its first words, and by something that no other text has.
+/// The title of a text without one: its first words, and a unique suffix.
 fn made_up(app: &App, text: &str) -> String {
     let words = text.trim_start_matches(|letter: char| letter == '#' || letter.is_whitespace());
     let first: String = words.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
     format!("{} ({})", first.trim(), app.ids.random_text(8))
 }
 
-/// Adds a document that was read, in one transaction; one of the same kind and source is replaced.
+/// Adds an extracted document, in one transaction; one of the same kind and source is replaced.
 ///
 /// # Errors
-/// 404; 400 names `text`, `file` or `url` when nothing could be read, or too much; 409 `knowledge_base_full`.
+/// 404; 400 names `text`, `file` or `url` when there was no text, or too much; 409 `knowledge_base_full`.
 pub async fn add_document(
     app: &App,
     tenant: Tenant,
@@ -73,7 +73,7 @@ pub async fn add_document(
     add(app, None, tenant, base, source, kind, document).await
 }
 
-/// The same; what the operator adds is written into the operator's log in the same transaction.
+/// The same; if the operator adds it, the operator log gets a line in the same transaction.
 pub(crate) async fn add(
     app: &App,
     operator: Option<Trace>,
@@ -155,7 +155,7 @@ pub(crate) async fn add(
             knowledge::save(tx, &row)?;
             tx.wake(topics::KNOWLEDGE);
             if let Some(trace) = &operator {
-                // Not by its name: the log is only added to, and the name of a file may be a person's.
+                // Not by its name: the log is append-only, and the name of a file may be a person's.
                 let subject = format!("{base} {}", document.id);
                 operator_log::append(tx, &context, trace, Some(tenant), &subject)?;
             }
@@ -164,8 +164,8 @@ pub(crate) async fn add(
         .await
 }
 
-/// Gives a base that the caller holds its next version. Versions grow by random steps, so a store that was put back
-/// to an older state never gives a version that an index has from the state that is lost.
+/// Raises the version of a base that the caller has locked. Versions grow by random steps, so a restored older store
+/// never gives a version that an index has from the lost state.
 fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Result<(), DbError> {
     // The one before may be of an earlier program, which listed none.
     knowledge::insert_version(&mut tx.of(row.workspace), row.id, row.version)?;
@@ -181,7 +181,7 @@ fn change_version(tx: &mut Tx<'_>, context: &Context, row: &mut BaseRow) -> Resu
     Ok(())
 }
 
-/// Refuses a change after which the base would have too much.
+/// Refuses a change beyond the limits of the base.
 fn check_room(row: &BaseRow) -> Result<(), Failure> {
     for (what, has, most) in
         [("documents", row.documents, MAX_DOCUMENTS), ("passages", row.passages, MAX_PASSAGES)]
@@ -194,7 +194,7 @@ fn check_room(row: &BaseRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a change after which the bases of a workspace would have too much together.
+/// Refuses a change beyond the limits of all bases of a workspace.
 fn check_room_of_workspace(has: i64) -> Result<(), Failure> {
     const MOST: i64 = MAX_PASSAGES_OF_WORKSPACE;
     if has <= MOST {

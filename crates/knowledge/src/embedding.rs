@@ -1,5 +1,5 @@
-//! Vectors beside the words (docs/knowledge.md#vectors): a job makes those of passages, in the background; a search
-//! asks for that of its question, for a short while. Whatever goes wrong, words alone decide, and nobody waits.
+//! Embeddings (docs/knowledge.md#vectors): a job makes those of passages in the background; a search requests that of
+//! its query, with a short deadline. After any failure, words alone decide, and nobody waits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,46 +17,46 @@ use runtime::metrics::WithoutVectors;
 use store::vectors::{self, WantingRow};
 use store::{DbError, Store};
 
-/// Longest wait for the vector of a question: somebody may be on the line.
+/// Longest wait for the vector of a query: somebody may be on the line.
 const QUESTION: Duration = Duration::from_millis(150);
-/// Longest question that is asked for, characters.
+/// Longest query that is sent, characters.
 const MAX_QUESTION: usize = 2_000;
-/// Longest passage that is sent, characters; what is beyond is cut off.
+/// Longest passage that is sent, characters; the rest is truncated.
 const MAX_PASSAGE: usize = 8_000;
-/// Passages that are looked at for a hit by their vectors.
+/// Nearest passages that are considered.
 pub(crate) const NEAREST: usize = 50;
-/// How long a node keeps a base whose vectors it makes, without renewing its claim.
+/// Lease of a node on a base whose vectors it makes.
 const LEASE: i64 = 5 * MINUTE;
-/// Wait after a failure, at first; it doubles up to [`LONGEST`].
+/// First backoff after a failure; it doubles up to [`LONGEST`].
 const AGAIN: i64 = 10 * SECOND;
 const LONGEST: i64 = HOUR;
-/// Requests for one base before another one's turn.
+/// Requests for one base before another one is served.
 const REQUESTS: usize = 50;
-/// Bases that one look takes.
+/// Bases in one round.
 const BASES: i64 = 20;
 /// Vectors that one read takes.
 const READ: i64 = 2_000;
-/// How long what is in memory counts as new.
+/// How long the cached state counts as fresh.
 const FRESH: i64 = SECOND;
-/// Sets of more vectors than this are compared apart from the tasks that serve requests.
+/// Sets of more vectors than this are compared on a blocking thread.
 const FEW: usize = 2_000;
 
-/// The vectors of this node.
+/// The vectors cached by this node.
 #[derive(Default)]
 struct Memory {
     bases: Mutex<HashMap<Id<KnowledgeBase>, Kept>>,
     uses: AtomicU64,
 }
 
-/// What is known of one base.
+/// The cache entry of one base.
 #[derive(Default)]
 struct Kept {
-    /// Version up to which they are complete; none before they were read.
+    /// Version up to which they are complete; `None` before they were read.
     version: Option<i64>,
     set: Arc<Vectors<i64>>,
     used: u64,
     looked_at: Option<Timestamp>,
-    /// Somebody is reading them.
+    /// A read is in progress.
     reading: bool,
 }
 
@@ -65,7 +65,7 @@ impl Memory {
         self.bases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What there is of a base, and whether the caller is to look for news.
+    /// The vectors of a base, and whether the caller should refresh them.
     fn get(&self, base: Id<KnowledgeBase>, now: Timestamp) -> (Arc<Vectors<i64>>, bool) {
         let mut bases = self.bases();
         let kept = bases.entry(base).or_default();
@@ -76,7 +76,7 @@ impl Memory {
         (kept.set.clone(), look)
     }
 
-    /// Keeps what was read, and drops what was used longest ago beyond the room.
+    /// Caches what was read, and evicts the least recently used beyond the room.
     fn put(&self, base: Id<KnowledgeBase>, now: Timestamp, read: Option<(i64, Vectors<i64>)>, room: usize) {
         let mut bases = self.bases();
         let kept = bases.entry(base).or_default();
@@ -98,10 +98,10 @@ impl Memory {
     }
 }
 
-/// Bases that are remembered at once, those without vectors among them.
+/// Cached entries, those without vectors among them.
 const MOST_BASES: usize = 10_000;
 
-/// The passages of a base whose vectors are nearest to that of the question, nearest first; `None` where words alone
+/// The passages of a base whose vectors are nearest to that of the query, nearest first; `None` where words alone
 /// decide.
 pub(crate) async fn nearest(
     app: &App,
@@ -120,7 +120,7 @@ pub(crate) async fn nearest(
         let (store, model, clock) = (app.store.clone(), service.model(), app.clock.clone());
         let room = app.config.providers.vector_memory;
         let memory = memory.clone();
-        // It outlives a search that is given up, so that the next one finds them.
+        // It outlives a cancelled search, so that the next one finds them.
         app.clock.spawn(async move {
             let known = memory.version(base);
             let read = read(&store, tenant, base, &model, known, room).await;
@@ -134,7 +134,7 @@ pub(crate) async fn nearest(
         return alone(WithoutVectors::NotThere);
     }
     let question: String = question.chars().take(MAX_QUESTION).collect();
-    // Not in `Clock::outside`: most who search are not counted by the clock, and those who are wait for a moment only.
+    // Not in `Clock::outside`: most searches are not counted by the clock, and counted ones wait for a moment only.
     let vector = match service.question(&question, QUESTION).await {
         Ok(Some(vector)) => vector,
         Ok(None) => return alone(WithoutVectors::PassedOver),
@@ -165,8 +165,8 @@ fn set_is_small(memory: &Memory, base: Id<KnowledgeBase>) -> bool {
     memory.bases().get(&base).is_some_and(|kept| kept.set.len() <= FEW)
 }
 
-/// The vectors of a base, if they are complete up to another version than the one that is known. A base that is
-/// larger than all the room has none.
+/// The vectors of a base, if they are complete up to another version than the cached one. A base that is larger than
+/// the cache has none.
 async fn read(
     store: &Store,
     tenant: Tenant,
@@ -197,7 +197,7 @@ async fn read(
     }
 }
 
-/// Makes vectors for bases that lack some, a bounded part. Returns when to look again; `None` when all have theirs.
+/// Makes vectors for bases that lack some, a bounded part. Returns when to run again; `None` when none are pending.
 pub async fn embed(app: &App) -> Result<Option<Timestamp>, Failure> {
     let Some(service) = app.speech.embeddings.clone() else { return Ok(None) };
     let model = service.model();
@@ -213,7 +213,7 @@ pub async fn embed(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(next)
 }
 
-/// Makes vectors for one base; when it has to be looked at again.
+/// Makes vectors for one base; returns when to continue.
 async fn work_at(
     app: &App,
     service: &Embeddings,
@@ -241,7 +241,7 @@ async fn work_at(
             missing.into_iter().map(|(_, heading, content)| text_of(heading, content)).collect();
         let made = match make(app, service, &texts).await {
             Ok(Some(made)) => made,
-            // Passed over: the breaker lets a request through after its pause.
+            // Skipped: the breaker admits a request after its pause.
             Ok(None) => return put_off(app, tenant, base, now.plus(30 * SECOND), false).await,
             Err(why) => {
                 tracing::warn!(%base, fault = ?why.fault, detail = why.detail, "vectors of passages could not be made yet");
@@ -261,7 +261,7 @@ async fn work_at(
             })
             .await?;
     }
-    // Others have their turn; this one goes on after them.
+    // Others are served first; this one continues after them.
     let now = app.clock.now();
     put_off(app, tenant, base, now, false).await
 }
@@ -277,7 +277,7 @@ async fn put_off(
     Ok(until)
 }
 
-/// What is sent of a passage: the headings that it stands under belong to what it says.
+/// The text that is sent of a passage: with its headings.
 fn text_of(heading: Option<String>, content: String) -> String {
     let whole = match heading {
         Some(heading) => format!("{heading}\n{content}"),
@@ -290,7 +290,7 @@ fn text_of(heading: Option<String>, content: String) -> String {
 }
 
 /// The vectors of some texts as bytes. A text that the service refuses by itself has none, which is stored, too, so
-/// that it is not asked for again and again.
+/// that it is not requested again and again.
 async fn make(
     app: &App,
     service: &Embeddings,
@@ -316,7 +316,7 @@ async fn make(
                     Err(why) => return Err(why),
                 }
             }
-            // Who refuses everything refuses something else than these texts.
+            // A service that refuses everything does not refuse these texts.
             if refused == texts.len() { Err(why) } else { Ok(Some(made)) }
         }
         Err(why) => Err(why),

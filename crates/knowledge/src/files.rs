@@ -1,5 +1,5 @@
-//! Files of a knowledge base (docs/contract/knowledge-files.md): the operator uploads one, a process of its own
-//! reads it, and what it says replaces what a file of the same name said.
+//! Files of a knowledge base (docs/contract/knowledge-files.md): the operator uploads one, a sandboxed process extracts
+//! it, and the result replaces that of an earlier file with the same name.
 
 use api::error_codes::{DOCUMENT_TOO_LARGE, DOCUMENT_UNREADABLE, DOCUMENT_UNSUPPORTED, UNAVAILABLE};
 use app::operator_log::Trace;
@@ -36,7 +36,7 @@ pub async fn add(
     upload: Upload,
 ) -> Result<Added, Failure> {
     let name = name_of(&upload.name)?;
-    // Nothing is read for a base that is not there.
+    // Nothing is extracted for a base that does not exist.
     bases::check(app, tenant, base).await?;
     let order = ReadOrder { bytes: upload.bytes, name: name.clone(), content_type: None, charset: None };
     let Read { document, .. } =
@@ -48,7 +48,7 @@ pub async fn add(
     documents::add(app, Some(trace), tenant, base, name, SourceKind::File, document).await
 }
 
-/// The name that a file is kept under: without folders, and of a length that can be shown.
+/// The stored name of a file: without folders, and truncated.
 fn name_of(given: &str) -> Result<String, Failure> {
     let name = given.rsplit(['/', '\\']).next().unwrap_or_default().trim();
     let length = name.chars().count();
@@ -58,7 +58,7 @@ fn name_of(given: &str) -> Result<String, Failure> {
     Ok(name.to_owned())
 }
 
-/// What a client is told about a document that was not read.
+/// The client's error for a document that was not read.
 pub(crate) fn unread(what: &str, why: Unreadable) -> Failure {
     let message = format!("{what} was not read: {why}");
     match why {

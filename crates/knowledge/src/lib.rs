@@ -4,12 +4,12 @@
 //! |---|---|
 //! | `bases` | making, reading and deleting bases |
 //! | `documents` | adding, replacing and removing documents |
-//! | `embedding` | vectors beside the words, where a service makes them |
+//! | `embedding` | embeddings, where a service makes them |
 //! | `files` | files that the operator uploads |
 //! | `links` | pages of the web |
-//! | `search` | the passages that answer a question, for requests and conversations alike |
+//! | `search` | passages for a question, for requests and conversations alike |
 //! | `shelf` | the indexes of this node, which follow the store |
-//! | `upkeep` | what deleted bases leave behind |
+//! | `upkeep` | clean-up after deleted bases |
 //!
 //! Transactions lock the workspace, then the base.
 

@@ -1,5 +1,5 @@
-//! Pages of a knowledge base (docs/contract/knowledge-files.md#links): fetched through the guarded client, read
-//! by a process of its own, and read anew when the same address is added again.
+//! Web pages of a knowledge base (docs/contract/knowledge-files.md#links): fetched through the guarded client,
+//! extracted in a sandboxed process, and fetched again when the same address is added again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,9 +29,9 @@ const MAX_PAGE: usize = 5 * 1024 * 1024;
 const TIME: Duration = Duration::from_secs(20);
 /// Most redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
-/// Pages of a workspace that are fetched and read at once.
+/// Concurrent fetches of a workspace.
 const AT_ONCE: usize = 4;
-/// What a client is told about a page that says little.
+/// The warning for a page with little text.
 const LITTLE_TEXT: &str =
     "little text could be read: the page seems to be built by a script; add its text as a document instead";
 
@@ -48,7 +48,7 @@ pub fn client(config: &Config) -> Result<GuardedClient, PolicyError> {
     GuardedClient::new(policy, Arc::new(SystemResolver::new()))
 }
 
-/// Adds a page, or reads it anew. A warning comes with one of which little could be read.
+/// Adds a page, or fetches it again, with a warning if it has little text.
 ///
 /// # Errors
 /// There is no such base, or the page cannot be fetched or read; nothing was changed.
@@ -59,7 +59,7 @@ pub async fn add(
     given: &str,
 ) -> Result<(Added, Option<&'static str>), Failure> {
     let (source, url) = address(given)?;
-    // Nothing is fetched for a base that is not there.
+    // Nothing is fetched for a base that does not exist.
     bases::check(app, tenant, base).await?;
     let share = app.shares.pages.take(tenant, 1, AT_ONCE);
     let _share = share.ok_or_else(|| Failure {
@@ -82,7 +82,7 @@ pub async fn add(
     Ok((added, (built_by_script || says_nothing).then_some(LITTLE_TEXT)))
 }
 
-/// The address as it is kept and as it is asked for: without the part after `#`, which no server sees.
+/// The address as it is stored and requested: without the fragment, which no server sees.
 fn address(given: &str) -> Result<(String, Url), Failure> {
     let wrong = || Failure::field("url", "must be the address of a page, such as https://example.com/help");
     let source = given.trim().split('#').next().unwrap_or_default().to_owned();
@@ -102,7 +102,7 @@ fn failed(error: &SendError) -> Failure {
     not_fetched(error.code(), error)
 }
 
-/// Fetches a page. Each address that it redirects to is judged as the first one was.
+/// Fetches a page. Each redirect is checked as the first address was.
 async fn fetch(client: &GuardedClient, mut url: Url) -> Result<(Url, Response), Failure> {
     let until = Instant::now() + TIME;
     for _ in 0..=MAX_REDIRECTS {
@@ -126,7 +126,7 @@ async fn fetch(client: &GuardedClient, mut url: Url) -> Result<(Url, Response), 
     Err(not_fetched("redirect", format!("it redirects more than {MAX_REDIRECTS} times")))
 }
 
-/// A page that came whole, as it is.
+/// A page that was fetched completely.
 fn check(response: Response) -> Result<Response, Failure> {
     if !response.status.is_success() {
         return Err(not_fetched("status", format!("the server answered {}", response.status.as_u16())));
@@ -149,7 +149,7 @@ fn text_of(response: &Response, name: HeaderName) -> Option<&str> {
     response.headers.get(name)?.to_str().ok()
 }
 
-/// What the reader is told about a page.
+/// The metadata for the extraction.
 fn order(url: &Url, response: &Response) -> Result<ReadOrder, Failure> {
     if response.body.is_empty() {
         return Err(not_fetched("empty", "the server answered with nothing"));

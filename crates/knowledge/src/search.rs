@@ -1,4 +1,4 @@
-//! The passages that answer a question (docs/contract/knowledge-bases.md#search): the same for requests and for
+//! Search: the passages for a question (docs/contract/knowledge-bases.md#search), the same for requests and for
 //! conversations.
 
 use std::collections::{HashMap, HashSet};
@@ -15,23 +15,23 @@ use crate::bases::missing;
 use crate::embedding::{NEAREST, nearest};
 use crate::shelf;
 
-/// Passages that a conversation is given for a question.
+/// Passages for a conversation.
 pub const PASSAGES: usize = 5;
 
-/// Looks at a base that changes all the time; the last one leaves out what is gone.
+/// Retries on a base that changes all the time; the last one leaves out what is gone.
 const LOOKS: usize = 5;
 
-/// A passage that fits a question.
+/// A hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub content: String,
-    /// How much of the question it answers to, from 0 to 1 (docs/knowledge.md#scores).
+    /// Its score, from 0 to 1 (docs/knowledge.md#scores).
     pub score: f64,
     /// Title, file name or address of its document.
     pub source: String,
     /// Where its document came from.
     pub kind: SourceKind,
-    /// The headings that it stands under.
+    /// The headings above it.
     pub heading: Option<String>,
     /// The page that it begins on.
     pub page: Option<i64>,
@@ -50,7 +50,7 @@ impl From<Hit> for KnowledgeHit {
     }
 }
 
-/// The passages of a base that fit a question best, best first. What was stored before it began is found.
+/// The best passages of a base for a question, best first. Everything that was stored before the search began is found.
 ///
 /// # Errors
 /// 404.
@@ -68,7 +68,7 @@ pub async fn search(
         if all_there {
             break;
         }
-        // A document was replaced in between: another look sees it as it is now.
+        // A document was replaced in between: a retry sees it as it is now.
     }
     Ok(hits)
 }
@@ -94,7 +94,7 @@ async fn search_once(
         .iter()
         .filter_map(|one| {
             let Some(row) = by_number.remove(&i64::try_from(one.passage).ok()?) else {
-                // Vectors in memory may be of passages that are gone; the index follows the store.
+                // Cached vectors may be of passages that are gone; the index follows the store.
                 gone += usize::from(by_words.contains(&one.passage));
                 return None;
             };
@@ -113,16 +113,16 @@ async fn search_once(
     Ok((hits, gone == 0))
 }
 
-/// What a search found.
+/// The results of a search.
 struct Found {
     ranked: Vec<Ranked>,
     /// Those that were found by their words.
     by_words: HashSet<u64>,
 }
 
-/// Passages that fit, best first: by words, and by vectors beside them where there are any.
+/// Hits, best first: by words, merged with those by vectors where there are any.
 async fn find(app: &App, row: &BaseRow, question: &str, limit: usize) -> Result<Found, Failure> {
-    // With vectors, what is at the end of one ranking may be at the beginning of both together.
+    // With vectors, the end of one ranking may be the beginning of the merged one.
     let deep = if app.speech.embeddings.is_some() { limit.max(NEAREST) } else { limit };
     let words = shelf::search(app, row, question, deep);
     let (words, near) = tokio::join!(words, nearest(app, row.workspace, row.id, question));
@@ -132,7 +132,7 @@ async fn find(app: &App, row: &BaseRow, question: &str, limit: usize) -> Result<
             let by_words: Vec<u64> = ranked.iter().map(|one| one.passage).collect();
             let fused = retrieval::fuse(&[by_words.clone(), near]);
             let one = |(passage, score): (u64, f64)| Ranked { passage, score: score as f32 };
-            // More than are wanted, since some may be gone.
+            // More than requested, since some may be gone.
             let ranked = fused.into_iter().map(one).take(limit + NEAREST).collect();
             Ok(Found { ranked, by_words: by_words.into_iter().collect() })
         }
@@ -144,7 +144,7 @@ async fn find(app: &App, row: &BaseRow, question: &str, limit: usize) -> Result<
     }
 }
 
-/// The base that an agent answers from.
+/// The knowledge base of an agent.
 pub async fn base_of_agent(
     app: &App,
     tenant: Tenant,
@@ -153,8 +153,7 @@ pub async fn base_of_agent(
     Ok(app.of(tenant).read(move |tx| knowledge::base_of_agent(tx, agent)).await?)
 }
 
-/// Hits as a language model gets them: each with the headings that it stands under, in a line of its own in
-/// square brackets.
+/// Hits as context of a language model: each with its headings, in a line of its own in square brackets.
 pub fn spoken(hits: Vec<Hit>) -> Vec<String> {
     let text = |hit: Hit| match hit.heading {
         Some(heading) => format!("[{heading}]\n{}", hit.content),

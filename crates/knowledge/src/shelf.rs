@@ -1,5 +1,5 @@
-//! The indexes of this node (docs/knowledge.md#following-the-store). An index is derived data: a folder for each
-//! base, which follows the version of the base in the store, and is made anew when it cannot.
+//! The indexes of this node (docs/knowledge.md#following-the-store). An index is derived data: a folder for each base,
+//! which follows the version of the base in the store, and is rebuilt when it cannot.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,9 +15,9 @@ use runtime::files;
 use store::knowledge::{self, BaseRow, PassageRow};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
-/// Indexes that are open at once; those that were not used for the longest time are closed.
+/// Open indexes; the least recently used are closed.
 const MOST_OPEN: usize = 256;
-/// Changes of indexes at once: each has a writer with memory of its own.
+/// Concurrent changes of indexes: each has a writer with memory of its own.
 const CHANGES: usize = 2;
 /// Passages that one read of a change takes, about.
 const BATCH: i64 = 2_000;
@@ -28,7 +28,7 @@ const PROCESSES: usize = 64;
 
 /// The indexes of this node.
 pub(crate) struct Shelf {
-    /// Where they are; the file is locked for as long as this process uses the folder.
+    /// Their folder; the lock file is held for as long as this process uses it.
     root: Result<(PathBuf, File), String>,
     places: Mutex<HashMap<Id<KnowledgeBase>, Arc<Place>>>,
     uses: AtomicU64,
@@ -51,8 +51,8 @@ impl Place {
         self.index.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The index, if it shows this version of the base or a later one. An index of a version that this process
-    /// has never seen in the store may be of another past: the store may be an older copy that was put back.
+    /// The index, if it has this version of the base or a later one. An index of a version that this process has never
+    /// seen in the store may be of a lost state: the store may be a restored older copy.
     fn shows(&self, version: i64) -> Option<Arc<Index>> {
         let index = self.index()?;
         let shown = index.version();
@@ -117,7 +117,7 @@ impl Shelf {
         }
     }
 
-    /// Closes the index of a base that is gone; its folder goes when the node is looked after.
+    /// Closes the index of a deleted base; the clean-up removes its folder.
     pub(crate) fn forget(&self, base: Id<KnowledgeBase>) {
         self.places().remove(&base);
     }
@@ -160,7 +160,7 @@ fn lock_folder(data: &Path) -> Result<(PathBuf, File), String> {
     Err(format!("{}: {PROCESSES} processes index knowledge bases there already", data.display()))
 }
 
-/// Runs what may take long on a thread of its own.
+/// Runs slow work on a blocking thread.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     let done = runtime::blocking::run(work).await;
     done.map_err(|why| Failure::internal(format!("work on an index of a knowledge base: {why}")))
@@ -174,7 +174,7 @@ fn broken(why: Broken) -> Failure {
     Failure::internal(format!("the index of a knowledge base: {why}"))
 }
 
-/// The passages that fit a question, by an index that has all that the base had in `row`.
+/// The hits of a query, by an index that has everything of the base in `row`.
 pub(crate) async fn search(
     app: &App,
     row: &BaseRow,
@@ -208,7 +208,7 @@ pub(crate) async fn search(
     Err(Failure::internal("an index is damaged twice"))
 }
 
-/// Brings the index of a base up to date before somebody asks.
+/// Updates the index of a base before it is searched.
 pub(crate) async fn follow(app: &App, tenant: Tenant, base: Id<KnowledgeBase>) -> Result<(), Failure> {
     if let Some(row) = app.of(tenant).read(move |tx| knowledge::get(tx, base)).await? {
         current(app, &of(app), &row).await?;
@@ -216,7 +216,7 @@ pub(crate) async fn follow(app: &App, tenant: Tenant, base: Id<KnowledgeBase>) -
     Ok(())
 }
 
-/// The index of a base, with all that the base had in `row`.
+/// The index of a base, with everything of the base in `row`.
 async fn current(app: &App, shelf: &Shelf, row: &BaseRow) -> Result<Arc<Index>, Failure> {
     let place = shelf.place(row.id);
     place.seen.fetch_max(row.version, Ordering::AcqRel);
@@ -250,7 +250,7 @@ async fn current(app: &App, shelf: &Shelf, row: &BaseRow) -> Result<Arc<Index>, 
     }
 }
 
-/// The index of a folder; an empty one if there is none that can be used.
+/// The index of a folder; an empty one if there is no usable one.
 async fn open(folder: PathBuf) -> Result<Arc<Index>, Failure> {
     let there = folder.clone();
     match apart(move || Index::open(&there)).await? {
@@ -264,10 +264,10 @@ async fn create(folder: PathBuf) -> Result<Arc<Index>, Failure> {
     index.map(Arc::new).map_err(broken)
 }
 
-/// Who holds these changes the index.
+/// Held by the task that changes the index.
 type Held = (OwnedMutexGuard<()>, OwnedSemaphorePermit);
 
-/// What happened to a base since a version.
+/// The changes of a base since a version.
 struct Changes {
     version: i64,
     /// Number of each document that is new or was replaced, and how many passages it has.
@@ -275,8 +275,8 @@ struct Changes {
     removed: Vec<i64>,
 }
 
-/// Gives the index what it lacks. Documents that change meanwhile may be there or not: their version is a later
-/// one, so the next change takes them again.
+/// Applies the missing changes to the index. Documents that change meanwhile may be there or not: their version is a
+/// later one, so the next update takes them again.
 async fn catch_up(
     app: &App,
     place: &Place,
@@ -288,7 +288,7 @@ async fn catch_up(
     let changes = app.of(tenant).read_long(move |tx| changes(tx, base, from)).await;
     let changes = match changes {
         Ok(Some(changes)) => changes,
-        // The index is of another past, or too far behind.
+        // The index is of a lost state, or too far behind.
         Ok(None) => {
             return Err((
                 Failure::internal("its version is not one of those that the base is known to have had"),
@@ -304,7 +304,7 @@ async fn catch_up(
     match write(app, row, &index, changes).await {
         Ok(writing) => {
             let merged = index.clone();
-            // The change shows already; files are merged while it is searched, and the next change waits.
+            // The change is visible already; segments are merged while it is searched, and the next change waits.
             tokio::spawn(runtime::blocking::run(move || {
                 if let Err(why) = writing.finish(&merged) {
                     tracing::warn!(%why, "files of an index could not be merged");

@@ -1,4 +1,4 @@
-//! What deleted bases leave behind, and indexes that follow their bases before somebody asks.
+//! Clean-up after deleted bases, and updates of indexes before they are searched.
 
 use app::{App, Failure};
 use store::knowledge;
@@ -9,11 +9,11 @@ use crate::shelf;
 const STEP: i64 = 2_000;
 /// Folders that are looked up at once.
 const FOLDERS: usize = 500;
-/// Transactions of one look.
+/// Transactions of one round.
 const STEPS: usize = 20;
 
-/// Removes a bounded part of what deleted bases leave behind, here and in the store, and lets the open indexes
-/// follow their bases. Whether nothing is left to remove.
+/// Deletes a bounded part of the data of deleted bases, here and in the store, and updates the open indexes. Returns
+/// whether nothing is left to delete.
 pub async fn look_after(app: &App) -> Result<bool, Failure> {
     let shelf = shelf::of(app);
     for folders in shelf.folders().chunks(FOLDERS) {

@@ -123,7 +123,7 @@ async fn receiver() -> std::io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// CPU time of the process's threads of that name, from the scheduler's books.
+/// CPU time of the process's threads of that name, from the scheduler's statistics.
 fn cpu_of(name: &str) -> Duration {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let of_name = tasks

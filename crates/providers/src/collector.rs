@@ -1,4 +1,4 @@
-//! A collector of traces: OTLP over HTTP, in the encoding of protobuf (docs/operating/traces.md).
+//! Exporter of traces: OTLP over HTTP, in protobuf (docs/operating/traces.md).
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use http::header::CONTENT_TYPE;
 
 use crate::http::{Net, Peer};
 
-/// Longest wait for a connection, and for the answer.
+/// Longest wait for a connection, and for the response.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone)]
 pub struct Collector(Peer);
 
 impl Collector {
-    /// The collector at an address without `/v1/traces`, with the value of the header `Authorization` that it wants.
+    /// The collector at an address without `/v1/traces`, with the value of its header `Authorization`.
     ///
     /// # Errors
     /// What is wrong with the settings.
@@ -29,7 +29,7 @@ impl Collector {
     /// Sends an `ExportTraceServiceRequest`.
     ///
     /// # Errors
-    /// Why the collector did not take it, for the log.
+    /// Why the collector rejected it, for the log.
     pub async fn send(&self, request: Vec<u8>) -> Result<(), String> {
         let headers = [(CONTENT_TYPE, "application/x-protobuf".to_owned())];
         let answer = self
@@ -38,7 +38,7 @@ impl Collector {
             .await
             .map_err(|why| why.to_string())?;
         let answer = answer.accepted().await.map_err(|why| why.to_string())?;
-        // Read to its end, so that the connection is kept.
+        // Read to its end, so that the connection is reused.
         answer.whole(64 * 1024).await.map(drop).map_err(|why| why.to_string())
     }
 }

@@ -1,8 +1,8 @@
-//! Outbound adapters: everything that speaks to a service outside.
+//! Outbound adapters: the clients of all external services.
 //!
 //! Every request to an address that a user gave (webhook receivers, tools, customer systems) goes through
-//! [`GuardedClient`]. Services that the operator names (speech, language models, storage) are asked through
-//! [`http`] and `websocket`, which may reach private addresses.
+//! [`GuardedClient`]. Services that the operator names (speech, language models, storage) are called through [`http`]
+//! and `websocket`, which may connect to private addresses.
 //!
 //! | room | holds |
 //! |---|---|
@@ -11,11 +11,11 @@
 //! | `http`, `websocket` | connections to services that the operator names |
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
-//! | `embeddings` | vectors of texts, from an OpenAI-compatible service |
+//! | `embeddings` | embeddings of texts, from an OpenAI-compatible service |
 //! | `mail` | e-mail to the operator's mail server |
 //! | `storage` | files and S3-compatible buckets |
 //! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
-//! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
+//! | `chain` | several of a kind in order of preference: breakers, failover during a call, health, metrics |
 
 pub mod chain;
 pub mod collector;
@@ -33,7 +33,7 @@ mod websocket;
 
 pub use guarded_client::GuardedClient;
 
-/// Readers of providers' bytes, for fuzz targets.
+/// Parsers of providers' bytes, for fuzz targets.
 #[doc(hidden)]
 pub mod fuzzing {
     pub mod model {
@@ -44,6 +44,6 @@ pub mod fuzzing {
         pub use crate::speech::fuzzing::{Told, WAYS, hear, sound, speak, spoken_part, transcription, wav};
     }
     pub use crate::http::fuzzed_failure as failure;
-    /// Answers of a bucket.
+    /// Responses of a bucket.
     pub use crate::storage::fuzzing as storage;
 }

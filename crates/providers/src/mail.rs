@@ -1,4 +1,4 @@
-//! Handing in e-mail at the mail server that the operator names (SMTP).
+//! Sending e-mail through the mail server that the operator names (SMTP).
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use lettre::transport::smtp::Error as SmtpError;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use tokio::time::timeout;
 
-/// For how long a server may keep us waiting for one mail, from the connection to its last answer.
+/// Longest time for one mail, from the connection to the last response.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// A name of its own, the same each time that it is tried, by which a server knows a repeat.
+    /// A message id that is the same for each retry, by which a server recognises a repeat.
     pub id: String,
-    /// The address that it goes to.
+    /// The recipient.
     pub to: String,
-    /// What it is about; control characters are replaced.
+    /// The subject; control characters are replaced.
     pub subject: String,
     pub text: String,
 }
 
-/// Why a mail was not handed in. Neither names an address or the server's words, which may hold one.
+/// Why a mail was not sent. Neither variant contains an address or the server's text, which may contain one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailError {
-    /// Trying again is of no use.
+    /// A retry is of no use.
     Refused(String),
-    /// The server may take it later.
+    /// The server may accept it later.
     NotNow(String),
 }
 
@@ -38,7 +38,7 @@ pub struct Mailer {
 }
 
 impl Mailer {
-    /// The server at this URL, for mail that comes from `from`. Nothing is connected yet.
+    /// The server at this URL, for mail from `from`. Does not connect yet.
     ///
     /// # Errors
     /// What is wrong with the settings, without their secrets.
@@ -53,10 +53,10 @@ impl Mailer {
         Ok(Self { transport, from: Mailbox::new(None, address), domain })
     }
 
-    /// Hands in one mail.
+    /// Sends one mail.
     ///
     /// # Errors
-    /// [`MailError`]; after an error it is not known that the mail was not taken.
+    /// [`MailError`]; after an error it may still have been accepted.
     pub async fn send(&self, mail: &Mail) -> Result<(), MailError> {
         let to: Address =
             mail.to.parse().map_err(|_| MailError::Refused("the address cannot be used".into()))?;

@@ -1,6 +1,5 @@
-//! What an operator says about providers (`[speech]`, `[language_model]`, `[storage]`;
-//! docs/operating/speech.md). The addresses here are the operator's own, so they may be private; addresses
-//! that users give go through [`crate::GuardedClient`].
+//! Settings of providers (`[speech]`, `[language_model]`, `[storage]`; docs/operating/speech.md). The addresses here
+//! are the operator's own, so they may be private; addresses that users give go through [`crate::GuardedClient`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,8 +19,8 @@ pub struct Speech {
     pub tts_model: Option<String>,
     /// The provider's voice for the default voice and for voices that are not the provider's own.
     pub voice: Option<String>,
-    /// Whether what it is given stays in India; by its address when absent (`offline`, loopback and private
-    /// addresses and the Indian hosts of providers do).
+    /// Whether its data stays in India; by its address when absent (`offline`, loopback and private addresses and the
+    /// Indian hosts of providers do).
     pub resident: Option<bool>,
     /// Longest wait for a connection, and for the next answer once one is due.
     pub timeout: Duration,
@@ -37,7 +36,7 @@ pub struct LanguageModel {
     /// Credentials; empty for none.
     pub api_key: String,
     pub model: String,
-    /// Whether it sees pictures: then documents of customers are read by it.
+    /// Whether it supports vision: then it reads documents of customers.
     pub vision: bool,
     /// Sampling temperature, 0 to 2.
     pub temperature: f64,
@@ -49,7 +48,7 @@ pub struct LanguageModel {
     pub timeout: Duration,
 }
 
-/// Section `[knowledge.embeddings]`: an OpenAI-compatible service that makes vectors of texts.
+/// Section `[knowledge.embeddings]`: an OpenAI-compatible service for embeddings of texts.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Embeddings {
     /// Base with the version, such as `http://127.0.0.1:8000/v1`.
@@ -57,7 +56,7 @@ pub struct Embeddings {
     /// Credentials; empty for none.
     pub api_key: String,
     pub model: String,
-    /// Numbers of a vector, if the service is to be asked for a certain count.
+    /// Dimensions of a vector, if they are sent to the service.
     pub dimensions: Option<usize>,
     /// Most passages in one request.
     pub batch: usize,
@@ -84,12 +83,12 @@ pub enum Storage {
     },
 }
 
-/// Section `[integrations]`: where outside systems are (docs/operating/README.md «Connected systems»).
+/// Section `[integrations]`: addresses of external systems (docs/operating/README.md «Connected systems»).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integrations {
-    /// Time between two checks of a stream.
+    /// Interval between two polls of a stream.
     pub poll: Duration,
-    /// Longest wait for one answer.
+    /// Longest wait for one response.
     pub timeout: Duration,
     /// Accept http:// and private addresses.
     pub allow_insecure: bool,
@@ -107,14 +106,14 @@ pub struct Integrations {
     pub google_token: String,
 }
 
-/// Section `[chatapp.cloud]`: where the messaging channel's Cloud API is (docs/channel.md).
+/// Section `[chatapp.cloud]`: the messaging channel's Cloud API (docs/channel.md).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CloudApi {
     /// Its address, without a slash at the end.
     pub base_url: String,
-    /// The version of its interface: `v25.0`.
+    /// The version of its API: `v25.0`.
     pub version: String,
-    /// Longest wait for one answer.
+    /// Longest wait for one response.
     pub timeout: Duration,
     /// Accept http:// and private addresses.
     pub allow_insecure: bool,

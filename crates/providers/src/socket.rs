@@ -41,8 +41,8 @@ pub(crate) fn tls(
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// The first connection that is established ("happy eyeballs", RFC 8305): the two address families take turns,
-/// and each attempt gets a head start over the next. At most eight addresses are tried.
+/// The first connection that is established ("happy eyeballs", RFC 8305): the two address families alternate, and each
+/// attempt gets a head start over the next. At most eight addresses are tried.
 ///
 /// # Errors
 /// That of the last attempt that failed.
@@ -65,7 +65,7 @@ pub(crate) async fn connect(addresses: impl IntoIterator<Item = SocketAddr>) -> 
             },
         };
         match joined {
-            // The other attempts end when the set is dropped.
+            // Dropping the set cancels the other attempts.
             Some(Ok(Ok(stream))) => return Ok(stream),
             Some(Ok(Err(error))) => failure = error,
             Some(Err(_)) => {}

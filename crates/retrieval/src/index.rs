@@ -1,4 +1,4 @@
-//! The index of one base: a folder that is made of the base's passages and can be made anew at any time
+//! The index of one base: a folder that is built from the base's passages and can be rebuilt at any time
 //! (docs/knowledge.md#the-index).
 
 use std::cmp::{Ordering, Reverse};
@@ -18,25 +18,25 @@ use tantivy::{DocId, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentRe
 
 use crate::terms;
 
-/// Changes whenever the same passages lead to other terms: an index of another format is made anew.
+/// Incremented whenever the same passages lead to other terms: an index of another format is rebuilt.
 const FORMAT: &str = "2";
 /// Memory of a writer.
 const WRITER_BYTES: usize = 48 << 20;
-/// Part of deleted passages from which a segment is written anew.
+/// Share of deleted passages from which a segment is rewritten.
 const DELETED: f32 = 0.1;
 
-/// Weights of a word that stands in the headings and in the passage itself, beside those of its sounds.
+/// Weights of a word in the headings and in the passage itself, beside those of its phonetic keys.
 const IN_HEADING: f32 = 0.7;
 const IN_BODY: f32 = 1.0;
-/// How much more a term may count that stands in a passage often: `k1 + 1` of BM25.
+/// How much more a frequent term of a passage may count: `k1 + 1` of BM25.
 const MOST_OF_TERM: f32 = 2.2;
 
-/// Candidates are looked for before the list of a term that one in so many passages has, or more.
+/// Candidates are selected before the postings of a term that one in this many passages has, or more.
 const LOOK: f32 = 8.0;
-/// Looking a passage up in a list costs as much as so many steps through it.
+/// Cost of looking a passage up in postings, in steps through them.
 const SEEK: f32 = 4.0;
 
-/// The folder does not hold a usable index.
+/// The folder has no usable index.
 #[derive(Debug)]
 pub struct Broken(String);
 
@@ -83,12 +83,12 @@ pub struct Index {
     version: AtomicI64,
 }
 
-/// A passage that fits a question.
+/// A hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
     /// Its number in the base.
     pub passage: u64,
-    /// How much of the question it answers to, from 0 to 1 (docs/knowledge.md#scores).
+    /// Its score, from 0 to 1 (docs/knowledge.md#scores).
     pub score: f32,
 }
 
@@ -110,7 +110,7 @@ impl Index {
         Self::over(index, fields, version)
     }
 
-    /// An empty index in a folder, of version 0. What the folder had is gone.
+    /// Creates an empty index in a folder, of version 0, and deletes what the folder had.
     ///
     /// # Errors
     /// Those of the file system.
@@ -141,7 +141,7 @@ impl Index {
     /// Begins a change. There is one at a time.
     ///
     /// # Errors
-    /// Another one is under way, or the folder is damaged.
+    /// Another one is in progress, or the folder is damaged.
     pub fn write(&self) -> Result<Writing, Broken> {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -155,7 +155,7 @@ impl Index {
         Ok(Writing { writer, fields: self.fields, memory: Mutex::default() })
     }
 
-    /// The passages that fit a question best, best first.
+    /// The best passages for a query, best first.
     ///
     /// # Errors
     /// The folder is damaged.
@@ -173,7 +173,7 @@ impl Index {
                 ranked.push(Ranked { passage, score: (sum / most).clamp(0.0, 1.0) });
             }
         }
-        // How the index happens to be parted into files decides nothing.
+        // The split into segments must not decide.
         ranked.sort_by(|one, other| {
             other.score.total_cmp(&one.score).then_with(|| one.passage.cmp(&other.passage))
         });
@@ -181,11 +181,11 @@ impl Index {
         Ok(ranked)
     }
 
-    /// The terms of a question that passages have, those first that can add most, and what a passage could reach at
-    /// most (docs/knowledge.md#scores).
+    /// The query's terms that passages have, those with the largest possible contribution first, and the maximum score
+    /// of a passage (docs/knowledge.md#scores).
     fn wanted(&self, searcher: &Searcher, question: &str) -> Result<(Vec<Wanted>, f32), Broken> {
         let passages = searcher.num_docs();
-        // Removed passages count until their file is written anew.
+        // Deleted passages count until their segment is rewritten.
         let kept: u64 = searcher.segment_readers().iter().map(|segment| u64::from(segment.max_doc())).sum();
         let scoring = EnableScoring::enabled_from_searcher(searcher);
         let mut wanted = Vec::new();
@@ -212,7 +212,7 @@ impl Index {
             for (sound, weight) in &asked.sounds {
                 word += weigh(self.fields.sounds, sound, *weight)?;
             }
-            // A word that no passage has counts as the rarest: a question about something else scores low.
+            // A word that no passage has counts as the rarest: an unrelated query scores low.
             most += if known { word } else { rarity(0, passages) * MOST_OF_TERM * IN_BODY };
         }
         wanted.sort_by(|one, other| other.most.total_cmp(&one.most));
@@ -220,7 +220,7 @@ impl Index {
     }
 }
 
-/// How rare a term is that so many passages have: the part of BM25 that the term itself decides.
+/// Inverse document frequency of a term.
 fn rarity(found: u64, passages: u64) -> f32 {
     let (found, passages) = (found.min(passages) as f32, passages as f32);
     (1.0 + (passages - found + 0.5) / (found + 0.5)).ln()
@@ -229,32 +229,31 @@ fn rarity(found: u64, passages: u64) -> f32 {
 /// A term that is looked up.
 struct Wanted {
     term: Box<dyn Weight>,
-    /// What its score counts.
+    /// Its weight.
     weight: f32,
-    /// The most that it can add to a passage.
+    /// Its largest contribution to a passage.
     most: f32,
-    /// The part of all passages that has it.
+    /// The share of all passages that has it.
     share: f32,
 }
 
-/// The passages of a segment with the best sums.
+/// The passages of a segment with the highest scores.
 ///
-/// The terms that can add most come first, over an array of all passages. They are of rare words, so their lists are
-/// short. As soon as only few passages can still reach the first places, whatever the other terms add, the other
-/// lists are looked up for these alone: they are of common words and of sounds that many words have. The sums are
-/// those of all terms either way.
+/// The terms with the largest possible contribution come first, over an array of all passages. They are rare, so their
+/// postings are short. As soon as only few passages can still rank first, the other postings are looked up for these
+/// alone: they are of common words and of common phonetic keys. The scores are those of all terms either way.
 ///
-/// A question has a dozen terms or more, and those of one word stand in much the same passages; block-max WAND,
-/// which sorts all lists after each step, takes longer (docs/performance.md#knowledge-bases).
+/// A query has a dozen terms or more, and those of one word have much the same postings; block-max WAND, which sorts
+/// all postings after each step, takes longer (docs/performance.md#knowledge-bases).
 fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<Vec<Sum>, Broken> {
     let mut sums = vec![0.0_f32; segment.max_doc() as usize];
     let mut left: f32 = wanted.iter().map(|one| one.most).sum();
     let all = segment.max_doc() as f32;
     for (at, one) in wanted.iter().enumerate() {
-        // Looking for candidates costs about as much as a list of this length.
+        // Selecting candidates costs about as much as postings of this length.
         if at > 0 && one.share * LOOK > 1.0 {
             let least = least(all_of(segment, &sums), limit, left);
-            // Else a passage may be among the first that has none of the terms so far.
+            // Otherwise a passage may rank first that has none of the terms so far.
             if least > 0.0 {
                 let candidates: Vec<Sum> = all_of(segment, &sums).filter(|sum| sum.0 >= least).collect();
                 if candidates.len() as f32 * SEEK < one.share * all {
@@ -269,7 +268,7 @@ fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<V
     Ok(all_of(segment, &sums).filter(|sum| sum.0 >= least).collect())
 }
 
-/// Goes on with the passages that can still reach the first places.
+/// Continues with the passages that can still rank first.
 fn among(
     segment: &SegmentReader,
     wanted: &[Wanted],
@@ -303,8 +302,8 @@ fn all_of<'a>(segment: &'a SegmentReader, sums: &'a [f32]) -> impl Iterator<Item
         .map(|(doc, sum)| Sum(*sum, doc))
 }
 
-/// What a passage must have to be among the first ones, when each may still get `left` more; 0 and less when any may
-/// be. What only follows from rounding does not decide.
+/// The score that a passage must have to rank first, when each may still get `left` more; 0 and less when any may.
+/// Rounding errors do not decide.
 fn least(all: impl Iterator<Item = Sum>, limit: usize, left: f32) -> f32 {
     let mut first = BinaryHeap::with_capacity(limit + 1);
     let mut last = 0.0;
@@ -322,7 +321,7 @@ fn least(all: impl Iterator<Item = Sum>, limit: usize, left: f32) -> f32 {
     (last - left.max(0.0)) * (1.0 - 1e-5)
 }
 
-/// A passage with its sum, ordered by that; of equals the one that was added first is the better.
+/// A passage with its score, ordered by that; of equals the one that was added first is the better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sum(f32, DocId);
 
@@ -340,7 +339,7 @@ impl PartialOrd for Sum {
     }
 }
 
-/// A change of an index. Nothing of it is seen, or stays, before [`Writing::commit`].
+/// A change of an index. Nothing of it is visible, or stays, before [`Writing::commit`].
 pub struct Writing {
     writer: IndexWriter,
     fields: Fields,
@@ -348,7 +347,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// Takes the passages of a document away, but not those that this change adds afterwards.
+    /// Deletes the passages of a document, but not those that this change adds afterwards.
     pub fn remove(&self, document: u64) {
         self.writer.delete_term(Term::from_field_u64(self.fields.document, document));
     }
@@ -382,10 +381,10 @@ impl Writing {
         Ok(())
     }
 
-    /// Makes `index` show the change as this version of the base.
+    /// Commits the change as this version of the base.
     ///
     /// # Errors
-    /// Those of the file system; the index shows what it showed before.
+    /// Those of the file system; the index is unchanged.
     pub fn commit(&mut self, index: &Index, version: i64) -> Result<(), Broken> {
         let mut prepared = self.writer.prepare_commit()?;
         prepared.set_payload(&format!("{FORMAT} {version}"));
@@ -395,8 +394,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Ends the change after its commit: merges files, which may take a while, and lets go of what they
-    /// replace.
+    /// Ends the change after its commit: merges segments, which may take a while, and deletes the replaced files.
     ///
     /// # Errors
     /// Those of the file system.
@@ -531,7 +529,7 @@ mod tests {
         assert_eq!(found(&index, "returns"), [2]);
     }
 
-    /// Passages that cannot be among the first are left out, and nothing else.
+    /// Passages that cannot rank first are left out, and nothing else.
     #[test]
     fn the_first_ones_are_those_of_all_sums() {
         let folder = Folder::new("sums");

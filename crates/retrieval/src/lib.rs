@@ -1,19 +1,19 @@
-//! Finding the passages that answer a question: words and their forms in eleven languages, passages of
-//! documents, an index, ranking. It knows no tenant and no store.
+//! Full-text search over passages: tokenising and stemming in eleven languages, cutting documents, an index, ranking.
+//! It knows no tenant and no store.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `text` | one spelling for what people type in many ways, and the words and sentences of a text |
-//! | `stems` | the form of a word that its inflections share, and words that say little |
-//! | `sounds` | how a word sounds, the same from Latin and from Indian letters |
-//! | `terms` | what of a passage is indexed, and what of a question is looked up |
-//! | `passages` | a document in pieces that can be an answer |
+//! | `text` | spelling normalisation, and segmentation into words and sentences |
+//! | `stems` | stemming, and stop words |
+//! | `sounds` | phonetic keys, the same from Latin and from Indian letters |
+//! | `terms` | the terms of passages and of queries |
+//! | `passages` | cutting a document into passages |
 //! | `plain` | a plain text as a document |
 //! | `index` | the index of one base, a folder |
 //! | `vectors` | vectors of passages, and which are nearest to that of a question |
-//! | `fusion` | one ranking out of several |
+//! | `fusion` | merging rankings |
 //!
-//! What it promises is in docs/knowledge.md.
+//! The description is in docs/knowledge.md.
 
 mod fusion;
 mod index;

@@ -1,4 +1,4 @@
-//! A document in pieces that can be an answer (docs/knowledge.md#passages).
+//! Cutting a document into passages (docs/knowledge.md#passages).
 
 use domain::knowledge::{Block, BlockKind, ReadDocument};
 
@@ -17,14 +17,14 @@ const LONGEST_HEADING: usize = 300;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     pub content: String,
-    /// The headings that it stands under, from the highest, joined with ` › `.
+    /// The headings above it, from the highest, joined with ` › `.
     pub heading: Option<String>,
     /// The page that it begins on.
     pub page: Option<u32>,
 }
 
-/// Cuts a document at its headings, and what stands between two headings into passages of about [`ENOUGH`] to
-/// [`MOST`] words, at blocks and sentences. Rows of a table stay whole.
+/// Cuts a document at its headings, and the text between two headings into passages of about [`ENOUGH`] to [`MOST`]
+/// words, at blocks and sentences. Rows of a table stay whole.
 pub fn cut(document: &ReadDocument) -> Vec<Passage> {
     let mut cutter = Cutter::default();
     for block in &document.blocks {
@@ -42,7 +42,7 @@ pub fn cut(document: &ReadDocument) -> Vec<Passage> {
 struct Cutter {
     done: Vec<Passage>,
     headings: Vec<(u8, String, Option<u32>)>,
-    /// Whether something stands under the last heading.
+    /// Whether the last heading has text.
     under: bool,
     content: String,
     words: usize,
@@ -66,7 +66,7 @@ impl Cutter {
         self.under = false;
     }
 
-    /// A heading under which nothing stands is a passage of its own: it may be all there is to say.
+    /// A heading without text is a passage of its own: it may be all there is to say.
     fn keep_bare_heading(&mut self) {
         if !self.under
             && let Some((_, text, page)) = self.headings.last().cloned()

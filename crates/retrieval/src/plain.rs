@@ -2,7 +2,7 @@
 
 use domain::knowledge::{Block, BlockKind, ReadDocument};
 
-/// Reads a plain text: empty lines part its paragraphs, `#` marks headings as in Markdown, and lines that begin
+/// Parses a plain text: empty lines separate its paragraphs, `#` marks headings as in Markdown, and lines that begin
 /// with `-`, `*` or `•` are items of a list.
 pub fn read_text(text: &str) -> ReadDocument {
     let mut read = ReadDocument::default();

@@ -1,4 +1,4 @@
-//! How a word sounds, as keys that are the same whether it is written in Latin or in Indian letters.
+//! Phonetic keys: how a word sounds, the same whether it is written in Latin or in Indian letters.
 //!
 //! Nobody agrees on how Hindi or Tamil is written in Latin letters, and English words are written in every
 //! Indian script by ear. What all spellings keep is the order of the consonants. So the first key of a word has
@@ -36,7 +36,7 @@ enum Sound {
 }
 use Sound::{Consonant, Inherent, Vowel};
 
-/// The keys of a word; none of one that is too short to be told from others.
+/// The keys of a word; none of a word that is too short to be distinctive.
 pub fn keys(word: &Word) -> Vec<Key> {
     let mut found = Vec::new();
     match word.script {

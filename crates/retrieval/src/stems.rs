@@ -1,8 +1,7 @@
-//! The form of a word that its inflections share, and words that say little.
+//! Stemming, and stop words.
 //!
-//! English and Tamil have the Snowball stemmers. The other languages lose the longest ending of a list that
-//! leaves two consonants; an ending too many costs a little precision and no answer, because questions and
-//! passages lose the same.
+//! English and Tamil have the Snowball stemmers. The other languages lose the longest ending of a list that leaves two
+//! consonants; a wrong ending costs a little precision and no hit, because queries and passages lose the same.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -82,7 +81,7 @@ static ENDINGS: LazyLock<[(u32, Endings); 8]> = LazyLock::new(|| {
     ]
 });
 
-/// What the inflections of a word share.
+/// The stem of a word.
 pub fn stem(word: &Word) -> Cow<'_, str> {
     match word.script {
         Script::Latin if word.text.bytes().all(|byte| byte.is_ascii_lowercase()) => {
@@ -100,8 +99,8 @@ pub fn stem(word: &Word) -> Cow<'_, str> {
     }
 }
 
-/// Words that nearly every question has, in the languages and in Latin letters as people type them. Words
-/// that ask for a place or a time are among them: passages do not hold them.
+/// Stop words of questions, in the languages and in Latin letters as people type them. Words that ask for a place or a
+/// time are among them: passages do not contain them.
 const STOP_WORDS: &str = "\
     a an the is are was were be been am do does did has have had will would can could shall should may might must i me my \
     we us our you your he she it its they them their this that these those there here what which who whom whose when where \
@@ -141,7 +140,7 @@ const STOP_WORDS: &str = "\
 static STOPPED: LazyLock<HashSet<String>> =
     LazyLock::new(|| words(STOP_WORDS).into_iter().map(|word| word.text).collect());
 
-/// Whether a word of a question says nothing about what is asked for.
+/// Whether a word of a query is a stop word.
 pub fn says_little(word: &Word) -> bool {
     STOPPED.contains(&word.text)
 }

@@ -1,4 +1,4 @@
-//! What of a passage is indexed, and what of a question is looked up (docs/knowledge.md#words).
+//! The terms of passages and of queries (docs/knowledge.md#words).
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use crate::sounds::{self, Kind};
 use crate::stems::{says_little, stem};
 use crate::text::{Script, Word, words};
 
-/// Most words of a question that are looked up.
+/// Most words of a query that are looked up.
 const MOST: usize = 24;
-/// Longest question that is read, in characters.
+/// Longest query that is read, in characters.
 const READ: usize = 2_000;
 
-/// The terms of a text: what its words mean, and how they sound.
+/// The terms of a text: its stems and its phonetic keys.
 #[derive(Debug, Default)]
 pub struct Terms {
     pub stems: Vec<String>,
@@ -29,10 +29,10 @@ fn sounds_of(word: &Word, stem: &str) -> Vec<sounds::Key> {
     keys
 }
 
-/// Words whose terms are remembered while many passages are read: texts say the same words again and again.
+/// Words whose terms are cached while many passages are read: texts repeat the same words.
 const REMEMBERED: usize = 50_000;
 
-/// The terms of words that were read before.
+/// The cached terms of words.
 #[derive(Default)]
 pub struct Memory(HashMap<String, (String, Vec<String>)>);
 
@@ -60,11 +60,11 @@ impl Memory {
 #[derive(Debug, PartialEq)]
 pub struct Asked {
     pub stem: String,
-    /// Its sounds, each with its weight.
+    /// Its phonetic keys, each with its weight.
     pub sounds: Vec<(String, f32)>,
 }
 
-/// How much a sound counts beside the word itself: the less it tells, the less.
+/// The weight of a phonetic key beside the word itself: the less selective, the less.
 fn weight(key: &sounds::Key) -> f32 {
     match (key.kind, key.text.len()) {
         (Kind::Tamil, ..=3) => 0.0,
@@ -78,7 +78,7 @@ fn weight(key: &sounds::Key) -> f32 {
     }
 }
 
-/// What of a question is looked up: its words without those that say little, unless it has no others.
+/// The terms of a query: its words without stop words, unless it has no others.
 pub fn of_question(question: &str) -> Vec<Asked> {
     let question: String = question.chars().take(READ).collect();
     let all = words(&question);
@@ -91,8 +91,8 @@ pub fn of_question(question: &str) -> Vec<Asked> {
             continue;
         }
         let mut keys = sounds_of(word, &stem);
-        // A question in Tamil finds Tamil and words in other scripts that sound so; the others need no third key
-        // unless nothing else can lead to Tamil.
+        // A query in Tamil finds Tamil and words in other scripts that sound so; the others need no third key unless
+        // nothing else can lead to Tamil.
         keys.retain(|key| weight(key) > 0.0 && (key.kind != Kind::Tamil || tamil_helps(word)));
         asked.push(Asked {
             stem,

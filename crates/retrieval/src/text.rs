@@ -1,4 +1,4 @@
-//! One spelling for what people type in many ways, and the words and sentences of a text.
+//! Spelling normalisation, and segmentation into words and sentences.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use icu_segmenter::{SentenceSegmenter, SentenceSegmenterBorrowed, WordSegmenter,
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-// None of the eleven languages needs a dictionary to find its words.
+// None of the eleven languages needs a dictionary for word segmentation.
 static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default()));
 static SENTENCES: LazyLock<SentenceSegmenterBorrowed<'static>> =
     LazyLock::new(|| SentenceSegmenter::new(SentenceBreakInvariantOptions::default()));
 
-/// Longest word that is looked at, in characters; the rest of a longer one says nothing.
+/// Longest word that is indexed, in characters; the rest is ignored.
 const LONGEST: usize = 40;
 
 /// The letters that a word is written in.
@@ -53,7 +53,7 @@ pub fn letter(block: u32, offset: u32) -> char {
     char::from_u32(block + offset).unwrap_or(' ')
 }
 
-/// A word in its one spelling.
+/// A normalised word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// Lower case, without joiners, nukta and marks; digits are Western ones.

@@ -1,4 +1,4 @@
-//! Vectors of passages in memory, and which are nearest to that of a question.
+//! Vectors of passages in memory, and nearest-neighbour search.
 //!
 //! A vector is kept as one signed byte a number and the scale that belongs to them: a quarter of the memory, and
 //! the order of the nearest hardly changes; a hundred thousand of 768 numbers are 77 MB, and their signs 10 MB. All
@@ -9,7 +9,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Vectors that are compared whole; of a larger set these are the ones that agree with the question in the most signs.
+/// Vectors that are compared in full; of a larger set these are the candidates that agree with the query in the most
+/// signs.
 const COMPARED: usize = 4_096;
 /// Signs in a word.
 const WORD: usize = u64::BITS as usize;
@@ -60,7 +61,7 @@ fn length(code: &[i8]) -> f32 {
     (dot(code, code) as f32).sqrt()
 }
 
-/// A set of vectors of one length, each with the key of what it stands for.
+/// A set of vectors of one length, each with the key of its text.
 #[derive(Debug, Clone)]
 pub struct Vectors<K> {
     dimensions: usize,

@@ -15,8 +15,9 @@ impl std::fmt::Display for Panicked {
 
 impl std::error::Error for Panicked {}
 
-/// Runs `work` on one of the runtime's threads for blocking work. A runtime with one thread only, such as that of a
-/// simulation, runs it in place: the end of a thread of its own would come at any moment, and no run would repeat.
+/// Runs `work` on one of the runtime's threads for blocking work. A single-threaded runtime, such as that of a
+/// simulation, runs it inline: the end of a separate thread would come at a random time, and no run would be
+/// reproducible.
 ///
 /// # Errors
 /// [`Panicked`] when the work did.

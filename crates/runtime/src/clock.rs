@@ -1,10 +1,9 @@
-//! The one clock. Everything that reads the time or waits for it does so here, so that with `clock = manual`
-//! a test can move the time and know when all that it started has settled (docs/contract/sandbox.md#clock).
+//! The one clock. Everything that reads the time or sleeps does so here, so that with `clock = manual` a test can move
+//! the time and know when all work that it started has settled (docs/contract/sandbox.md#clock).
 //!
-//! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a
-//! task of [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in
-//! [`Clock::outside`] is counted apart. Waking work counts it in the same step, so there is no moment at
-//! which woken work is not counted.
+//! The manual clock counts running work. A job is counted from its start, but not while it waits in [`Job::wait`]; a
+//! task of [`Clock::spawn`] is counted until it ends, but not while it sleeps; waits in [`Clock::outside`] are counted
+//! apart. Waking work counts it in the same step, so there is no moment at which woken work is not counted.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,12 +19,11 @@ use tokio_util_lite::TaskCount;
 
 use crate::steady::Steady;
 
-/// Real time that work waiting for something outside gets before the manual clock steps on.
+/// Real time that the manual clock gives outside waits before it steps on.
 const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
-/// Real time after which the manual clock says so and steps on even though work inside has not settled; only a
-/// defect gets here.
+/// Real time after which the manual clock logs an error and steps on although inside work has not settled: a defect.
 const STUCK: Duration = Duration::from_secs(60);
-/// A job on the real clock looks at least this often.
+/// Longest interval between two polls of a job on the real clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The service's clock; cloning it is cheap.
@@ -48,28 +46,28 @@ struct Manual {
     now: Timestamp,
     sleepers: BTreeMap<(i64, u64), oneshot::Sender<()>>,
     next_sleeper: u64,
-    /// Work inside that runs now.
+    /// Running inside work.
     busy: usize,
-    /// Work that waits for something outside.
+    /// Work in outside waits.
     outside: usize,
 }
 
 /// Why a job woke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
-    /// There may be work, or its time has come.
+    /// It was signalled, or its due time has come.
     Work,
     Stop,
 }
 
-/// Wakes one job; raising it again before the job looked changes nothing.
+/// Wakes one job; raising it again before the job has polled changes nothing.
 #[derive(Clone)]
 pub struct Signal(Arc<SignalInner>);
 
 struct SignalInner {
     clock: Clock,
     pending: AtomicBool,
-    /// Its job waits outside: a raise is work only when it is back.
+    /// Its job is in an outside wait: a raise counts as work only when it is back.
     away: AtomicBool,
     notify: Notify,
 }
@@ -126,18 +124,18 @@ impl Clock {
         Self::new(None, now.0 - system_now().0, OUTSIDE_GRACE)
     }
 
-    /// A clock that stands at the present moment until told otherwise.
+    /// A clock that stops at the present time until it is set.
     pub fn manual() -> Self {
         Self::manual_at(system_now())
     }
 
-    /// A clock that stands at `now` until told otherwise.
+    /// A clock that stops at `now` until it is set.
     pub fn manual_at(now: Timestamp) -> Self {
         Self::manual_with(now, OUTSIDE_GRACE)
     }
 
-    /// The same, with this much real time for what waits outside: none in a simulation, where the outside is
-    /// part of the test.
+    /// The same, with this much real time for outside waits: none in a simulation, where the outside is part of the
+    /// test.
     pub fn manual_with(now: Timestamp, outside_grace: Duration) -> Self {
         Self::new(
             Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })),
@@ -163,13 +161,13 @@ impl Clock {
         self.0.manual.as_ref().map(|manual| manual.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The present moment. The real one follows a sudden step of the machine's clock after a minute.
+    /// The current time. The real clock follows a sudden step of the machine's clock after a minute.
     pub fn now(&self) -> Timestamp {
         let system = || Timestamp(self.0.steady.now(system_now().0)).plus(self.0.ahead);
         self.lock().map_or_else(system, |manual| manual.now)
     }
 
-    /// Whether the time stands still until told.
+    /// Whether this is a manual clock.
     pub fn is_manual(&self) -> bool {
         self.0.manual.is_some()
     }
@@ -182,7 +180,7 @@ impl Clock {
 
     fn end(&self) {
         if let Some(mut manual) = self.lock() {
-            // A runtime that is torn down drops tasks that sleep, which are not counted.
+            // A runtime that shuts down drops sleeping tasks, which are not counted.
             manual.busy = manual.busy.saturating_sub(1);
             if manual.busy == 0 {
                 self.0.settled.notify_waiters();
@@ -200,8 +198,8 @@ impl Clock {
         }))
     }
 
-    /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end
-    /// when that says [`Woken::Stop`].
+    /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end on
+    /// [`Woken::Stop`].
     pub fn start_job<F: Future<Output = ()> + Send + 'static>(
         &self,
         signal: Signal,
@@ -217,8 +215,8 @@ impl Clock {
         self.spawn_boxed(Box::pin(task));
     }
 
-    /// A future that the manual clock waits for, to be spawned as a task of a set whose results are joined. In the task of a
-    /// job its waits would be taken for those of the job.
+    /// A future that the manual clock waits for, to be spawned in a `JoinSet`. In the task of a job its waits would be
+    /// counted as those of the job.
     pub fn counted<T, F: Future<Output = T>>(&self, work: F) -> impl Future<Output = T> + use<T, F> {
         self.begin();
         self.0.tasks.enter();
@@ -230,7 +228,7 @@ impl Clock {
         })
     }
 
-    /// [`Clock::spawn`] without the type of the task: the runtime's part of a task is compiled once, not for each.
+    /// [`Clock::spawn`] with the task's type erased, so that the runtime's part of a task is compiled once.
     fn spawn_boxed(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
         self.begin();
         self.0.tasks.enter();
@@ -241,9 +239,9 @@ impl Clock {
         }));
     }
 
-    /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded
-    /// while only. It belongs into counted work, and not into itself: otherwise work is taken off the count that is
-    /// not on it, and the manual clock waits for nothing until it gives up.
+    /// Waits for something outside the process (the network, a program), for which the manual clock waits a bounded
+    /// real time only. Use it inside counted work, and do not nest it: otherwise the count becomes too low, and the
+    /// manual clock waits until it gives up.
     pub async fn outside<T>(&self, work: impl Future<Output = T>) -> T {
         let job = OF_JOB.try_with(Signal::clone).ok();
         if let Some(mut manual) = self.lock() {
@@ -297,7 +295,7 @@ impl Clock {
         }
     }
 
-    /// Puts a sleeper on the manual clock; `None` on the real one or when `due` has passed.
+    /// Registers a sleeper with the manual clock; `None` on the real one or when `due` has passed.
     fn register(&self, due: Timestamp) -> Option<((i64, u64), oneshot::Receiver<()>)> {
         let mut manual = self.lock()?;
         if due <= manual.now {
@@ -310,7 +308,7 @@ impl Clock {
         Some((key, fired))
     }
 
-    /// Takes a sleeper off and counts its owner as running, which it already is if the clock fired it.
+    /// Removes a sleeper and counts its owner as running, unless the clock has fired it and did that already.
     fn unregister(&self, key: (i64, u64)) {
         if let Some(mut manual) = self.lock()
             && manual.sleepers.remove(&key).is_some()
@@ -319,8 +317,8 @@ impl Clock {
         }
     }
 
-    /// Tells every job and sleeper to stop, and waits until all tasks have ended or `grace` is over; whether
-    /// all ended.
+    /// Signals the stop to all jobs and sleepers, and waits until all tasks have ended or `grace` is over. Returns
+    /// whether all ended.
     pub async fn shut_down(&self, grace: Duration) -> bool {
         self.0.stop.send_replace(true);
         tokio::time::timeout(grace, self.0.tasks.wait_for_none()).await.is_ok()
@@ -331,18 +329,18 @@ impl Clock {
         *self.0.stop.borrow()
     }
 
-    /// A receiver that changes when the service stops.
+    /// A watch receiver that changes when the service stops.
     pub fn stopped(&self) -> watch::Receiver<bool> {
         let mut stopped = self.0.stop.subscribe();
-        // Who asks after the stop hears of it, too: a service may be stopped before its listener has begun.
+        // A late subscriber sees the stop, too: a service may be stopped before its listener has begun.
         if *stopped.borrow() {
             stopped.mark_changed();
         }
         stopped
     }
 
-    /// Moves a manual clock to `target`, firing every timer due up to it in order and letting the work of
-    /// each settle. Returns the new time; `None` on a real clock or when `target` lies in the past.
+    /// Moves a manual clock to `target`, firing every timer due up to it in order and waiting for the work of each.
+    /// Returns the new time; `None` on a real clock or when `target` is in the past.
     pub async fn advance_to(&self, target: Timestamp) -> Option<Timestamp> {
         let _one_at_a_time = self.0.moving.lock().await;
         if target < self.lock()?.now {
@@ -351,7 +349,7 @@ impl Clock {
         loop {
             self.settle().await;
             if self.lock()?.outside > 0 {
-                // The task that moves the clock may be the outside.
+                // The task that moves the clock may itself be in an outside wait.
                 tokio::task::yield_now().await;
             }
             let mut manual = self.lock()?;
@@ -371,21 +369,20 @@ impl Clock {
         Some(self.now())
     }
 
-    /// The moment at which a manual clock's next timer fires; `None` without one, and on a real clock. A test
-    /// that moves the clocks of several nodes together goes from one such moment to the next.
+    /// When the next timer of a manual clock fires; `None` without one, and on a real clock. A test that moves the
+    /// clocks of several nodes steps from one such time to the next.
     pub fn next_timer(&self) -> Option<Timestamp> {
         self.lock()?.sleepers.keys().next().map(|(due, _)| Timestamp(*due))
     }
 
-    /// Whether nothing that a manual clock waits for runs at present. What waits outside does not count.
+    /// Whether no inside work runs. Outside waits do not count.
     pub fn is_idle(&self) -> bool {
         self.lock().is_some_and(|manual| manual.busy == 0)
     }
 
-    /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that
-    /// slept does: no timer fires on the way. Those that are due then fire with the next
-    /// [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a
-    /// real clock.
+    /// Sets a manual clock at once, like a correction of the system's clock or a machine that slept: no timer fires on
+    /// the way. Due timers fire with the next [`Clock::advance_to`]; after a step back all do, since waits measure
+    /// elapsed time. `false` on a real clock.
     pub fn step_to(&self, now: Timestamp) -> bool {
         let Some(mut manual) = self.lock() else { return false };
         let back = now < manual.now;
@@ -400,7 +397,7 @@ impl Clock {
         true
     }
 
-    /// Waits until no work runs inside, and a bounded while for what waits outside.
+    /// Waits until no inside work runs, and a bounded real time for outside waits.
     async fn settle(&self) {
         let stuck = tokio::time::Instant::now() + STUCK;
         let mut grace_ends = None;
@@ -432,7 +429,7 @@ impl Clock {
     }
 }
 
-/// Ends the counting of a task however it ends.
+/// Stops counting a task, however it ends.
 struct Counted(Clock);
 
 impl Drop for Counted {
@@ -442,13 +439,13 @@ impl Drop for Counted {
     }
 }
 
-/// Brings work back from outside.
+/// Counts work as inside again after an outside wait.
 struct Back<'a>(&'a Clock, Option<Signal>);
 
 impl Drop for Back<'_> {
     fn drop(&mut self) {
         if let Some(mut manual) = self.0.lock() {
-            // A runtime that is torn down drops tasks outside of themselves.
+            // A runtime that shuts down drops tasks outside of a task context.
             let _ = INSIDE.try_with(|inside| inside.set(true));
             manual.outside -= 1;
             manual.busy += 1;
@@ -478,7 +475,7 @@ impl Signal {
     }
 }
 
-/// A job's hold on the clock.
+/// A job's handle on the clock.
 pub struct Job {
     clock: Clock,
     signal: Signal,
@@ -499,8 +496,8 @@ impl Job {
             return Woken::Work;
         }
         let now = self.clock.now();
-        // Time that passes is not the clock: a job looks again after a while even if the clock was corrected
-        // or the machine slept.
+        // `Instant` is not the clock: poll again after a while, since the clock may have been set or the machine may
+        // have slept.
         let wait = due.map_or(LONGEST_WAIT, |due| {
             Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(LONGEST_WAIT)
         });
@@ -517,7 +514,7 @@ impl Job {
         let sleeper = {
             let Some(mut manual) = self.clock.lock() else { return Woken::Work };
             if self.signal.0.pending.swap(false, Ordering::SeqCst) {
-                // The raise counted once, this job is counted once: it is one job.
+                // The raise was counted and so is this job; it is one unit of work.
                 manual.busy -= 1;
                 return Woken::Work;
             }
@@ -552,8 +549,7 @@ impl Job {
             };
             let Some(mut manual) = self.clock.lock() else { return Woken::Work };
             let slept = key.is_some_and(|key| manual.sleepers.remove(&key).is_some());
-            // Who woke us has counted us: the timer if it is gone, the signal if it is pending; with both,
-            // once too often.
+            // The waker has counted us: the timer if it is gone, the signal if it is pending; if both, once too often.
             let by_time = key.is_some() && !slept;
             let by_signal = self.signal.0.pending.swap(false, Ordering::SeqCst);
             match (by_time, by_signal) {
@@ -561,7 +557,7 @@ impl Job {
                 (true, false) | (false, true) => {}
                 (false, false) if stopped => manual.busy += 1,
                 (false, false) => {
-                    // A late notification of a signal that was already seen: sleep on.
+                    // A late notification of a signal that was already consumed: sleep on.
                     if let (Some(key), true) = (key, slept) {
                         let (fire, again) = oneshot::channel();
                         manual.sleepers.insert(key, fire);
@@ -686,7 +682,7 @@ mod tests {
         signal.raise();
         clock.advance_to(Timestamp(1)).await;
         signal.raise();
-        // It cannot look before the answer is here, and nobody waits for that.
+        // It cannot poll before the answer is here, and nobody waits for that.
         assert_eq!(clock.advance_to(Timestamp(SECOND)).await, Some(Timestamp(SECOND)));
         assert_eq!(runs.load(Ordering::SeqCst), 1);
         drop(send);

@@ -1,6 +1,6 @@
-//! The installation's keys. The master key opens one row of the store, in which the roots lie of all other
-//! keys: those that hash what is only compared, those that seal what is used again, and the one that signs
-//! what leaves. So the master key can be changed although nobody has what was hashed.
+//! The installation's keys. The master key unwraps one row of the store with the root keys: one for keyed hashes of
+//! values that are only compared, one to seal secrets that are used again, and one to sign exports. So the master key
+//! can be rotated although nobody has the hashed values.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -74,13 +74,13 @@ impl MasterKey {
         random().map(Self)
     }
 
-    /// Reads the key of `file`, or makes one there (mode 0600) at the first start.
+    /// Reads the key of `file`, or creates it there (mode 0600) at the first start.
     pub fn open(file: &Path) -> Result<Self, String> {
         let text = read_or_create(file, || Ok(Self::random()?.text()))?;
         Self::parse(&text).ok_or_else(|| format!("{}: not a master key (32 bytes in base64)", file.display()))
     }
 
-    /// Reads a key from its text form, 32 bytes in base64.
+    /// Parses a key from base64 of 32 bytes.
     pub fn parse(text: &str) -> Option<Self> {
         STANDARD_NO_PAD.decode(text.trim().trim_end_matches('=')).ok()?.try_into().ok().map(Self)
     }
@@ -89,22 +89,22 @@ impl MasterKey {
         STANDARD_NO_PAD.encode(self.0)
     }
 
-    /// A value that tells whether a store was made with this key, without telling the key.
+    /// A check value that shows whether a store was made with this key, without revealing it.
     pub fn check(&self) -> String {
         format!("2:{}", HEXLOWER.encode(derive(&self.0, "check-2").as_ref()))
     }
 
-    /// A short name that tells keys apart, without telling the key: 12 hex digits.
+    /// A short fingerprint of the key, 12 hex digits.
     pub fn id(&self) -> String {
         HEXLOWER.encode(&derive(&self.0, "id").as_ref()[..6])
     }
 
-    /// What [`MasterKey::check`] is in a store whose other keys still derive from the master key itself.
+    /// The value of [`MasterKey::check`] in a store whose other keys still derive from the master key itself.
     pub fn early_check(&self) -> String {
         HEXLOWER.encode(derive(&self.0, "check").as_ref())
     }
 
-    /// The roots as the store keeps them.
+    /// The root keys, wrapped for the store.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -116,7 +116,7 @@ impl MasterKey {
         )
     }
 
-    /// The roots again; `None` when another key wrapped them.
+    /// Unwraps the root keys; `None` when another key wrapped them.
     pub fn unwrap(&self, wrapped: &str) -> Option<Roots> {
         let open = open_with(&sealing_key(&self.0, "wrap"), "data-keys", wrapped)?;
         let root = |at: usize| open.get(at * 32..(at + 1) * 32)?.try_into().ok();
@@ -126,15 +126,14 @@ impl MasterKey {
     }
 }
 
-/// What all other keys derive from.
+/// The root keys, from which all other keys derive.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Roots {
-    /// Of what is only compared: API keys, numbers of people who were erased. It stays for good, for nobody
-    /// has what was hashed.
+    /// For keyed hashes: API keys, numbers of erased people. It is never rotated, since nobody has the hashed values.
     hashing: Bytes32,
-    /// Of secrets, links, cursors, and the seals of the decision log.
+    /// For secrets, links, cursors, and the seals of the decision log.
     sealing: Bytes32,
-    /// Of the key that signs exports and heads.
+    /// For the key that signs exports and heads.
     witness: Bytes32,
 }
 
@@ -147,13 +146,13 @@ impl Roots {
         Ok(Self { hashing: random()?, sealing: random()?, witness: random()? })
     }
 
-    /// Those of a store in which every key derives from the master key itself.
+    /// The root keys of a store in which every key derives from the master key itself.
     pub fn early(master: &MasterKey) -> Self {
         Self { hashing: master.0, sealing: master.0, witness: master.0 }
     }
 
-    /// Those after a change of the master key: what can be sealed anew is. With `new_witness`, files are
-    /// signed with another key from then on.
+    /// The root keys after a rotation of the master key: everything that can be sealed again gets a new key. With
+    /// `new_witness`, files are signed with another key from then on.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -197,7 +196,7 @@ impl Keyring {
         MasterKey::parse(text).map(|key| Self::of(&Roots::early(&key)))
     }
 
-    /// Keyed hash of a line in the file of marks, as lower-case hex.
+    /// Keyed hash (HMAC) of a line in the file of marks, as lower-case hex.
     pub fn mark(&self, line: &str) -> String {
         HEXLOWER.encode(hmac::sign(&self.marks, line.as_bytes()).as_ref())
     }
@@ -217,24 +216,24 @@ impl Keyring {
         self.hash(&format!("phone:{number}"))
     }
 
-    /// Keyed hash of what a text that is no number has in common with the number that was meant; `None` when it has
-    /// too few digits for one.
+    /// Keyed hash of the last digits of a text that is no valid number, by which an erasure finds it; `None` when it
+    /// has too few digits.
     pub fn hash_written(&self, text: &str) -> Option<String> {
         Some(self.hash(&format!("digits:{}", domain::written_number::digits_key(text)?)))
     }
 
-    /// Signs text that leaves the service and comes back (cursors, links), as URL-safe text.
+    /// Signs text that leaves the service and comes back (cursors, links), URL-safe.
     pub fn sign(&self, text: &str) -> String {
         URL_SAFE_NO_PAD.encode(&hmac::sign(&self.signing, text.as_bytes()).as_ref()[..16])
     }
 
-    /// Whether a signature is ours.
+    /// Verifies a signature of ours.
     pub fn verify(&self, text: &str, signature: &str) -> bool {
         let ours = self.sign(text);
         same(ours.as_bytes(), signature.as_bytes())
     }
 
-    /// Signs text for others, who check it with [`Keyring::public_key`]: Ed25519, URL-safe base64.
+    /// Signs text for third parties, who verify it with [`Keyring::public_key`]: Ed25519, URL-safe base64.
     pub fn witness(&self, text: &str) -> String {
         URL_SAFE_NO_PAD.encode(self.witness.sign(text.as_bytes()))
     }
@@ -244,7 +243,7 @@ impl Keyring {
         URL_SAFE_NO_PAD.encode(self.witness.public_key())
     }
 
-    /// Encrypts a secret that has to be used again; `purpose` binds it to its place.
+    /// Encrypts a secret that has to be used again; `purpose` is authenticated (AES-GCM additional data).
     pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, String> {
         seal_with(&self.sealing, purpose, secret.as_bytes())
     }
@@ -255,7 +254,7 @@ impl Keyring {
     }
 }
 
-/// Whether a signature of [`Keyring::witness`] belongs to this text and public key.
+/// Verifies a signature of [`Keyring::witness`] with this public key.
 pub fn witnessed(public_key: &str, text: &str, signature: &str) -> bool {
     let (Ok(key), Ok(signature)) = (URL_SAFE_NO_PAD.decode(public_key), URL_SAFE_NO_PAD.decode(signature))
     else {
@@ -264,7 +263,7 @@ pub fn witnessed(public_key: &str, text: &str, signature: &str) -> bool {
     UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signature).is_ok()
 }
 
-/// The text of a secret file, which is made (mode 0600) when missing.
+/// The text of a secret file, created (mode 0600) when missing.
 pub fn read_or_create(file: &Path, make: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
     match std::fs::read_to_string(file) {
         Ok(text) => return Ok(text.trim().to_owned()),
@@ -313,7 +312,7 @@ pub fn copy_hashed(from: &mut impl Read, to: &mut impl Write) -> io::Result<(Str
     Ok((HEXLOWER.encode(context.finish().as_ref()), length))
 }
 
-/// Compares two secrets in a time that does not tell where they differ.
+/// Compares two secrets in constant time.
 pub fn same(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }

@@ -1,12 +1,11 @@
-//! Files and folders of the service are its owner's alone: folders 0700, files 0600, also those that were
-//! there with wider rights.
+//! Permissions of the service's files: folders 0700, files 0600, also those that existed with wider permissions.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What this program makes in its data folder, by the start of the name. Nothing else in there is touched:
-/// the folder may be shared.
+/// Prefixes of the names that this program creates in its data folder. Nothing else in there is touched: the folder may
+/// be shared.
 const OURS: &[&str] = &[
     "dastak.",
     "operator.token",
@@ -23,8 +22,8 @@ const OURS: &[&str] = &[
     ".unfinished",
 ];
 
-/// Bytes of the disk on which a folder lies: how many this user may still write, and all. `None` where the system does not
-/// say.
+/// Bytes on the disk of a folder: those that this user may still write, and all. `None` where the system does not
+/// report it.
 #[must_use]
 pub fn room(folder: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
@@ -39,8 +38,7 @@ pub fn room(folder: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Whatever this process makes from now on, only its owner may read, whatever the shell that started it
-/// allows.
+/// Sets the umask: files of this process are readable by its owner only.
 pub fn keep_private() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -53,7 +51,7 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Makes a folder that only its owner enters, and those above it.
+/// Creates a folder (and its parents) with mode 0700.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -62,7 +60,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Makes the name of a file durable.
+/// Syncs the folder of a file, so that its name is durable.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
@@ -77,7 +75,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Puts a file with this content in the place of another one, in one moment, durably.
+/// Replaces a file atomically and durably.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
@@ -90,13 +88,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// In a data folder: a restore is at work, or was interrupted.
+/// Marker in a data folder: a restore is in progress, or was interrupted.
 pub const RESTORING: &str = "dastak.restoring";
 
-/// Refuses a data folder in which a restore is not complete.
+/// Refuses a data folder with an incomplete restore.
 ///
 /// # Errors
-/// That it is so, for people.
+/// The message for people.
 pub fn refuse_unfinished(data: &Path) -> Result<(), String> {
     if data.join(RESTORING).exists() {
         return Err(format!(
@@ -107,12 +105,12 @@ pub fn refuse_unfinished(data: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a name in a data folder is one that this program gives.
+/// Whether a name in a data folder is one that this program creates.
 pub fn is_ours(name: &str) -> bool {
     name != "dastak.toml" && OURS.iter().any(|ours| name.starts_with(ours))
 }
 
-/// Makes everything below a folder durable.
+/// Syncs everything below a folder.
 ///
 /// # Errors
 /// When the disk refuses.
@@ -128,11 +126,11 @@ pub fn sync_tree(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Takes from others what they may do with the data folder and with what this program made there; how many
+/// Removes the permissions of others from the data folder and from what this program created there; returns how many
 /// files and folders that were. Links are not followed.
 ///
 /// # Errors
-/// The first file whose rights cannot be changed, and why.
+/// The first file whose permissions cannot be changed, and why.
 #[cfg(unix)]
 pub fn tighten(data: &Path) -> Result<u64, String> {
     let mut changed =
@@ -147,7 +145,7 @@ pub fn tighten(data: &Path) -> Result<u64, String> {
         }
     }
     while let Some(path) = left.pop() {
-        // What is gone by now needs no rights: recordings come and go.
+        // A file that is gone needs no permissions: recordings come and go.
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
         if found.is_symlink() {
             continue;
@@ -160,7 +158,7 @@ pub fn tighten(data: &Path) -> Result<u64, String> {
     Ok(changed)
 }
 
-/// Other systems have other rights.
+/// Other systems have other permissions.
 #[cfg(not(unix))]
 pub fn tighten(_: &Path) -> Result<u64, String> {
     Ok(0)

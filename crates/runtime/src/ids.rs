@@ -1,4 +1,4 @@
-//! New ids: time-ordered, and strictly growing within this process.
+//! New ids: time-ordered, and monotonic within this process.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,36 +8,36 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::clock::Clock;
 
 const RANDOM_BITS: u32 = 74;
-/// By so much a clock goes back when it is corrected, milliseconds: dated ids still grow then.
+/// Largest correction of the clock, milliseconds, after which dated ids still grow.
 const CORRECTED: i64 = 2_000;
 
-/// Makes ids from the clock and randomness.
+/// Generates ids from the clock and randomness.
 pub struct Ids {
     clock: Clock,
     fill: Box<dyn Fn(&mut [u8]) + Send + Sync>,
     made: Mutex<Made>,
 }
 
-/// Randomness that is fetched at once: asking the system takes longer than all else of an id.
+/// Random bytes fetched at once: the system call costs more than the rest of an id.
 const FETCHED: usize = 1024;
 const NUMBER: usize = size_of::<u128>();
 
 struct Made {
-    /// The newest id of those that only grow, and of those that are dated by it.
+    /// The newest id of the monotonic series, and of the dated series.
     growing: Last,
     dated: Last,
     random: [u8; FETCHED],
     used: usize,
 }
 
-/// The newest id of a row of ids.
+/// The newest id of a series.
 struct Last {
     at: i64,
     number: u128,
 }
 
 impl Last {
-    /// The next id at this moment, or at that of the one before it if that is later.
+    /// The next id at this time, or at that of the previous one if it is later.
     fn after<K: Kind>(&mut self, now: i64, fresh: u128) -> Id<K> {
         if now > self.at {
             // The top bit stays free for the ids that follow in the same millisecond.
@@ -63,14 +63,14 @@ impl Made {
 }
 
 impl Ids {
-    /// Ids of this clock's time and the system's randomness.
+    /// Ids from this clock and the system's randomness.
     pub fn new(clock: Clock) -> Self {
         let random = SystemRandom::new();
-        // Without system randomness nothing here can be safe; the counter in the ids still keeps them apart.
+        // Without system randomness nothing here is safe; the counter still keeps ids unique.
         Self::with(clock, move |bytes| random.fill(bytes).unwrap_or(()))
     }
 
-    /// Ids of this clock's time and this source of randomness.
+    /// Ids from this clock and this source of randomness.
     pub fn with(clock: Clock, fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self {
             clock,
@@ -92,8 +92,8 @@ impl Ids {
         made.growing.after(now, fresh)
     }
 
-    /// A new id of something that is dated by its id: the moment in it is the present one. It is greater than every one made
-    /// so before it, unless the clock went back meanwhile: then it goes back, too.
+    /// A new id whose time part is the current time. It is greater than every earlier one made so, unless the clock was
+    /// set back: then it goes back, too.
     pub fn dated<K: Kind>(&self) -> Id<K> {
         let now = self.clock.now().0;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,7 +148,7 @@ mod tests {
         assert!(clock.step_to(started.plus(HOUR)));
         assert_eq!(dated().unix_ms(), now().0);
         grows();
-        // A correction is no way back.
+        // A small correction is not a step back.
         let before = dated();
         assert!(clock.step_to(now().plus(-1_500)));
         assert!(dated() > before);

@@ -1,4 +1,4 @@
-//! What the rooms above share: the clock, new ids, secrets, logs, figures, traces, and files of the data folder.
+//! Shared by the rooms above: the clock, new ids, secrets, logs, metrics, traces, and files of the data folder.
 
 pub mod blocking;
 pub mod clock;

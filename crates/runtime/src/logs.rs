@@ -15,7 +15,7 @@ pub enum Format {
 pub fn start(format: Format, verbose: bool) {
     let level = if verbose { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
-    // The SIP stack writes whole messages into its lines, with the numbers in them.
+    // The SIP stack logs whole messages, which contain numbers.
     let wanted = Targets::new().with_default(level).with_target("rsipstack", LevelFilter::OFF);
     let started = match format {
         Format::Text => {

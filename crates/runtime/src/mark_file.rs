@@ -1,7 +1,7 @@
-//! The file of marks in the data folder: how far each chain of the decision log is known to have come
-//! ([`domain::decision_log::mark`]). One line a mark, each with a keyed hash; lines are added, the newest of
-//! a chain holds, and now and then the file is written anew. What a crash leaves behind is an older mark or a
-//! last line that has no end: the file may lag behind the store, it never leads.
+//! The file of marks in the data folder: the newest record of each chain of the decision log that this node has seen
+//! ([`domain::decision_log::mark`]). One line a mark, each with a keyed hash. Lines are appended, the newest of a chain
+//! wins, and now and then the file is compacted. After a crash it may have an older mark or an incomplete last line:
+//! the file may lag behind the store, it never leads.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -18,17 +18,17 @@ use crate::files;
 
 /// Name in the data folder.
 pub const NAME: &str = "log-marks";
-/// The file is written anew when it has this many bytes, and as many again for each line that holds.
+/// The file is compacted at this many bytes, and as many again for each current line.
 const ROOM: u64 = 1 << 20;
 const LINE: u64 = 512;
 
 pub type Known = HashMap<(Tenant, Strand), Mark>;
 
-/// The file; what it held is handed out by [`MarkFile::open`].
+/// The file; [`MarkFile::open`] returns its content.
 pub struct MarkFile {
     path: PathBuf,
     keyring: Arc<Keyring>,
-    /// Its size; `None` when it has to be written anew first.
+    /// Its size; `None` when it must be rewritten first.
     size: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl MarkFile {
     /// Reads the file, which need not exist.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// When it exists and cannot be read.
     pub fn open(path: &Path, keyring: &Arc<Keyring>) -> Result<(Self, Known), String> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
@@ -65,19 +65,19 @@ impl MarkFile {
         Ok((Self { path: path.to_owned(), keyring: keyring.clone(), size }, known))
     }
 
-    /// Whether the file has to be written anew, with all marks that hold; there are `count` of them.
+    /// Whether the file must be rewritten, with all `count` current marks.
     pub fn wants_all(&self, count: usize) -> bool {
         self.size.is_none_or(|size| size > ROOM + LINE * count as u64)
     }
 
-    /// Adds marks, durably.
+    /// Appends marks, durably.
     ///
     /// # Errors
-    /// When the disk refuses; then the file has to be written anew.
+    /// When the disk fails; then the file must be rewritten.
     pub fn add(&mut self, marks: &[(Tenant, Strand, Mark)]) -> io::Result<()> {
         let text: String =
             marks.iter().map(|(tenant, strand, mark)| self.line(*tenant, *strand, mark)).collect();
-        // Until this has succeeded, it is not known how the file ends.
+        // Until this has succeeded, the end of the file is unknown.
         let size = self.size.take().unwrap_or(0);
         let mut file = files::private(OpenOptions::new().append(true).create(true)).open(&self.path)?;
         file.write_all(text.as_bytes())?;
@@ -89,10 +89,10 @@ impl MarkFile {
         Ok(())
     }
 
-    /// Writes the file anew, in one moment.
+    /// Rewrites the file, atomically.
     ///
     /// # Errors
-    /// When the disk refuses; the file is as it was.
+    /// When the disk fails; the file is unchanged.
     pub fn write_anew(&mut self, all: &Known) -> io::Result<()> {
         let text: String =
             all.iter().map(|((tenant, strand), mark)| self.line(*tenant, *strand, mark)).collect();
@@ -114,7 +114,7 @@ fn read(line: &str, keyring: &Keyring) -> Option<(Tenant, Strand, Mark)> {
     same(keyring.mark(line).as_bytes(), seal.as_bytes()).then(|| Mark::parse(line)).flatten()
 }
 
-/// Adds a line to a file that is only ever added to, durably.
+/// Appends a line to an append-only file, durably.
 pub fn add_line(path: &Path, text: &str) -> io::Result<()> {
     let mut file: File = files::private(OpenOptions::new().append(true).create(true)).open(path)?;
     file.write_all(text.as_bytes())?;
@@ -167,7 +167,7 @@ mod tests {
         assert!(MarkFile::open(&path, &Arc::new(Keyring::new(&[8; 32]))).unwrap().1.is_empty());
         std::fs::write(&path, text.replace(&format!("{:064x}", 9), &format!("{:064x}", 8))).unwrap();
         assert_eq!(MarkFile::open(&path, &keyring).unwrap().1[&key(1)].head.seq, 3);
-        // It does not grow for ever.
+        // The file does not grow for ever.
         let (mut file, mut known) = MarkFile::open(&path, &keyring).unwrap();
         file.size = Some(ROOM * 2);
         add(&mut file, &mut known, key(3), 1);

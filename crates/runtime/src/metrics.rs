@@ -1,4 +1,4 @@
-//! Figures for `/metrics`.
+//! Metrics for `/metrics`.
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicU64;
@@ -56,26 +56,26 @@ impl EncodeLabelSet for RouteLabels {
     }
 }
 
-/// All figures of the process.
+/// All metrics of the process.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
-    /// Invalid keys that were presented.
+    /// Invalid keys in requests.
     pub invalid_keys: Counter,
     /// HTTP connections that are open.
     pub connections: Gauge,
-    /// HTTP connections that were closed at once, since there were too many.
+    /// HTTP connections that were closed at once because there were too many.
     pub connections_refused: Counter,
-    /// Whether this node takes no new calls.
+    /// Whether this node is drained.
     pub node_draining: Gauge,
-    /// Whether PostgreSQL may forget what it has acknowledged.
+    /// Whether PostgreSQL may lose commits that it has acknowledged.
     pub database_may_forget: Gauge,
     /// Seconds by which the clock of this machine is ahead of PostgreSQL's.
     pub clock_skew: Gauge<f64, AtomicU64>,
-    /// Bytes of bodies that are in work.
+    /// Bytes of request bodies in progress.
     pub bodies: Gauge,
-    /// Bytes of answers that clients have not taken.
+    /// Bytes of unread answers.
     pub answers: Gauge,
     /// Bytes that are free on the disk of the data folder.
     pub disk_free: Gauge,
@@ -88,15 +88,15 @@ pub struct Metrics {
     bases_without_vectors: Gauge,
 }
 
-/// Why a search went by words alone, though a service makes vectors.
+/// Why a search used words alone although an embeddings service is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WithoutVectors {
-    /// The passages have none yet, or they are not in memory yet.
+    /// The passages have no vectors yet, or they are not in memory yet.
     NotThere,
-    /// That of the question came too late.
+    /// The vector of the query came too late.
     Late,
     Failed,
-    /// The service keeps failing and is not asked for a while.
+    /// The circuit breaker of the service is open.
     PassedOver,
 }
 
@@ -119,7 +119,7 @@ pub enum ToolOutcome {
     Answered,
     /// It did not answer, refused, or cannot be called.
     Failed,
-    /// It was not called: the arguments do not fit its schema.
+    /// It was not called: the arguments do not match its schema.
     WrongArguments,
 }
 
@@ -144,13 +144,13 @@ impl EncodeLabelSet for StageLabel {
     }
 }
 
-/// How much is under way in the process: what only ever grows is a leak.
+/// Running tasks of the process; a value that only grows is a leak.
 #[derive(Debug)]
 struct Running;
 
 impl Collector for Running {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        // Read outside a runtime, there is nothing to count.
+        // Outside a runtime there is nothing to count.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(()) };
         let tasks = ConstGauge::new(i64::try_from(runtime.metrics().num_alive_tasks()).unwrap_or(i64::MAX));
         tasks.encode(encoder.encode_descriptor(
@@ -170,11 +170,11 @@ impl Collector for Running {
     }
 }
 
-/// Counts the bytes that are allocated, in a program whose allocator does.
+/// Returns the allocated bytes, in a program whose allocator counts them.
 static HEAP: std::sync::OnceLock<fn() -> usize> = std::sync::OnceLock::new();
 
-/// Shows the bytes that are allocated among the figures, for a program whose allocator counts them. Only the
-/// first of several is asked.
+/// Exports the allocated bytes as a metric, for a program whose allocator counts them. Only the first of several is
+/// used.
 pub fn count_heap(allocated: fn() -> usize) {
     let _ = HEAP.set(allocated);
 }
@@ -194,7 +194,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Registers the figures of requests and calls. The store and the other rooms add their own to
+    /// Registers the metrics of requests and calls. The store and the other rooms register their own in
     /// [`Metrics::registry`].
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("dastak");
@@ -291,7 +291,7 @@ impl Metrics {
         }
     }
 
-    /// Adds figures of a part of the service; called while it is put together.
+    /// Registers metrics of a part of the service, during assembly.
     pub fn registry(&mut self) -> &mut Registry {
         &mut self.registry
     }
@@ -301,7 +301,7 @@ impl Metrics {
         self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
     }
 
-    /// Takes down where the time of an answer on a call went.
+    /// Records the latencies of an answer on a call.
     pub fn turn_answered(&self, latency: &TurnLatency) {
         let stages = [
             ("endpoint", Some(latency.endpoint_ms)),
@@ -317,12 +317,12 @@ impl Metrics {
         }
     }
 
-    /// Takes down a call of a tool.
+    /// Records a call of a tool.
     pub fn tool_called(&self, outcome: ToolOutcome, took: Duration) {
         self.tools.get_or_create(&outcome).observe(took.as_secs_f64());
     }
 
-    /// Counts a search that went by words alone.
+    /// Counts a search by words alone.
     pub fn without_vectors(&self, why: WithoutVectors) {
         self.without_vectors.get_or_create(&why).inc();
     }
@@ -332,12 +332,12 @@ impl Metrics {
         self.vectors_made.inc_by(count as u64);
     }
 
-    /// Takes down how many bases lack vectors.
+    /// Records how many bases lack vectors.
     pub fn bases_without_vectors(&self, count: usize) {
         self.bases_without_vectors.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// The text that Prometheus reads.
+    /// The text in Prometheus format.
     pub fn render(&self) -> String {
         let mut out = String::new();
         if prometheus_client::encoding::text::encode(&mut out, &self.registry).is_err() {

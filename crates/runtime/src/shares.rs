@@ -1,5 +1,5 @@
-//! Counted shares of what is bounded: connections of an address, bodies of a client, streams of a workspace.
-//! A share is given back when it is dropped.
+//! Bounded shares: connections of an address, bodies of a client, streams of a workspace. A share is released when it
+//! is dropped.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use prometheus_client::metrics::gauge::Gauge;
 
-/// How much of something is taken, by whom.
+/// How much is taken, by owner.
 pub struct Shares<K>(Arc<Mutex<HashMap<K, usize>>>);
 
 impl<K> Default for Shares<K> {
@@ -17,13 +17,13 @@ impl<K> Default for Shares<K> {
 }
 
 impl<K: Eq + Hash + Clone> Shares<K> {
-    /// Takes `amount` for `whom`; none when that would be more than `most` in all.
+    /// Takes `amount` for `whom`; `None` when the total for it would exceed `most`.
     pub fn take(&self, whom: K, amount: usize, most: usize) -> Option<Share<K>> {
         let mut share = self.nothing(whom);
         share.grow(amount, most).then_some(share)
     }
 
-    /// A share of nothing, to grow.
+    /// A share of zero, which can grow.
     pub fn nothing(&self, whom: K) -> Share<K> {
         Share { whom, amount: 0, all: self.0.clone() }
     }
@@ -34,7 +34,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
     }
 }
 
-/// A share that was taken.
+/// A share.
 pub struct Share<K: Eq + Hash> {
     whom: K,
     amount: usize,
@@ -42,12 +42,12 @@ pub struct Share<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Clone> Share<K> {
-    /// Takes `amount` more; returns `false`, and takes nothing, when that would be more than `most` in all.
+    /// Takes `amount` more; returns `false`, and takes nothing, when the total would exceed `most`.
     pub fn grow(&mut self, amount: usize, most: usize) -> bool {
         self.grown(amount, most).is_some()
     }
 
-    /// The same; how much is taken for the holder in all then.
+    /// The same; returns the total of the owner.
     fn grown(&mut self, amount: usize, most: usize) -> Option<usize> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = all.get(&self.whom).copied().unwrap_or(0).saturating_add(amount);
@@ -63,7 +63,7 @@ impl<K: Eq + Hash + Clone> Share<K> {
 }
 
 impl<K: Eq + Hash> Share<K> {
-    /// Gives `amount` of it back.
+    /// Releases `amount` of it.
     fn shrink(&mut self, amount: usize) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = all.get_mut(&self.whom) {
@@ -82,7 +82,7 @@ impl<K: Eq + Hash> Drop for Share<K> {
     }
 }
 
-/// Bytes in work that are bounded for each and for all: of bodies, of answers, of what is sent to receivers.
+/// Bytes in use that are bounded for each owner and in all: of bodies, of answers, of deliveries being sent.
 pub struct Bounded<K> {
     own: Shares<K>,
     all: Shares<()>,
@@ -90,25 +90,25 @@ pub struct Bounded<K> {
     figure: Gauge,
 }
 
-/// What all may take together, and what of it nobody else can take from one.
+/// The bound for all together, and the part of it that is guaranteed to each owner.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Most bytes of all.
     pub all: usize,
-    /// Bytes that each may take although others have taken what there is for all.
+    /// Bytes guaranteed to each owner even when the total is used up.
     pub kept: usize,
 }
 
 /// Which bound more bytes would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// Its own, of so many bytes.
+    /// The owner's, of this many bytes.
     Own(usize),
     All,
 }
 
 impl<K: Eq + Hash + Clone> Bounded<K> {
-    /// Nothing is taken; `figure` tells how much is.
+    /// Nothing is taken; `figure` exports the total.
     pub fn new(bounds: Bounds, figure: Gauge) -> Self {
         Self { own: Shares::default(), all: Shares::default(), bounds, figure }
     }
@@ -135,7 +135,7 @@ impl<K: Eq + Hash + Clone> Bounded<K> {
     }
 }
 
-/// What is taken of the bounds, until it is dropped.
+/// Bytes taken of the bounds, released on drop.
 pub struct Taken<K: Eq + Hash> {
     own: Share<K>,
     all: Share<()>,
@@ -145,7 +145,7 @@ pub struct Taken<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Clone> Taken<K> {
-    /// Takes so many bytes more.
+    /// Takes this many more bytes.
     ///
     /// # Errors
     /// A bound would be exceeded; nothing more is taken then.
@@ -154,9 +154,9 @@ impl<K: Eq + Hash + Clone> Taken<K> {
         self.take(bytes, bounds)
     }
 
-    /// Takes so many bytes more, whatever the bounds are: the bytes are there.
+    /// Takes this many more bytes even beyond the bounds: the bytes are already in memory.
     pub fn grow_anyway(&mut self, bytes: usize) {
-        // Nothing is too much for these bounds.
+        // These bounds are never exceeded.
         let _ = self.take(bytes, (usize::MAX, usize::MAX));
     }
 
@@ -171,7 +171,7 @@ impl<K: Eq + Hash + Clone> Taken<K> {
         Ok(())
     }
 
-    /// From here on `most` bytes are allowed to whom it belongs.
+    /// Changes the owner's bound to `most` bytes.
     pub fn allow(&mut self, most: usize) {
         self.most = most;
     }

@@ -1,13 +1,13 @@
-//! The system's time without sudden steps. Somebody who sets the machine's clock an hour forward and back would leave
-//! moments of the future in the store: calls that ring for an hour, and times that have not come. So a step is
-//! followed once it has stood for a minute; until then time goes on as it did, by the clock that only measures.
+//! The system's time without sudden steps. If somebody sets the machine's clock an hour forward and back, times of the
+//! future would stay in the store: calls that ring for an hour, and due times that have not come. So a step is followed
+//! only after it has persisted for a minute; until then time goes on by the monotonic clock.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Differences up to this are corrections of the clock, which are followed at once, milliseconds.
+/// Differences up to this are small corrections, which are followed at once, milliseconds.
 const SMALL: i64 = 2_000;
-/// How long a step must stand until it is followed, milliseconds.
+/// How long a step must persist before it is followed, milliseconds.
 const STANDS: i64 = 60_000;
 
 /// The system's time without sudden steps.
@@ -16,7 +16,7 @@ pub(crate) struct Steady {
     course: Mutex<Course>,
 }
 
-/// What is known of the two clocks, in milliseconds: since 1970, and since the start.
+/// The last readings of the two clocks, in milliseconds: since 1970, and since the start.
 #[derive(Debug, Clone, Copy)]
 struct Course {
     system: i64,
@@ -24,7 +24,7 @@ struct Course {
     step: Option<Step>,
 }
 
-/// A step of the system's clock that is not followed yet: by how much, and when it was first seen.
+/// A step of the system's clock that is not followed yet: its size, and when it was first seen.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     by: i64,
@@ -32,12 +32,12 @@ struct Step {
 }
 
 impl Steady {
-    /// Begins at this moment of the system's clock, milliseconds since 1970.
+    /// Begins at this system time, milliseconds since 1970.
     pub(crate) fn new(system: i64) -> Self {
         Self { started: Instant::now(), course: Mutex::new(Course { system, elapsed: 0, step: None }) }
     }
 
-    /// The present moment, milliseconds since 1970, where the system's clock shows `system`.
+    /// The current time, milliseconds since 1970, where the system's clock shows `system`.
     pub(crate) fn now(&self, system: i64) -> i64 {
         let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
         self.course.lock().unwrap_or_else(PoisonError::into_inner).at(system, elapsed)
@@ -94,7 +94,7 @@ mod tests {
             );
         }
         assert_eq!(course.at(1_090_000, 90_000), 1_090_000);
-        // One that stands is followed, forward and back, and from then on at once.
+        // A step that persists is followed, forward and back.
         for by in [HOUR, -HOUR] {
             let (from, elapsed) = (course.system, course.elapsed);
             assert_eq!(course.at(from + by, elapsed), from);
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(course.at(from + by + 60_000, elapsed + 60_000), from + by + 60_000);
             assert_eq!(course.at(from + by + 61_000, elapsed + 61_000), from + by + 61_000);
         }
-        // Another step begins its own minute.
+        // Another step starts its own minute.
         let (from, elapsed) = (course.system, course.elapsed);
         assert_eq!(course.at(from + HOUR, elapsed), from);
         assert_eq!(course.at(from + 2 * HOUR + 50_000, elapsed + 50_000), from + 50_000);

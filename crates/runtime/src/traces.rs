@@ -1,10 +1,8 @@
-//! Traces: what one request set in motion, as spans that an OpenTelemetry collector gets
-//! (docs/operating/traces.md).
+//! Traces of requests, as spans that are exported to an OpenTelemetry collector (docs/operating/traces.md).
 //!
-//! Spans begin and end here, on whichever task or thread; the present one is known by its task
-//! ([`current`]) and travels with rows of the store beyond it. The library's thread collects them into batches.
-//! Nothing of this ever waits: at most [`QUEUE`] spans are kept, and what comes beyond is dropped and counted.
-//! Times of spans are those of the machine, also when the clock of the service is manual.
+//! Spans begin and end here, on any task or thread; the current one is task-local ([`current`]) and is stored in rows
+//! to continue later. The library's thread batches them. Nothing here ever blocks: at most [`QUEUE`] spans are
+//! buffered, and further ones are dropped and counted. Times of spans are the machine's, also with a manual clock.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,28 +32,28 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use prost::Message;
 
-/// Spans that wait for the collector at most, those of the request under way included.
+/// Most spans buffered for the collector, including the request in flight.
 pub const QUEUE: usize = 8_192;
 /// Spans in one request.
 const BATCH: usize = 512;
-/// Longest time that a span waits for others to travel with.
+/// Longest time that a span waits for its batch.
 const PAUSE: Duration = Duration::from_secs(1);
 
 tokio::task_local! {
     static CURRENT: TraceContext;
 }
 
-/// The span that this task works for.
+/// The span of this task.
 pub fn current() -> Option<TraceContext> {
     CURRENT.try_with(|current| *current).ok()
 }
 
-/// The same work for the present span, on a task of its own.
+/// Runs the same work in the current span, on a task of its own.
 pub fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
     within(current(), work)
 }
 
-/// Work for a span that is over by now, or of another task.
+/// Runs work in a span that is over by now, or of another task.
 pub async fn within<F: Future>(span: Option<TraceContext>, work: F) -> F::Output {
     match span {
         Some(span) => CURRENT.scope(span, work).await,
@@ -63,17 +61,16 @@ pub async fn within<F: Future>(span: Option<TraceContext>, work: F) -> F::Output
     }
 }
 
-/// An answer of the collector, some time.
+/// The response of the collector, as a future.
 pub type Sending = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
-/// The way to a collector.
+/// The transport to a collector.
 pub trait Collector: Send + Sync {
-    /// Sends an `ExportTraceServiceRequest` in the encoding of protobuf. It must end within a few seconds. The error
-    /// is for the log.
+    /// Sends an `ExportTraceServiceRequest` in protobuf. It must end within a few seconds. The error is for the log.
     fn send(&self, request: Vec<u8>) -> Sending;
 }
 
-/// How traces are made.
+/// Settings of traces.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `service.name` of the resource.
@@ -82,8 +79,8 @@ pub struct Settings {
     pub instance: String,
     /// `service.version` of the resource.
     pub version: &'static str,
-    /// The share of traces that begin here which is recorded, from 0 to 1. What belongs to the trace of somebody else
-    /// is recorded if that is.
+    /// Sampled share of the traces that begin here, from 0 to 1. A trace that began elsewhere is recorded if its parent
+    /// is.
     pub sample_ratio: f64,
 }
 
@@ -103,7 +100,7 @@ impl fmt::Debug for Traces {
 }
 
 impl Traces {
-    /// Sends spans to a collector from now on. Call it within a runtime, on which requests to it run.
+    /// Starts to export spans to a collector. Call it within a runtime, on which its requests run.
     pub fn start(settings: Settings, collector: Arc<dyn Collector>, registry: &mut Registry) -> Self {
         let (waiting, sent, dropped) =
             (Arc::<AtomicUsize>::default(), Counter::default(), Counter::default());
@@ -142,12 +139,12 @@ impl Traces {
         Self(Some(Arc::new(Running { provider, tracer })))
     }
 
-    /// Whether there are traces at all.
+    /// Whether traces are enabled.
     pub fn on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Begins a span below `parent`; without one, a trace.
+    /// Begins a span below `parent`; without one, a new trace.
     pub fn begin(
         &self,
         kind: SpanKind,
@@ -169,8 +166,7 @@ impl Traces {
         Span(Some(running.tracer.build_with_context(builder, &parent)))
     }
 
-    /// Sends what waits, and ends. It takes no longer than `grace`; what the collector has not taken by then is
-    /// dropped.
+    /// Flushes the buffer and ends, within `grace`; spans that are left are dropped.
     pub async fn stop(&self, grace: Duration) {
         let Some(running) = &self.0 else { return };
         let provider = running.provider.clone();
@@ -181,12 +177,12 @@ impl Traces {
     }
 }
 
-/// A piece of work under way. It ends when it is dropped.
+/// A span. It ends when it is dropped.
 #[derive(Debug, Default)]
 pub struct Span(Option<SdkSpan>);
 
 impl Span {
-    /// What belongs to it says so with this; `None` when there are no traces.
+    /// The context for children of this span; `None` when traces are disabled.
     pub fn context(&self) -> Option<TraceContext> {
         let context = self.0.as_ref()?.span_context();
         Some(TraceContext {
@@ -196,21 +192,21 @@ impl Span {
         })
     }
 
-    /// Notes something about it: never what a person said or is called by, an id of a person, a query or a secret.
+    /// Sets an attribute: never what a person said, a name, an id of a person, a query or a secret.
     pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         if let Some(span) = &mut self.0 {
             span.set_attribute(KeyValue::new(name, value));
         }
     }
 
-    /// Names it anew, now that more is known.
+    /// Renames it, when more is known.
     pub fn rename(&mut self, name: impl Into<Cow<'static, str>>) {
         if let Some(span) = &mut self.0 {
             span.update_name(name);
         }
     }
 
-    /// Notes that it failed, with the kind of failure.
+    /// Marks it as failed, with the kind of failure.
     pub fn failed(&mut self, kind: impl Into<Cow<'static, str>>) {
         if let Some(span) = &mut self.0 {
             let kind = kind.into();
@@ -219,13 +215,13 @@ impl Span {
         }
     }
 
-    /// Does this as a part of it.
+    /// Runs this inside the span.
     pub async fn within<F: Future>(&self, work: F) -> F::Output {
         within(self.context(), work).await
     }
 }
 
-/// Bounds what waits for the collector.
+/// Bounds the buffer for the collector.
 #[derive(Debug)]
 struct Bounded {
     batches: BatchSpanProcessor,
@@ -263,8 +259,8 @@ impl SpanProcessor for Bounded {
     }
 }
 
-/// Encodes batches and sends them, one after the other. What fails is dropped: a collector that was away wants no
-/// more than what comes now.
+/// Encodes batches and sends them, one after the other. A failed batch is dropped: after an outage the collector gets
+/// only new spans.
 struct Exporter {
     collector: Arc<dyn Collector>,
     runtime: tokio::runtime::Handle,
@@ -323,7 +319,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the names of the spans it gets; takes none while it is closed.
+    /// Collects the names of the spans it gets; fails while it is closed.
     #[derive(Default)]
     struct Kept {
         names: Mutex<Vec<String>>,

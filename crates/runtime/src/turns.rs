@@ -1,5 +1,5 @@
-//! A fair semaphore for expensive work: a bounded number of permits for each client, and in all. Requests beyond it wait in
-//! order; no client has more places in the common queue than it has permits of its own.
+//! A fair semaphore for expensive work: a bounded number of permits for each client, and in all. Requests beyond it
+//! wait in order; no client has more places in the common queue than it has permits of its own.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The turns of each: how many are left, and how many have one or wait.
+/// The permits of each client: how many are free, and how many are held or waited for.
 type Queues<K> = Arc<Mutex<HashMap<K, (Arc<Semaphore>, usize)>>>;
 
-/// Turns of each, and of all.
+/// Permits of each client, and of all.
 pub struct Turns<K> {
     each: usize,
     all: Arc<Semaphore>,
@@ -19,12 +19,12 @@ pub struct Turns<K> {
 }
 
 impl<K: Eq + Hash + Clone> Turns<K> {
-    /// `each` at once for each, `all` in all.
+    /// `each` permits for each client, `all` in total.
     pub fn new(each: usize, all: usize) -> Self {
         Self { each, all: Arc::new(Semaphore::new(all)), own: Arc::default() }
     }
 
-    /// Waits for a turn, for so long of real time at most; none if there was none.
+    /// Waits for a permit, for at most this real time; `None` if there was none.
     pub async fn take(&self, whom: K, patience: Duration) -> Option<Turn<K>> {
         let place = Place::new(&self.own, whom, self.each);
         let waiting = async {
@@ -35,20 +35,20 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         Some(Turn { _all: all, _own: own, _place: place })
     }
 
-    /// How many have a turn or wait for one, for `whom`.
+    /// How many permits are held or waited for by `whom`.
     pub fn present(&self, whom: &K) -> usize {
         self.own.lock().unwrap_or_else(PoisonError::into_inner).get(whom).map_or(0, |(_, present)| *present)
     }
 }
 
-/// A turn, until it is dropped.
+/// A permit, released on drop.
 pub struct Turn<K: Eq + Hash> {
     _all: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
     _place: Place<K>,
 }
 
-/// A place in the queue of one, which is forgotten when nobody is in it.
+/// The queue of one client, removed when it is empty.
 struct Place<K: Eq + Hash> {
     whom: K,
     queue: Arc<Semaphore>,

@@ -22,6 +22,10 @@ row! {
         /// Voice id, or empty for the default.
         voice: String,
         language: String,
+        /// Whether the voice is given numbers, dates and the like in words.
+        speakable: bool,
+        /// Words that are said in another way, a list of `{written, spoken}`.
+        pronunciations: Json,
         /// Whether it is published.
         status: Status,
         /// Whether it speaks or writes.
@@ -114,6 +118,8 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
             name: &row.name,
             voice: &row.voice,
             language: &row.language,
+            speakable: row.speakable,
+            pronunciations: &row.pronunciations,
             system_prompt: &row.system_prompt,
             workflow_template: &row.workflow_template,
             vertical: &row.vertical,

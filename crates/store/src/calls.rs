@@ -99,6 +99,8 @@ row! {
         version: i64,
         /// The trace of what placed it.
         trace: Option<TraceContext>,
+        /// The carrier that it came in on, or that its own number goes out on; `None` for the first one.
+        carrier: Option<String>,
     }
     insert with { phase: Option<String> }
 }

@@ -32,6 +32,11 @@ pub fn get(tx: &mut Tx<'_>, carrier: &str) -> Result<Option<RefusalsRow>, DbErro
     )
 }
 
+/// Across workspaces: what every carrier has refused; a row for each carrier that ever refused a call.
+pub fn all(tx: &mut Tx<'_>) -> Result<Vec<RefusalsRow>, DbError> {
+    tx.all(const_format::formatcp!("select {COLUMNS} from carrier_refusals order by carrier"), &[])
+}
+
 /// Across workspaces: the carrier has refused a call. From `most` in a row on it is left alone until a moment.
 pub fn refused(
     tx: &mut Tx<'_>,

@@ -19,17 +19,25 @@ row! {
         status: String,
         /// The agent that answers it.
         inbound_agent: Option<Id<Agent>>,
+        /// The carrier that calls from it go out on; `None` for the first one of the settings.
+        carrier: Option<String>,
     }
 }
 
 const COLUMNS: &str = NumberRow::COLUMNS;
 
 /// Gives a number to a workspace; `false` when another one (or this one) already owns it.
-pub fn insert(tx: &mut TenantTx, id: Id<Number>, number: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn insert(
+    tx: &mut TenantTx,
+    id: Id<Number>,
+    number: &str,
+    carrier: Option<&str>,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let added = tx.exec(
-        "insert into numbers (workspace, id, number, status, created_at) values (?1, ?2, ?3, 'active', ?4) \
+        "insert into numbers (workspace, id, number, status, created_at, carrier) values (?1, ?2, ?3, 'active', ?4, ?5) \
          on conflict (number) where status = 'active' do nothing",
-        params![id, number, now],
+        params![id, number, now, carrier],
     )?;
     Ok(added > 0)
 }
@@ -89,6 +97,36 @@ pub fn set_inbound_agent(
     tx.one(
         formatcp!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
         params![id, agent])
+}
+
+/// Sets the carrier that calls from a number go out on; `None` for the first one. `None` when the workspace does not have
+/// the number.
+pub fn set_carrier(
+    tx: &mut TenantTx,
+    id: Id<Number>,
+    carrier: Option<&str>,
+) -> Result<Option<NumberRow>, DbError> {
+    tx.one(
+        formatcp!("update numbers set carrier = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
+        params![id, carrier])
+}
+
+/// The carrier that calls from an active number of the workspace go out on; `None` for the first one.
+pub fn carrier_of(tx: &mut TenantTx, number: &str) -> Result<Option<String>, DbError> {
+    let found = tx.one::<Option<String>>(
+        "select carrier from numbers where workspace = ?1 and number = ?2 and status = 'active'",
+        params![number],
+    )?;
+    Ok(found.flatten())
+}
+
+/// Across workspaces: the carriers that active numbers name, each with how many numbers do.
+pub fn carriers(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, DbError> {
+    tx.all(
+        "select carrier, count(*) from numbers where status = 'active' and carrier is not null group by carrier \
+         order by carrier",
+        &[],
+    )
 }
 
 /// Numbers that an agent answers.

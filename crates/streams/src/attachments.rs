@@ -1,4 +1,4 @@
-//! Which campaigns a stream feeds (docs/contract/streams.md#attaching).
+//! Attaching streams to campaigns (docs/contract/streams.md#attaching).
 
 use api::data_streams::{AttachedHow, AttachedStream, FedCampaign, NewAttachment, StreamAttachment};
 use api::error_codes::{CHATAPP_CAMPAIGN, MAPPING_INCOMPLETE, NOT_FOUND};
@@ -66,7 +66,7 @@ pub async fn of_campaign(
         .await
 }
 
-/// Refuses a mapping whose variables could not be set, or whose fields could not be there.
+/// Refuses a mapping whose variables could not be set, or whose fields could not exist.
 fn check_mapping(mapping: &Map<String, Value>) -> Result<(), Failure> {
     for (variable, field) in mapping {
         let place = format!("variableMapping.{variable}");
@@ -113,7 +113,7 @@ fn check_fed(row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
     }
 }
 
-/// `PUT /v1/campaigns/{id}/streams/{streamId}`. A repeat changes how it is attached.
+/// `PUT /v1/campaigns/{id}/streams/{streamId}`. A repeat changes the settings.
 ///
 /// # Errors
 /// 400 names the field, 400 `missing_required_variables` with `meta.missing`, 404, 409 for a campaign that cannot be
@@ -159,8 +159,8 @@ pub async fn attach(
             if streams::attach(tx, &attachment)? {
                 store::campaigns::count_stream(&mut tx.of(tenant), campaign, 1)?;
             }
-            // Records that came since the look are earlier ones, too: who comes from now on is put on the list at once. The
-            // clock of another node may be ahead, and its records then have later ids than one that is made here.
+            // Records stored since the query are earlier ones, too: later ones are put on the list at once. The clock
+            // of another node may be ahead, and its records then have later ids than one that is made here.
             let earlier = match since {
                 None => None,
                 Some(since) => {
@@ -205,7 +205,7 @@ fn covers(required: &[String], mapping: &Map<String, Value>) -> Result<(), Failu
     Err(Failure::new(MAPPING_INCOMPLETE, message).with_meta(json!({"missing": missing})))
 }
 
-/// Puts people on the list of a campaign. One that was deleted at this moment takes nobody.
+/// Puts people on the list of a campaign. A deleted one accepts nobody.
 pub(crate) fn put_on_list(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -242,8 +242,8 @@ pub async fn detach(
         .await
 }
 
-/// Detaches a stream that the caller holds; whether it was attached. A campaign that no stream feeds any more may
-/// be complete, so the dialler looks at it.
+/// Detaches a stream that the caller has locked; returns whether it was attached. A campaign that no stream feeds any
+/// more may be complete, so the dialler checks it.
 pub(crate) fn detach_in(
     tx: &mut TenantTx,
     context: &Context,

@@ -1,6 +1,5 @@
-//! Earlier records of a stream on the list of a campaign (docs/contract/streams.md#attaching). They are put there in
-//! pieces, so that nobody waits for all of them. How far it is stands in the store: what a node leaves unfinished
-//! another one finishes.
+//! Backfill: earlier records of a stream are put on the list of a campaign (docs/contract/streams.md#attaching), in
+//! batches, so that nobody waits for all of them. The progress is stored: another node finishes what a node leaves.
 
 use app::{App, Context, Failure};
 use campaigns::list::{NewRow, aside};
@@ -15,31 +14,31 @@ use store::streams::{self, BackfillRow, Feed, RecordRow, StreamRow};
 use crate::attachments::put_on_list;
 use crate::people::{self, Person};
 
-/// Earlier records that one attachment puts on a list at most: the newest of them.
+/// Most earlier records of one attachment: the newest of them.
 pub(crate) const MAX: i64 = 50_000;
-/// Records that one transaction puts on a list.
+/// Records in one transaction.
 const PIECE: usize = 2_000;
-/// How long a backfill rests before another node takes it for given up.
+/// Time without progress after which another node takes a backfill over.
 const LEASE: i64 = MINUTE;
 
-/// Backfills that one look goes on with.
+/// Backfills in one round.
 const BATCH: i64 = 100;
 
-/// What became of a piece.
+/// The result of a batch.
 enum Piece {
-    /// So many people got on the list, and more records are to follow.
+    /// This many people were added, and more records follow.
     More(i64, BackfillRow),
     /// The same, and nothing follows.
     Last(i64),
-    /// The stream was changed meanwhile: the same piece is to be read again.
+    /// The stream was changed meanwhile: the same batch must be read again.
     Again(BackfillRow),
 }
 
-/// Puts the records of a backfill on the list, piece by piece; how many people got on it. It ends early when the
-/// stream is detached or attached anew meanwhile.
+/// Runs a backfill, batch by batch; returns how many people were added. It ends early when the stream is detached or
+/// attached again meanwhile.
 ///
 /// # Errors
-/// Those of the store; the backfill goes on later.
+/// Those of the store; the backfill continues later.
 pub(crate) async fn work(app: &App, begun: BackfillRow) -> Result<i64, Failure> {
     let (mut next, mut sum) = (begun, 0);
     loop {
@@ -81,7 +80,7 @@ async fn piece(app: &App, at: BackfillRow) -> Result<Piece, Failure> {
         .await
 }
 
-/// The stream, how it feeds the campaign, and the next records; none if it does not any more.
+/// The stream, its attachment, and the next records; `None` if it is detached.
 fn look(tx: &mut Tx<'_>, at: &BackfillRow) -> Result<Option<(StreamRow, Feed, Vec<RecordRow>)>, Failure> {
     let Some(stream) = streams::get(&mut tx.of(at.workspace), at.stream)? else { return Ok(None) };
     let feeds = streams::feeds(&mut tx.of(at.workspace), at.stream)?;
@@ -92,7 +91,7 @@ fn look(tx: &mut Tx<'_>, at: &BackfillRow) -> Result<Option<(StreamRow, Feed, Ve
     Ok(Some((stream, feed, page)))
 }
 
-/// Puts people on the list, without those who were erased since their records were read.
+/// Adds people to the list, without those who were erased since their records were read.
 fn put(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -123,7 +122,7 @@ fn row_of(stream: &StreamRow, feed: &Feed, record: &RecordRow) -> Option<NewRow>
     Some(people::row(&person, feed))
 }
 
-/// Finishes backfills at which nobody has worked for a minute. Returns when to look again.
+/// Finishes backfills without progress for a minute. Returns when to run again.
 pub async fn finish_abandoned(app: &App) -> Result<Option<Timestamp>, Failure> {
     let due = app.clock.now().plus(-LEASE);
     let mut again = None;
@@ -131,7 +130,7 @@ pub async fn finish_abandoned(app: &App) -> Result<Option<Timestamp>, Failure> {
         if app.clock.stopping() {
             return Ok(None);
         }
-        // One that cannot go on keeps nobody else waiting.
+        // One that fails does not block the others.
         if let Err(failure) = work(app, row).await {
             failure.warn("earlier records of a stream could not be put on a list");
             again = Some(app.clock.now().plus(LEASE));
@@ -142,7 +141,7 @@ pub async fn finish_abandoned(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(oldest.into_iter().chain(again).max())
 }
 
-/// The first and last record of a stream that a backfill of the records since then would put on a list.
+/// The first and last record of a backfill of the records since then.
 pub(crate) async fn range(
     app: &App,
     tenant: Tenant,

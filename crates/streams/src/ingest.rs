@@ -1,12 +1,13 @@
-//! Taking records in (docs/contract/streams.md#sending-records). What a record says is worked out outside of the
-//! transaction; the transaction stores all records of a request with a few statements, and puts people on lists.
+//! Ingesting records (docs/contract/streams.md#sending-records). Records are parsed outside of the transaction; the
+//! transaction stores all records of a request with a few statements, and adds people to lists.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use api::data_streams::{Ingested, IngestedRecord};
 use api::error_codes::{MALFORMED_JSON, STREAM_PAUSED, UNAUTHORIZED, WORKSPACE_SUSPENDED};
-use app::events::{self, NewEvent};
+use api::events::data_streams::RejectedRecord;
+use app::events::{self, Event, NewEvent};
 use app::limits::pages::bytes_of;
 use app::limits::rates::{self, Budget};
 use app::{App, Context, Failure};
@@ -15,7 +16,6 @@ use domain::stream::body::{BodyError, parse};
 use domain::stream::{Arrival, Outcome, Reading, Reason, RecordStatus, Status, read};
 use domain::tenant::{Mode, Tenant};
 use runtime::crypto::{Keyring, same};
-use serde_json::json;
 use store::Tx;
 use store::streams::{self, RecordRow, StreamRow};
 
@@ -23,10 +23,10 @@ use crate::people::{self, Person};
 use crate::room::{day_of, room};
 use crate::{find, missing};
 
-/// Requests a minute that one stream takes, and that all streams of a workspace take.
+/// Requests a minute of one stream, and of all streams of a workspace.
 const STREAM_REQUESTS: i64 = 600;
 const WORKSPACE_REQUESTS: i64 = 3_000;
-/// Bytes that a record takes beside its fields.
+/// Overhead of a record beside its fields, bytes.
 const OVERHEAD: usize = 256;
 /// Hexadecimal digits of a stored identity: 128 bits.
 const IDENTITY: usize = 32;
@@ -38,8 +38,8 @@ pub struct Entrance {
     pub stream: Id<DataStream>,
 }
 
-/// Lets in who presents the token of a stream, before anything else of the request is read: token, workspace,
-/// limits and status, in this order.
+/// Authenticates the sender with the token of a stream, before the body is read: token, workspace, limits and status,
+/// in this order.
 ///
 /// # Errors
 /// 401, 403 `workspace_suspended`, 429, 409 `stream_paused`.
@@ -100,11 +100,11 @@ fn open(status: Status) -> Result<(), Failure> {
     }
 }
 
-/// `POST /ingest/streams/{id}`, once its sender is let in.
+/// `POST /ingest/streams/{id}`, after authentication.
 ///
 /// # Errors
-/// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`, 429 when the stream
-/// or the workspace has stored enough.
+/// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`, 429 when the
+/// stream or the workspace has stored enough.
 pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested, Failure> {
     let arrivals = parse(body).map_err(|why| match why {
         BodyError::Malformed(why) => Failure::new(MALFORMED_JSON, format!("the body is not JSON: {why}")),
@@ -159,17 +159,17 @@ pub async fn push(
     send(app, Entrance { tenant, stream }, body).await
 }
 
-/// A record that has been read.
+/// A parsed record.
 #[derive(Debug, Clone)]
 pub struct Ready {
     arrival: Arrival,
     reading: Reading,
-    /// Keyed hashes of its identity and of its number, or of the text that stands in its place.
+    /// Keyed hashes of its identity and of its number, or of the text in its place.
     identity: Option<String>,
     phone_hash: Option<String>,
 }
 
-/// Reads records as the settings of a stream say. It takes its time, so it belongs before the transaction.
+/// Parses records with the settings of a stream. It takes time, so it belongs before the transaction.
 pub fn prepare(keyring: &Keyring, stream: &StreamRow, arrivals: Vec<Arrival>) -> Vec<Ready> {
     let ready = |arrival: Arrival| {
         let reading = read(&arrival, &stream.field_map, stream.config.country());
@@ -189,17 +189,17 @@ pub fn prepare(keyring: &Keyring, stream: &StreamRow, arrivals: Vec<Arrival>) ->
     arrivals.into_iter().map(ready).collect()
 }
 
-/// What became of records.
+/// The results of records.
 #[derive(Debug, Clone)]
 pub struct Taken {
     /// Each of them, in their order.
     pub results: Vec<IngestedRecord>,
-    /// Records that were put on at least one list.
+    /// Records that were added to at least one list.
     pub queued: usize,
 }
 
-/// Stores records of a stream, tells of those that cannot be called, and puts the others on the lists of the
-/// campaigns that the stream feeds. The caller holds the stream ([`streams::get_for_records`] or stronger).
+/// Stores records of a stream, sends events of those that cannot be called, and adds the others to the lists of the
+/// campaigns that the stream feeds. The caller has locked the stream ([`streams::get_for_records`] or stronger).
 pub fn take(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -228,7 +228,7 @@ pub fn take(
         };
         let id = *stored.get(&own.identity).ok_or_else(|| Failure::internal("a record was not stored"))?;
         let reason = ready.reading.phone.err();
-        // Of those that cannot be called, the first is told of, unless one that can came before it.
+        // Of those that cannot be called, the first has an event, unless one that can came before it.
         let first = chosen[at] == at
             || reason.is_some() && came_first.insert(own.identity.as_str()) && at < chosen[at];
         let status = match reason {
@@ -247,7 +247,7 @@ pub fn take(
     let stored_bytes: usize = new
         .iter()
         .filter(|row| stored.get(&row.identity) == Some(&row.id))
-        // What is rejected is stored a second time, in its event.
+        // A rejected one is stored a second time, in its event.
         .map(|row| bytes_of(&row.payload) * if row.reason.is_some() { 2 } else { 1 } + OVERHEAD)
         .sum();
     if stored_bytes > 0 {
@@ -258,8 +258,7 @@ pub fn take(
     Ok(Taken { results, queued })
 }
 
-/// For each record the one that is stored for it: itself, or the first of the same identity. One that can be
-/// called comes before those that cannot.
+/// For each record the stored one: itself, or the first of the same identity. One that can be called has precedence.
 fn choose(records: &[Ready]) -> Vec<usize> {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(records.len());
     for (at, ready) in records.iter().enumerate() {
@@ -290,7 +289,7 @@ fn fresh(context: &Context, stream: &StreamRow, ready: &Ready) -> RecordRow {
         id,
         workspace: stream.workspace,
         stream: stream.id,
-        // A record that nothing tells from others is one by itself.
+        // A record without an identity is one by itself.
         identity: ready.identity.clone().unwrap_or_else(|| id.to_string()),
         status,
         reason,
@@ -311,26 +310,21 @@ fn reject(
     id: Id<StreamRecord>,
     reason: Reason,
 ) -> Result<(), Failure> {
-    let data = json!({
-        "streamId": stream.id,
-        "streamName": stream.name,
-        "recordId": id,
-        "reason": reason,
-        "payload": ready.arrival.fields,
-        "receivedAt": context.now,
+    let event = Event::RecordRejected(RejectedRecord {
+        stream_id: stream.id,
+        stream_name: stream.name.clone(),
+        record_id: id,
+        reason,
+        payload: ready.arrival.fields.clone(),
+        received_at: context.now,
     });
-    let event = NewEvent {
-        kind: "stream.record_rejected",
-        mode: Mode::Live,
-        agent: None,
-        contact: ready.phone_hash.as_deref(),
-        data,
-    };
+    let contact = ready.phone_hash.as_deref();
+    let event = NewEvent { event, mode: Mode::Live, agent: None, contact };
     events::emit(&mut tx.of(stream.workspace), context, event)?;
     Ok(())
 }
 
-/// Puts people on the list of every campaign that the stream feeds; how many got on one.
+/// Adds people to the list of every campaign that the stream feeds; returns how many were added to one.
 fn queue(
     tx: &mut Tx<'_>,
     context: &Context,

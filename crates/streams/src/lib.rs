@@ -1,5 +1,5 @@
-//! Data streams (docs/contract/streams.md), above campaigns: what arrives from elsewhere becomes records, and
-//! people on the calling lists of the campaigns that a stream feeds.
+//! Data streams (docs/contract/streams.md), above campaigns: incoming data becomes records, and people on the calling
+//! lists of the campaigns that a stream feeds.
 
 pub mod attachments;
 pub mod backfill;

@@ -7,16 +7,16 @@ use domain::stream::transliteration::{Script, transliterate};
 use serde_json::{Map, Value};
 use store::streams::Feed;
 
-/// What of a record becomes a person.
+/// The parts of a record that become a person.
 pub(crate) struct Person<'a> {
     pub phone: Phone,
     pub name: Option<&'a str>,
-    /// Fields that the name was made of.
+    /// Fields of which the name was composed.
     pub name_fields: &'a [String],
     pub fields: &'a Map<String, Value>,
 }
 
-/// Names that are there even where a record has no field of this name.
+/// Names that exist even where a record has no field of this name.
 const NAME: &str = "name";
 const PHONE: &str = "phone";
 

@@ -12,8 +12,8 @@ use store::{Tx, streams};
 
 use crate::find;
 
-/// `GET /v1/data-streams/{id}/records`: a page before a point, newest first, and where the next one begins.
-/// `before` is what an earlier page gave: the stream and the last record.
+/// `GET /v1/data-streams/{id}/records`: a page before a position, newest first, and where the next one begins. `before`
+/// is from an earlier page: the stream and the last record.
 ///
 /// # Errors
 /// 404, 400 `invalid_cursor`.

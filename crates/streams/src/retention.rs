@@ -1,5 +1,4 @@
-//! What is taken out of records: of a person who is erased, with age, and of a stream that was deleted
-//! (docs/contract/streams.md#retention).
+//! Erasure and retention of records, and deleted streams (docs/contract/streams.md#retention).
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
@@ -10,10 +9,10 @@ use store::{TenantTx, streams};
 
 use crate::room::day_of;
 
-/// Records that one transaction empties or removes.
+/// Records in one transaction.
 const BATCH: i64 = 1_000;
 
-/// Empties the records of a person. They are still known: the person does not come in again with them.
+/// Empties the records of a person. Their identities are kept, so the person is not imported again with them.
 pub fn erase(
     tx: &mut TenantTx,
     context: &Context,
@@ -26,8 +25,7 @@ pub fn erase(
     Ok(())
 }
 
-/// Empties a batch of old records and removes a batch of those of deleted streams. Returns whether more may be
-/// left.
+/// Empties a batch of old records and deletes a batch of those of deleted streams. Returns whether more may be left.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
     let emptied = app.store.tx(move |tx| streams::empty_old(tx, before, BATCH)).await?;

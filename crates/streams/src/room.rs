@@ -1,5 +1,4 @@
-//! How much may be stored of what streams receive (docs/contract/streams.md#limits). A token of a stream may stand in a page
-//! of the web, where anybody finds it.
+//! Storage limits of streams (docs/contract/streams.md#limits). A token of a stream may be in a public web page.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,16 +10,16 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use store::streams;
 
-/// How long what a workspace has stored counts as known on a node.
+/// How long the stored bytes of a workspace are cached on a node.
 const KNOWN: i64 = 10 * SECOND;
-/// Workspaces that a node remembers.
+/// Workspaces in the cache of a node.
 const REMEMBERED: usize = 10_000;
 
-/// What the streams of workspaces have stored, as this node last saw it.
+/// The cached bytes of workspaces' streams.
 #[derive(Default)]
 struct Fill(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
 
-/// The day of a moment, in days since 1970 (UTC).
+/// The day of a time, in days since 1970 (UTC).
 #[must_use]
 pub fn day_of(moment: Timestamp) -> i64 {
     moment.0.div_euclid(DAY)

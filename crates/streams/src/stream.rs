@@ -1,4 +1,4 @@
-//! Streams: making, changing and deleting them, their tokens (docs/contract/streams.md#streams).
+//! Streams: creating, changing and deleting them, their tokens (docs/contract/streams.md#streams).
 
 use api::data_streams::{
     CreatedDataStream, DataStream as StreamView, DataStreamChange, DataStreamDetail, DataStreamToken,
@@ -17,10 +17,10 @@ use crate::{attachments, find, find_for_update, missing};
 
 /// Random characters of a token: 160 bits.
 const TOKEN_LENGTH: usize = 32;
-/// The feature of a plan that CRMs and stores need.
+/// The plan feature that CRMs and shops need.
 const CRM: &str = "crmIntegrations";
 
-/// Where records are sent with a stream's token.
+/// The URL for records with a stream's token.
 fn ingest_url(app: &App, id: Id<DataStream>) -> String {
     format!("{}/ingest/streams/{id}", app.config.public_url.trim_end_matches('/'))
 }
@@ -60,7 +60,7 @@ fn check_plan(tx: &mut TenantTx, kind: Kind) -> Result<(), Failure> {
     Err(Failure::new(PLAN_FEATURE_LOCKED, format!("{CRM} is off for this workspace")))
 }
 
-/// The account that a stream of this kind reads with, kept from being deleted.
+/// The account of a stream of this kind, locked against deletion.
 fn check_integration(
     tx: &mut TenantTx,
     kind: Kind,
@@ -87,14 +87,14 @@ fn check_integration(
     }
 }
 
-/// What is read there, as one text: with another one, a stream begins anew.
+/// The source as one text: if it changes, a stream starts again.
 fn source_of(row: &StreamRow) -> String {
     let named = ["spreadsheetId", "sheetName", "lifecycleStage", "object", "module"];
     let parts = named.iter().filter_map(|name| Some(format!("{name}={}", row.config.fields().get(*name)?)));
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Tells the checks what a stream is read from.
+/// Updates the polling of a stream.
 fn point(tx: &mut Tx<'_>, context: &Context, row: &StreamRow) -> Result<(), Failure> {
     let Some(integration) = row.integration else { return Ok(()) };
     let existing = row.config.fields().get("includeExisting") == Some(&Value::Bool(true));
@@ -213,8 +213,8 @@ pub async fn update(
         .await
 }
 
-/// `DELETE /v1/data-streams/{id}`: no campaign is fed by it any more, and its records go. People that it put on
-/// lists stay there.
+/// `DELETE /v1/data-streams/{id}`: it is detached from all campaigns, and its records are deleted. People on lists stay
+/// there.
 ///
 /// # Errors
 /// 404.
@@ -254,8 +254,8 @@ pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Resu
     Ok(DataStreamToken { id, token, ingest_url: ingest_url(app, id) })
 }
 
-/// Stops a stream that cannot be read, in the transaction of the caller, who holds it: it takes nothing until a
-/// client makes it active again. `why` is shown to clients.
+/// Stops a stream that cannot be polled, in the transaction of the caller, who has locked it: it imports nothing until
+/// a client makes it active again. `why` is shown to clients.
 pub fn stop(tx: &mut Tx<'_>, context: &Context, row: &StreamRow, why: &str) -> Result<(), Failure> {
     let row = StreamRow {
         status: Status::Error,

@@ -1,4 +1,4 @@
-//! What an operator says about telephone lines (`[telephony.sip]`, docs/operating/trunks.md).
+//! Settings of the SIP user agent and its trunks (`[telephony.sip]`, docs/operating/trunks.md).
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -93,11 +93,16 @@ impl FromStr for Network {
     }
 }
 
+/// The carrier of trunks that name none.
+pub const DEFAULT_CARRIER: &str = "main";
+
 /// A SIP trunk.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
+    /// The carrier that it leads to. A call tries the trunks of one carrier, in their order.
+    pub carrier: String,
     /// Host or address, with or without a port. Without one, SRV records of a host name are looked up, and 5060
     /// or 5061 is the default.
     pub address: String,
@@ -160,6 +165,19 @@ pub struct Settings {
     pub shared: bool,
     /// Trunks, the preferred first.
     pub trunks: Vec<Trunk>,
+}
+
+impl Settings {
+    /// Names of the carriers, in the order of their first trunks. The first one is the default.
+    pub fn carriers(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for trunk in &self.trunks {
+            if !names.contains(&trunk.carrier.as_str()) {
+                names.push(&trunk.carrier);
+            }
+        }
+        names
+    }
 }
 
 // Written by hand: the password is not shown.

@@ -1,4 +1,4 @@
-//! Makes tones: keys and beeps, as 16-bit mono samples, 8000 a second.
+//! Tone generator: DTMF and beeps, 16-bit linear PCM, mono, 8000 Hz.
 
 use std::f32::consts::TAU;
 

@@ -1,17 +1,16 @@
-//! The conversation on a line: from the sound of a line to what the interpreter hears, and from what it says
-//! to sound. `docs/voice.md` tells how it behaves and why.
+//! The conversation on a leg: received audio becomes inputs of the interpreter, its outputs become synthesised speech.
+//! `docs/voice.md` tells how it behaves and why.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `order`, `services` | the interface: what is to be held, what is needed of the service, what is spoken into |
+//! | `order`, `services` | the interface: the order, the services that a conversation needs, its audio output |
 //! | `ear` | on the thread that carries the sound: voice activity, beeps, feeding the recogniser, the recording |
 //! | `call` | the task of the conversation, its sides and its parts |
 //! | `speaking` | texts to sentences, sentences to sound, sound to the line, and what was heard of it |
-//! | `work` | what is under way beside the task: synthesis, model, tools, transfers, recogniser |
+//! | `work` | concurrent tasks: synthesis, model, tools, transfers, recogniser |
 //! | `phrases` | sentences of its own |
 //!
-//! Time here is the line's: ticks of 20 ms, counted by the ear. No wait of a conversation reads another
-//! clock.
+//! Time here is the line's: ticks of 20 ms, counted by the ear. No wait of a conversation uses another clock.
 
 mod call;
 mod ear;
@@ -25,4 +24,4 @@ pub use call::hold;
 pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, hearing};
 pub use order::{Amd, Command, Held, Order, Speech};
 pub use phrases::CallPhrases;
-pub use services::{CallServices, Mouth, TransferFailure, TransferOrder};
+pub use services::{CallServices, TransferFailure, TransferOrder};

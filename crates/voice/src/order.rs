@@ -1,15 +1,16 @@
-//! What is asked of a conversation, and what it leaves behind.
+//! Parameters, commands and result of a conversation.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::Flow;
+use domain::conversation::speakable::{Pronunciations, Speakable};
 use domain::ports::{LanguageModel, Recogniser, Synthesiser};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 
-/// What is done about answering machines.
+/// Action on answering machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Amd {
     /// Nothing: the agent speaks at once (incoming calls).
@@ -17,14 +18,14 @@ pub enum Amd {
     /// The call is ended as `voicemail`.
     #[default]
     HangUp,
-    /// This is said after the beep, then the call is ended as `voicemail`.
+    /// The order's message is spoken after the beep, then the call is ended as `voicemail`.
     LeaveMessage(String),
 }
 
-/// A conversation that is to be held.
+/// The order of a conversation.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Whose call it is; none for one that is nobody's.
+    /// The workspace of the call, if it has one.
     pub workspace: Option<Tenant>,
     pub flow: Arc<Flow>,
     pub variables: Map<String, Value>,
@@ -32,6 +33,8 @@ pub struct Order {
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
+    /// How texts are prepared for the voice.
+    pub speakable: Speakable,
     /// The agent's `allowedTransferNumbers` (`+91…`): no other number is rung. If empty, the numbers that its
     /// own flow names.
     pub allowed_numbers: Vec<String>,
@@ -44,26 +47,28 @@ pub struct Order {
     pub max_duration: Duration,
     /// Silence before the customer is asked whether they are there.
     pub silence: Duration,
-    /// How long a tool or the model may take before the customer is told `one moment`.
+    /// Time of a tool or the model after which the customer hears a filler (`one moment`).
     pub filler_after: Duration,
     /// Ends the call politely as `agent_ended` after this long (the sandbox phone network).
     pub end_after: Option<Duration>,
 }
 
 impl Order {
-    /// The usual conversation: machines are hung up on, ten minutes at most, seven seconds of silence, a
-    /// filler after 1.5 s.
+    /// The default conversation: machines are hung up on, ten minutes at most, seven seconds of silence, a filler after
+    /// 1.5 s.
     pub fn new(
         flow: Arc<Flow>,
         variables: Map<String, Value>,
         language: impl Into<String>,
         voice: impl Into<String>,
     ) -> Self {
+        let language = language.into();
         Self {
             workspace: None,
             flow,
             variables,
-            language: language.into(),
+            speakable: Speakable::new(&language, true, Pronunciations::default()),
+            language,
             voice: voice.into(),
             allowed_numbers: Vec::new(),
             phrases: Vec::new(),
@@ -86,13 +91,13 @@ pub struct Speech {
     pub model: Arc<dyn LanguageModel>,
 }
 
-/// What the service tells a conversation.
+/// Commands of the service to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// End it now, without a word; the reason becomes the call's end.
     HangUp(EndCause),
-    /// End it politely: cut short what is being said, say that the time is up, and end; the reason becomes
-    /// the call's end.
+    /// End it politely: cut short the current words, say that the time is up, and end; the reason becomes the call's
+    /// end.
     TakeLeave(EndCause),
     /// The customer hung up.
     PeerGone,
@@ -100,10 +105,10 @@ pub enum Command {
     Hold(bool),
 }
 
-/// A conversation that was held.
+/// A finished conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
-    /// What it leaves behind.
+    /// Its results.
     pub report: Report,
     /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. The line
     /// is still open.

@@ -1,4 +1,4 @@
-//! Sentences that the call itself says, besides those of the interpreter ([`domain::conversation::Phrases`]).
+//! Fixed phrases of a call, besides those of the interpreter ([`domain::conversation::Phrases`]).
 
 /// The sentences, in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! What a conversation needs of the service, and what it speaks into.
+//! What a conversation requests of the service: tools, knowledge, messages, transfers.
 
 use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
 use domain::ports::{Answer, ToolOffer};
+use domain::time::Timestamp;
 use serde_json::{Map, Value};
-use telephony::media::Line;
 
 /// Whom to bring in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct TransferOrder {
     /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
     /// the number.
     pub mode: TransferMode,
-    /// What the person is told before they join: in the agent's language, with the customer's own words.
+    /// What the person hears before they join: in the agent's language, with the customer's own words.
     pub briefing: String,
 }
 
@@ -31,7 +31,7 @@ pub enum TransferFailure {
 }
 
 impl TransferFailure {
-    /// In words for the model.
+    /// The message for the model.
     pub fn reason(self) -> &'static str {
         match self {
             Self::NoAnswer => "nobody answered",
@@ -42,9 +42,11 @@ impl TransferFailure {
     }
 }
 
-/// What a conversation needs of the service besides speech. The futures may take their time; dropping one gives
-/// it up.
+/// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
+    /// What it is now, for the days and times that the customer says.
+    fn now(&self) -> Timestamp;
+
     /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
     /// same number.
     fn call_tool(
@@ -54,16 +56,15 @@ pub trait CallServices: Send + Sync {
         arguments: Map<String, Value>,
     ) -> Answer<'_, Result<Value, String>>;
 
-    /// How these tools are offered to the model; those that are gone are left out.
+    /// The definitions of these tools for the model; deleted ones are left out.
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>>;
 
-    /// The customer has said this so far, and may go on: what it takes to answer can be looked up meanwhile. Must
-    /// not block.
+    /// Prefetch hook: the customer has said this so far, and may go on. Must not block.
     fn said_so_far(&self, text: &str) {
         let _ = text;
     }
 
-    /// Passages of the knowledge base that fit a question; none where there is no knowledge base.
+    /// Passages of the knowledge base for a question; none where there is no knowledge base.
     fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>>;
 
     /// Sends a message on the chat-app channel. Nothing waits for it.
@@ -72,51 +73,11 @@ pub trait CallServices: Send + Sync {
     /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
 
-    /// Stores what has become known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
+    /// Stores a fact: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
     fn fact(&self, fact: Fact);
 
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.
     fn answered(&self, latency: &TurnLatency) {
         let _ = latency;
-    }
-}
-
-/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second. No method may block.
-pub trait Mouth: Send + Sync {
-    /// Queues samples to be said.
-    fn play(&self, samples: &[i16]);
-
-    /// Drops what is queued and returns how many samples that were.
-    fn clear(&self) -> usize;
-
-    /// Sound that is queued and not yet sent, milliseconds.
-    fn queued_ms(&self) -> u32;
-
-    /// Sound that was sent so far, milliseconds.
-    fn played_ms(&self) -> u64;
-
-    fn send_digits(&self, keys: &str);
-}
-
-impl Mouth for Line {
-    fn play(&self, samples: &[i16]) {
-        let taken = Line::play(self, samples);
-        debug_assert!(taken == samples.len(), "a conversation never queues a line full");
-    }
-
-    fn clear(&self) -> usize {
-        Line::clear(self)
-    }
-
-    fn queued_ms(&self) -> u32 {
-        Line::queued_ms(self)
-    }
-
-    fn played_ms(&self) -> u64 {
-        Line::played_ms(self)
-    }
-
-    fn send_digits(&self, keys: &str) {
-        Line::send_digits(self, keys);
     }
 }

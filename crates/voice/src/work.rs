@@ -1,4 +1,4 @@
-//! What a conversation has under way: synthesis, the model, tools, transfers, the recogniser. Each is a task
+//! Background tasks of a conversation: synthesis, the model, tools, transfers, the recogniser. Each is a task
 //! that reports over one bounded channel and stops when its [`Guard`] is dropped.
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio::sync::mpsc;
 
 use crate::services::{CallServices, TransferFailure, TransferOrder};
 
-/// Reports that may wait for the conversation; a task that has more waits.
+/// Capacity of the channel of reports; a task that has more waits.
 pub(crate) const REPORTS: usize = 64;
 
-/// What a task reports.
+/// A report of a task.
 pub(crate) enum Done {
     /// Sound of a piece of text.
     Sound {
@@ -29,7 +29,7 @@ pub(crate) enum Done {
         piece: u64,
         failed: Option<ProviderError>,
     },
-    /// The model said something, is done (none), or failed.
+    /// The model sent output, is done (`None`), or failed.
     Said {
         request: u64,
         said: Option<Result<Said, ProviderError>>,
@@ -47,7 +47,7 @@ pub(crate) enum Done {
         generation: u64,
         listening: Arc<dyn Listening>,
     },
-    /// It heard something, or failed.
+    /// The recogniser reported, or failed.
     Heard {
         generation: u64,
         heard: Result<Heard, ProviderError>,
@@ -105,7 +105,7 @@ pub(crate) fn speak(
     })
 }
 
-/// What the model is asked, before its tools and passages are looked up.
+/// The request to the model, before its tools and passages are looked up.
 pub(crate) struct Question {
     pub workspace: Option<Tenant>,
     pub prompt: String,
@@ -195,7 +195,7 @@ pub(crate) fn transfer(
     })
 }
 
-/// Sends a message. It goes out even if the conversation ends meanwhile.
+/// Sends a message. It is sent even if the conversation ends meanwhile.
 pub(crate) fn send_message(services: &Arc<dyn CallServices>, template: Option<Value>, text: String) {
     let services = Arc::clone(services);
     tokio::spawn(async move { services.send_message(template, text).await });

@@ -1,4 +1,4 @@
-//! One attempt: sign, send, judge the answer.
+//! One delivery attempt: sign, send, evaluate the response.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,16 +24,16 @@ use super::lanes::Assignment;
 use super::outbox::complete;
 use super::pending::{DISABLED, Ending, FinishedAttempt, PendingAttempt, locked};
 
-/// Bytes of an answer that are read; nothing of them is kept.
+/// Bytes of a response that are read; none are stored.
 const ANSWER_BYTES: usize = 64 * 1024;
-/// Bodies of more bytes than this are counted while they are sent.
+/// Bodies above this many bytes count against the bounds while they are sent.
 const SMALL: usize = 16 * 1024;
-/// Bytes of those of one workspace; what does not fit is retried a second later.
+/// Bytes of large bodies of one workspace; an attempt beyond it is retried a second later.
 const SENDING_OF: usize = 8 * 1024 * 1024;
-/// Outcomes that may wait for the store before workers wait too.
+/// Outcomes that may be queued for the store before workers wait, too.
 const UNRECORDED: usize = 8_192;
 
-/// A worker of one lane: attempt after attempt until there is nothing left for it.
+/// A worker of one lane: makes attempts until there is no work for it.
 pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
     let mut worker = Worker { engine: &engine, endpoint, under_way: None, ended: false };
     let mut made = 0;
@@ -47,13 +47,13 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
     }
 }
 
-/// The body of an attempt, and what it takes of the bounds while it is sent.
+/// The body of an attempt, and its share of the bounds while it is sent.
 struct Sent {
     body: Bytes,
     _taken: Option<Taken<Tenant>>,
 }
 
-/// A worker under way. Dropping it leaves the lane in order, however the task ends.
+/// A running worker. Dropping it leaves the lane consistent, however the task ends.
 struct Worker<'a> {
     engine: &'a Engine,
     endpoint: Id<WebhookEndpoint>,
@@ -122,7 +122,7 @@ impl Drop for Worker<'_> {
     fn drop(&mut self) {
         let mut lanes = locked(&self.engine.lanes);
         if let Some((id, round)) = self.under_way {
-            // It broke off: the scan finds the delivery when its lease ends.
+            // It was aborted: the scan finds the delivery when its lease expires.
             lanes.finish(id, round);
         }
         if !self.ended {
@@ -150,7 +150,7 @@ impl Engine {
         }
     }
 
-    /// Waits while the store is far behind with outcomes.
+    /// Waits while the store is far behind with outcomes (backpressure).
     async fn wait_for_records(&self) {
         loop {
             let progress = self.progress.notified();
@@ -161,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// What an attempt sends. `None` when too many bytes are on their way already: its turn comes later.
+    /// The request of an attempt. `None` when too many bytes are being sent already: it is postponed.
     async fn body_of(&self, item: &PendingAttempt) -> Result<Option<Sent>, DbError> {
         let bytes =
             item.body.len() + item.transcript.as_ref().map_or(0, |transcript| transcript.most_bytes());
@@ -220,7 +220,7 @@ pub fn sign(key: &hmac::Key, seconds: i64, body: &[u8]) -> String {
     format!("t={t},v1={}", HEXLOWER.encode(context.sign().as_ref()))
 }
 
-/// Makes one attempt. `None` when the delivery wants none any more and there is nothing to note.
+/// Makes one attempt. `None` when the delivery wants none any more and there is nothing to record.
 async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<FinishedAttempt> {
     let at = engine.clock.now();
     let done = |what: Ending, took: Duration| {
@@ -238,7 +238,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
     };
     let endpoint = match engine.endpoint_of(item.key, item.round).await {
         Ok(Some(endpoint)) => endpoint,
-        // Deleted, stopped, emptied or replayed meanwhile: that request has taken care of it, or the scan will.
+        // Deleted, stopped, emptied or replayed meanwhile: that request has handled it, or the scan will.
         Ok(None) => return None,
         Err(_) => return Some(done(Ending::Put, Duration::ZERO)),
     };
@@ -280,7 +280,7 @@ async fn attempt(engine: &Arc<Engine>, item: &PendingAttempt) -> Option<Finished
     })
 }
 
-/// What the span says of an answer: its status, else what kind of failure it was; never what the receiver wrote.
+/// What the span records of a response: its status, else the kind of failure; never the receiver's text.
 fn observe(span: &mut Span, answer: &Result<Response, SendError>) {
     let status = match answer {
         Ok(answer) => Some(answer.status),

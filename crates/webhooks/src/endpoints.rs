@@ -1,7 +1,6 @@
-//! What this node remembers of endpoints. On an embedded store every change forgets it at its commit. On a shared
-//! one the store counts the changes of each workspace: a transaction that uses what is remembered has the store
-//! compare the number, and an attempt reads it together with its delivery. Attempts that wait together share one
-//! look.
+//! This node's cache of endpoints. On an embedded store every change invalidates it at its commit. On a shared one the
+//! store counts the changes of each workspace (a generation): a transaction that uses the cache has the store compare
+//! the generation, and an attempt reads it together with its delivery. Concurrent attempts share one query.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,9 +18,9 @@ use tokio::sync::oneshot;
 use super::engine::Engine;
 use super::pending::locked;
 
-/// Workspaces whose endpoints are remembered.
+/// Workspaces whose endpoints are cached.
 const REMEMBERED: usize = 10_000;
-/// Attempts that one look asks for.
+/// Attempts in one query.
 const LOOKED_AT: usize = 64;
 
 /// An endpoint, ready for use.
@@ -31,7 +30,7 @@ pub struct Endpoint {
     pub active: bool,
     events: Vec<String>,
     agents: Vec<String>,
-    /// Where deliveries go, or why the address is no longer accepted.
+    /// The target of deliveries, or why the address is no longer accepted.
     pub target: Result<Target, String>,
     /// The signing key; `None` when it cannot be decrypted.
     pub key: Option<hmac::Key>,
@@ -54,11 +53,11 @@ impl Endpoint {
 /// The endpoints of one workspace.
 pub type Endpoints = Arc<Vec<Arc<Endpoint>>>;
 
-/// What is remembered of a workspace.
+/// The cache entry of a workspace.
 #[derive(Clone)]
 struct Known {
     endpoints: Endpoints,
-    /// The store's number of changes that they are as of; 0 on an embedded store.
+    /// The store's generation at which they were read; 0 on an embedded store.
     number: u64,
 }
 
@@ -74,7 +73,7 @@ impl Cache {
         self.by_tenant.read().unwrap_or_else(PoisonError::into_inner).get(&tenant).cloned()
     }
 
-    /// Remembers what was read at `generation`, unless something changed since.
+    /// Caches what was read at `generation`, unless something changed since.
     fn put(&self, tenant: Tenant, known: Known, generation: u64) {
         let mut all = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
         let newer = all.get(&tenant).is_some_and(|other| other.number > known.number);
@@ -94,15 +93,15 @@ impl Cache {
     }
 }
 
-/// Attempts that wait to hear whether they are still wanted.
+/// Attempts that wait for the query whether they are still wanted.
 #[derive(Default)]
 pub(super) struct Wanted {
     waiting: Mutex<Vec<(Key, i64, oneshot::Sender<Answer>)>>,
-    /// Held by the one that asks the store.
+    /// Held by the attempt that runs the query.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The number of changes of the workspace's endpoints, if the attempt is wanted.
+/// The generation of the workspace's endpoints, if the attempt is still wanted.
 type Answer = Result<Option<u64>, DbError>;
 
 impl Wanted {
@@ -115,7 +114,7 @@ impl Wanted {
             answer = &mut answer => return answer.unwrap_or_else(|_| Err(gone())),
             turn = self.turn.lock() => turn,
         };
-        // Older ones may be many: this one is answered in the end.
+        // There may be many older ones: this one is answered in the end.
         loop {
             match answer.try_recv() {
                 Ok(answer) => return answer,
@@ -139,7 +138,7 @@ impl Wanted {
     }
 }
 
-/// What binds a sealed secret to its endpoint.
+/// The purpose that binds a sealed secret to its endpoint.
 pub fn purpose(id: Id<WebhookEndpoint>) -> String {
     format!("webhook:{id}")
 }
@@ -181,7 +180,7 @@ impl Engine {
         Ok(Known { endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()), number })
     }
 
-    /// The endpoint of a delivery as it is now; `None` when the delivery wants no attempt any more.
+    /// The current endpoint of a delivery; `None` when the delivery wants no attempt any more.
     pub(super) async fn endpoint_of(
         self: &Arc<Self>,
         key: Key,

@@ -59,7 +59,7 @@ pub struct Engine {
     pub(super) done: Mutex<Vec<FinishedAttempt>>,
     /// Bytes of large bodies that are being sent, in all and by workspace.
     pub(super) sending: Bounded<Tenant>,
-    /// Told when outcomes were recorded, and when a worker ended.
+    /// Notified when outcomes were recorded, and when a worker ended.
     pub(super) progress: Notify,
     pub(super) dispatch: Signal,
     pub(super) record: Signal,
@@ -68,7 +68,7 @@ pub struct Engine {
     pub(super) next_scan: AtomicI64,
     /// Endpoints that were disabled or deleted, whose pending deliveries are to be stopped.
     pub(super) stopped: Mutex<Vec<(Tenant, Id<WebhookEndpoint>)>>,
-    /// Who reads events as they come.
+    /// Clients that wait for events.
     pub readers: Readers,
 }
 
@@ -83,7 +83,7 @@ impl Engine {
     /// An engine that does nothing until its jobs are started.
     ///
     /// # Errors
-    /// The setting that cannot be carried out, and why.
+    /// The invalid setting, and why.
     pub fn new(
         settings: &Settings,
         store: &Store,
@@ -148,24 +148,24 @@ impl Engine {
         })
     }
 
-    /// Sends attempts through something else than the guarded client: for the simulation.
+    /// Replaces the guarded client: for the simulation.
     #[must_use]
     pub fn with_transport(self, transport: Arc<dyn Transport>) -> Self {
         Self { transport, ..self }
     }
 
-    /// The client that deliveries go through, for the check of an address.
+    /// The client that makes the deliveries, for the check of an address.
     pub fn client(&self) -> &GuardedClient {
         &self.client
     }
 
-    /// Whether a new delivery fits into the lane of an endpoint; otherwise it waits in line in the store.
+    /// Whether a new delivery fits into the lane of an endpoint; otherwise it is queued in the store.
     pub(super) fn has_room(&self, endpoint: Id<WebhookEndpoint>) -> bool {
         locked(&self.lanes).room(endpoint) > 0
     }
 
-    /// Takes over deliveries that are leased to this node, once their transaction is committed, and notes
-    /// endpoints for which some wait in line.
+    /// Takes deliveries that are leased to this node, once their transaction is committed, and marks endpoints with
+    /// queued ones.
     pub(super) fn take(&self, items: Vec<PendingAttempt>, in_line: &[Id<WebhookEndpoint>]) {
         let Some(lease) = items
             .iter()
@@ -194,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// Makes sure that a scan comes at `due`.
+    /// Schedules a scan at `due` at the latest.
     pub(super) fn due_at(&self, due: Timestamp) {
         if self.next_scan.fetch_min(due.0, Ordering::AcqRel) > due.0 {
             self.scan.raise();

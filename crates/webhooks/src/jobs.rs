@@ -11,8 +11,7 @@ use super::pending::locked;
 use super::{attempt, record, scan, sweep};
 
 impl Engine {
-    /// Drops events and delivery logs after their time. Returns when to come again, a day later at the
-    /// earliest.
+    /// Deletes expired events and delivery logs. Returns when to run again, a day later at the earliest.
     pub async fn sweep(&self) -> Result<Timestamp, DbError> {
         sweep::sweep(self).await
     }

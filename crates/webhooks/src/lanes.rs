@@ -1,5 +1,5 @@
-//! Lanes: what this node holds in memory, by endpoint. Bounded in number of deliveries, and in attempts under
-//! way for each endpoint and in all.
+//! Lanes: the deliveries in this node's memory, by endpoint. Bounded in number of deliveries, and in concurrent
+//! attempts for each endpoint and in all.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,26 +8,26 @@ use domain::time::{SECOND, Timestamp};
 
 use super::pending::PendingAttempt;
 
-/// Deliveries that a lane holds while its endpoint is well.
+/// Deliveries in a lane while its endpoint is healthy.
 const QUEUE: usize = 2_000;
-/// Deliveries that a lane holds while its endpoint fails.
+/// Deliveries in a lane while its endpoint fails.
 const QUEUE_FAILING: usize = 32;
-/// Deliveries held in all, and their bytes; beyond, a lane gets [`QUEUE_FULL`].
+/// Deliveries in memory in all, and their bytes; beyond, a lane gets [`QUEUE_FULL`].
 const HELD: usize = 40_000;
 const HELD_BYTES: usize = 128 * 1024 * 1024;
 const QUEUE_FULL: usize = 8;
-/// Attempts at once for one endpoint: at first, at least, at most.
+/// Concurrent attempts to one endpoint: at first, at least, at most.
 const FIRST: usize = 8;
 const LEAST: usize = 2;
 const MOST: usize = 64;
-/// Attempts at once in all, and how many of them may go to endpoints that fail.
+/// Concurrent attempts in all, and how many of them may go to failing endpoints.
 const IN_FLIGHT: usize = 1_024;
 const IN_FLIGHT_FAILING: usize = 512;
-/// Deliveries that a worker does before it lets other lanes have its place, when all places are taken.
+/// Deliveries that a worker makes before it yields to other lanes, when all workers are busy.
 const TURN: usize = 32;
-/// A delivery whose lease ends sooner than this is not begun.
+/// A delivery whose lease expires sooner than this is not begun.
 const LEASE_LEFT: i64 = 15 * SECOND;
-/// Lanes of endpoints without work that are remembered, with their limits.
+/// Idle lanes that are remembered, with their limits.
 const IDLE_LANES: usize = 10_000;
 
 /// All lanes of a node.
@@ -36,7 +36,7 @@ pub(super) struct Lanes {
     by_endpoint: HashMap<Id<WebhookEndpoint>, Lane>,
     /// Lanes that have work and may have one more worker, each once.
     ready: VecDeque<Id<WebhookEndpoint>>,
-    /// Deliveries that this node holds, with their rounds: in a queue, under way, or not recorded yet.
+    /// Deliveries in this node's memory, with their rounds: queued, in flight, or not recorded yet.
     held: HashMap<Id<Delivery>, i64>,
     queued: usize,
     bytes: usize,
@@ -50,11 +50,11 @@ struct Lane {
     limit: usize,
     failing: bool,
     ready: bool,
-    /// Whether deliveries may wait in line in the store.
+    /// Whether deliveries may be queued in the store.
     in_line: bool,
-    /// Counts what began to wait in line, so that a refill can tell whether it has seen all.
+    /// Counts deliveries that were queued in the store, so that a refill can tell whether it has seen all.
     lined_up: u64,
-    /// Whether a refill was asked for.
+    /// Whether a refill was requested.
     feeding: bool,
 }
 
@@ -76,7 +76,7 @@ impl Lane {
         if self.failing { QUEUE_FAILING } else { QUEUE }
     }
 
-    /// Asks for a refill when the queue runs low. Returns whether it had not been asked for yet.
+    /// Requests a refill when the queue runs low. Returns whether it had not been requested yet.
     fn wants_feed(&mut self) -> bool {
         let wants = self.in_line && !self.feeding && self.queue.len() <= self.capacity() / 4;
         self.feeding |= wants;
@@ -87,8 +87,7 @@ impl Lane {
 /// What a worker does next.
 pub(super) enum Assignment {
     Begin(Box<PendingAttempt>),
-    /// Nothing: it ends. The flags tell whether lanes wait for a worker, and whether this lane wants a
-    /// refill.
+    /// Nothing: it ends. The flags say whether lanes wait for a worker, and whether this lane needs a refill.
     End {
         dispatch: bool,
         feed: bool,
@@ -108,7 +107,7 @@ impl Lanes {
         self.queued >= HELD || self.bytes >= HELD_BYTES
     }
 
-    /// How many new deliveries fit into a lane. None while older ones wait in line.
+    /// How many new deliveries fit into a lane. None while older ones are queued in the store.
     pub(super) fn room(&self, endpoint: Id<WebhookEndpoint>) -> usize {
         match self.by_endpoint.get(&endpoint) {
             Some(lane) if lane.in_line => 0,
@@ -124,7 +123,7 @@ impl Lanes {
         capacity.saturating_sub(length)
     }
 
-    /// Whether this node holds a delivery in this round.
+    /// Whether this node has a delivery in this round.
     pub(super) fn holds(&self, id: Id<Delivery>, round: i64) -> bool {
         self.held.get(&id) == Some(&round)
     }
@@ -143,7 +142,7 @@ impl Lanes {
         }
     }
 
-    /// Notes that deliveries wait in line in the store. Returns whether the lane wants a refill.
+    /// Marks that deliveries are queued in the store. Returns whether the lane needs a refill.
     pub(super) fn wait_in_line(&mut self, endpoint: Id<WebhookEndpoint>) -> bool {
         let lane = self.by_endpoint.entry(endpoint).or_insert_with(Lane::new);
         lane.in_line = true;
@@ -151,7 +150,7 @@ impl Lanes {
         lane.wants_feed()
     }
 
-    /// Lanes that want a refill: how many deliveries fit, and the count to give back to [`Lanes::fed`].
+    /// Lanes that need a refill: how many deliveries fit, and the count to pass to [`Lanes::fed`].
     pub(super) fn hungry(&self) -> Vec<(Id<WebhookEndpoint>, usize, u64, bool)> {
         let hungry = self.by_endpoint.iter().filter(|(_, lane)| lane.feeding);
         hungry
@@ -159,8 +158,7 @@ impl Lanes {
             .collect()
     }
 
-    /// Notes that a lane was refilled; `all` when nothing more waited in line at that time. Returns whether it
-    /// wants more.
+    /// Marks that a lane was refilled; `all` when no more were queued at that time. Returns whether it needs more.
     pub(super) fn fed(&mut self, endpoint: Id<WebhookEndpoint>, lined_up: u64, all: bool) -> bool {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return false };
         lane.feeding = false;
@@ -218,7 +216,7 @@ impl Lanes {
                     return Assignment::Begin(Box::new(item));
                 }
                 if held {
-                    // The scan finds it when its lease ends.
+                    // The scan finds it when its lease expires.
                     self.held.remove(&item.key.id);
                 }
             }
@@ -240,13 +238,13 @@ impl Lanes {
         Assignment::End { dispatch: !self.ready.is_empty(), feed }
     }
 
-    /// Whether the queue of a lane with deliveries in line runs low.
+    /// Whether the queue of a lane with deliveries in the store runs low.
     pub(super) fn runs_low(&mut self, endpoint: Id<WebhookEndpoint>) -> bool {
         self.by_endpoint.get_mut(&endpoint).is_some_and(Lane::wants_feed)
     }
 
-    /// Notes the end of an attempt, after which the endpoint gets more or fewer at once. Returns whether lanes
-    /// wait for a worker.
+    /// Records the end of an attempt, which raises or lowers the endpoint's concurrency. Returns whether lanes wait for
+    /// a worker.
     pub(super) fn judge(&mut self, endpoint: Id<WebhookEndpoint>, well: bool) -> bool {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return false };
         if lane.failing == well {
@@ -262,19 +260,19 @@ impl Lanes {
         false
     }
 
-    /// Lets go of a delivery, in whatever round.
+    /// Removes a delivery, in any round.
     pub(super) fn let_go(&mut self, id: Id<Delivery>) {
         self.held.remove(&id);
     }
 
-    /// Lets go of a delivery of this round.
+    /// Removes a delivery of this round.
     pub(super) fn finish(&mut self, id: Id<Delivery>, round: i64) {
         if self.holds(id, round) {
             self.held.remove(&id);
         }
     }
 
-    /// Empties the queue of a lane: nothing of it is begun any more.
+    /// Clears the queue of a lane: none of it is begun any more.
     pub(super) fn drop_queue(&mut self, endpoint: Id<WebhookEndpoint>) {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
         for item in lane.queue.drain(..) {
@@ -284,7 +282,7 @@ impl Lanes {
         }
     }
 
-    /// Empties all queues, at the end of the service.
+    /// Clears all queues, at the end of the service.
     pub(super) fn drain(&mut self) -> Vec<PendingAttempt> {
         let items: Vec<PendingAttempt> =
             self.by_endpoint.values_mut().flat_map(|lane| lane.queue.drain(..)).collect();

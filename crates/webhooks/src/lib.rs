@@ -1,17 +1,17 @@
 //! Webhooks: the outbox and the delivery engine (docs/contract/webhooks.md#deliveries).
 //!
-//! [`Engine::emit`] writes an event and its deliveries into the transaction of a use case, already leased to
-//! this node, and hands them over in memory after the commit, so that usually nothing is read back. Each
-//! endpoint has a lane: a bounded queue and a number of workers that adapts to its health, so that a slow or
-//! dead receiver delays no other. What does not fit into the lane waits in line in the store. Outcomes are
-//! batched per transaction. What a dead node held is due again when its lease ends; on an embedded store, at
-//! the next start.
+//! [`Engine::emit`] writes an event and its deliveries into the transaction of a use case (a transactional outbox),
+//! already leased to this node, and passes them on in memory after the commit, so that usually nothing is read back.
+//! Each endpoint has a lane: a bounded queue with a number of workers that adapts to its health, so that a slow or dead
+//! receiver delays no other. Deliveries that do not fit into the lane are queued in the store. Outcomes are batched per
+//! transaction. Deliveries of a dead node are due again when its lease expires; on an embedded store, at the next
+//! start. Delivery is at-least-once.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `pending` | an attempt to be made, one that has ended |
 //! | `lanes` | a bounded queue and workers for each endpoint |
-//! | `readers` | streams of events that clients hold open |
+//! | `readers` | clients that wait for events (long polling) |
 //! | `engine`, `endpoints` | the state of a node, and its cache of endpoints |
 //! | `record` | outcomes are stored in batches |
 //! | `outbox` | events and their deliveries are written and replayed |
@@ -21,7 +21,7 @@
 //!
 //! The engine opens transactions of its own, for deliveries and the outbox only.
 //!
-//! Three jobs: `dispatch` gives lanes workers, `record` stores outcomes, `scan` takes what is due and refills
+//! Three jobs: `dispatch` gives lanes workers, `record` stores outcomes, `scan` leases due deliveries and refills
 //! lanes.
 
 mod attempt;

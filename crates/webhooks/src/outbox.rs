@@ -1,8 +1,9 @@
-//! The outbox: events and the deliveries that they owe, written in the transaction in which they happened.
+//! The outbox: events and their deliveries, written in the transaction in which they happened.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use api::events::Event as EventData;
 use bytes::Bytes;
 use domain::chat::Role;
 use domain::ids::{Event, Id, WebhookEndpoint};
@@ -10,7 +11,6 @@ use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde::Serialize;
-use serde_json::Value;
 use store::deliveries::{self, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
 use store::{DbError, TenantTx, Tx, erasure, webhooks};
@@ -22,15 +22,14 @@ use super::record::note;
 /// Something that happened, before it has an id.
 #[derive(Debug, Clone)]
 pub struct NewEvent<'a> {
-    /// Its type, such as `call.started`.
-    pub kind: &'static str,
+    /// What is told of it.
+    pub event: EventData,
     /// The mode in which it happened and is seen.
     pub mode: Mode,
     /// The agent it is about, for the endpoints' filter.
     pub agent: Option<&'a str>,
     /// The person it is about, for erasure.
     pub contact: Option<&'a str>,
-    pub data: Value,
 }
 
 #[derive(Serialize)]
@@ -40,7 +39,7 @@ struct Envelope<'a> {
     r#type: &'a str,
     created_at: Timestamp,
     livemode: bool,
-    data: &'a Value,
+    data: &'a EventData,
 }
 
 /// Who receives an event.
@@ -52,9 +51,9 @@ pub enum Audience {
 }
 
 impl Engine {
-    /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
-    /// makes after the commit. A transcript is put into the data when the event is sent or read. Returns how many
-    /// endpoints get it.
+    /// Writes an event with this id and time into the outbox, together with its deliveries, which this node makes after
+    /// the commit. A transcript is inserted into the data when the event is sent or read. Returns how many endpoints
+    /// get it.
     pub fn emit(
         self: &Arc<Self>,
         tx: &mut TenantTx,
@@ -64,9 +63,9 @@ impl Engine {
         audience: &Audience,
     ) -> Result<usize, DbError> {
         let tenant = tx.tenant();
-        let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
+        let (kind, mode) = (event.event.name(), event.mode);
+        let envelope = Envelope { id, r#type: kind, created_at: now, livemode, data: &event.event };
         let envelope = serde_json::to_string(&envelope).map_err(|why| DbError::Internal(why.to_string()))?;
-        let (kind, mode) = (event.kind, event.mode);
         let row = NewEventRow {
             id,
             kind,
@@ -122,7 +121,7 @@ impl Engine {
         Ok(endpoints.len())
     }
 
-    /// Begins a new round of attempts at a delivery, now. Returns whether there is such a delivery.
+    /// Begins a new round of attempts of a delivery, now. Returns whether it exists.
     pub fn replay(
         self: &Arc<Self>,
         tx: &mut Tx<'_>,
@@ -153,8 +152,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Empties the payloads of these events and returns how many deliveries that concerns. Pending ones are
-    /// given up rather than sent without their content, of which a receiver could make nothing.
+    /// Empties the payloads of these events and returns how many deliveries that affects. Pending ones are given up
+    /// rather than sent without content.
     pub fn redact(
         self: &Arc<Self>,
         tx: &mut TenantTx,
@@ -180,14 +179,14 @@ impl Engine {
     }
 }
 
-/// What a replay sends once more.
+/// What a replay sends again.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Type of the event.
     pub kind: String,
     /// The envelope as it is stored.
     pub envelope: String,
-    /// The transcript that belongs into it.
+    /// Reference to the transcript that belongs to it.
     pub transcript: Option<TranscriptRef>,
     /// When the delivery was made.
     pub created_at: Timestamp,
@@ -198,7 +197,7 @@ pub struct Replayed {
 /// An envelope as it is sent and shown: with its transcript, which is read from the chat.
 ///
 /// # Errors
-/// Those of the store; internal if the envelope is none.
+/// Those of the store; internal if the envelope is not valid.
 pub fn complete(
     tx: &mut TenantTx,
     envelope: String,
@@ -219,7 +218,7 @@ pub fn complete(
     Ok(format!("{open}{comma}\"transcript\":{lines}}}}}"))
 }
 
-/// What somebody wrote, as a transcript shows it.
+/// A message in the format of a transcript.
 #[derive(Serialize)]
 struct Line<'a> {
     role: Role,
@@ -228,7 +227,7 @@ struct Line<'a> {
     failed: Option<bool>,
 }
 
-/// The name of an event type; one that the catalog has costs no memory.
+/// The name of an event type; a static string if it is in the catalog.
 pub(super) fn kind_of(kind: String) -> Cow<'static, str> {
     api::events::find(&kind).map_or(kind.into(), |kind| kind.name.into())
 }

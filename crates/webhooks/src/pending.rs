@@ -1,4 +1,4 @@
-//! An attempt to be made, and one that has ended: what passes between the lanes, the workers and the store.
+//! An attempt to be made, and one that has ended: the messages between lanes, workers and the store.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,8 +9,8 @@ use runtime::shares::Bounds;
 use store::deliveries::Key;
 use store::events::TranscriptRef;
 
-/// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long
-/// as this is left to the store.
+/// Lease of a node on a delivery. An attempt takes 10 s at most; a delivery that was queued in memory for nearly as
+/// long as this is left to the store.
 pub(super) const LEASE: i64 = 60 * SECOND;
 
 /// Why a delivery of a disabled endpoint is given up.
@@ -19,7 +19,7 @@ pub(super) const DISABLED: &str = "not attempted: the endpoint is disabled";
 pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
 /// Why a delivery without payload is given up.
 pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
-/// Why a delivery that waited in line for a dead endpoint is given up.
+/// Why a delivery that was queued for a dead endpoint is given up.
 pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
 
 /// Bytes of large bodies that are being sent by this node.
@@ -33,7 +33,7 @@ pub(super) struct PendingAttempt {
     pub(super) kind: std::borrow::Cow<'static, str>,
     /// The envelope as it is stored.
     pub(super) body: Bytes,
-    /// The transcript that belongs into it, put in when it is sent.
+    /// Reference to the transcript, inserted when it is sent.
     pub(super) transcript: Option<Arc<TranscriptRef>>,
     /// Replays so far.
     pub(super) round: i64,
@@ -42,7 +42,7 @@ pub(super) struct PendingAttempt {
     pub(super) made: u32,
     /// When the delivery was made.
     pub(super) created_at: Timestamp,
-    /// Until when this node holds it.
+    /// When this node's lease expires.
     pub(super) lease: Timestamp,
     /// The trace in which its event was written.
     pub(super) trace: Option<TraceContext>,
@@ -70,7 +70,7 @@ pub(super) enum Ending {
     Broken(Option<u16>, String),
     /// Nothing was sent for a reason on our side: it does not count as an attempt.
     Put,
-    /// The endpoint wants nothing, for this reason: given up.
+    /// The endpoint accepts nothing, for this reason: given up.
     Unwanted(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Requests that wait for events as they come.
+//! Long polling: requests that wait for events.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 /// Readers of one mode of a workspace that may wait on a node at once.
 pub const MAX_READERS: usize = 32;
 
-/// Who waits for events on this node, by workspace and mode: a commit wakes only the readers of its own
+/// Clients that wait for events on this node, by workspace and mode: a commit wakes only the readers of its own
 /// workspace and mode.
 #[derive(Default)]
 pub struct Readers {
@@ -29,7 +29,7 @@ struct Room {
 }
 
 impl Readers {
-    /// None yet; their figures are in the registry.
+    /// None yet; their metrics are in the registry.
     pub fn new(registry: &mut Registry) -> Self {
         let readers = Self::default();
         registry.register(
@@ -44,7 +44,7 @@ impl Readers {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a look at the outbox.
+    /// Counts a query of the outbox.
     pub fn looked(&self) {
         self.looks.inc();
     }
@@ -64,7 +64,7 @@ impl Readers {
         self.rooms().get(&(tenant, mode)).map_or(0, |room| room.readers)
     }
 
-    /// A place for a reader until it is dropped; `None` when all are taken.
+    /// A place for a reader, released on drop; `None` when all are taken.
     pub fn enter(&self, tenant: Tenant, mode: Mode) -> Option<Reader<'_>> {
         let mut rooms = self.rooms();
         let room = rooms.entry((tenant, mode)).or_default();
@@ -85,7 +85,7 @@ pub struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// What is notified when there is an event to read.
+    /// Notified when there is an event to read.
     pub fn bell(&self) -> Arc<Notify> {
         self.bell.clone()
     }

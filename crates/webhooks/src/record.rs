@@ -17,11 +17,11 @@ use super::pending::{Ending, FinishedAttempt, PendingAttempt, locked};
 const BATCH: usize = 512;
 /// Real time after which a delivery that could not be begun is due again, milliseconds.
 const PUT_BACK: i64 = SECOND;
-/// Deliveries given back in one transaction at the end.
+/// Deliveries returned in one transaction at the end.
 const RELEASE: usize = 500;
 
-/// Time between the beginnings of two transactions on a shared store, milliseconds. Nobody waits for an outcome, and what ends
-/// meanwhile shares a transaction.
+/// Interval between the starts of two transactions on a shared store, milliseconds. Nobody waits for an outcome, so
+/// outcomes that arrive meanwhile are batched.
 const PAUSE: i64 = 20;
 
 /// A JSON object of the list of attempts.
@@ -77,7 +77,7 @@ impl FinishedAttempt {
         })
     }
 
-    /// Stores the end of one that was not made.
+    /// Stores the outcome of an attempt that was not made.
     fn store_unmade(&self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         match &self.what {
             Ending::Put => deliveries::release(tx, self.key, self.round, self.ended.plus(PUT_BACK)),
@@ -109,7 +109,7 @@ pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
             break;
         }
     }
-    // Attempts under way end within their 10 seconds; no new ones begin.
+    // Attempts in flight end within their 10 seconds; no new ones begin.
     loop {
         let progress = engine.progress.notified();
         let mut progress = std::pin::pin!(progress);
@@ -127,7 +127,7 @@ pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
     }
 }
 
-/// Stores all outcomes there are. Returns whether the store took them.
+/// Stores all queued outcomes. Returns whether the store accepted them.
 async fn flush(engine: &Engine) -> bool {
     loop {
         let batch: Arc<[FinishedAttempt]> = {
@@ -156,8 +156,8 @@ async fn flush(engine: &Engine) -> bool {
             }
             Err(why) => {
                 if matches!(why, DbError::Internal(_) | DbError::Unique(_)) {
-                    // Ending cannot be stored would stop all others for ever; the leases end, and the
-                    // deliveries are made again.
+                    // An outcome that cannot be stored would block all others for ever; the leases expire, and the
+                    // deliveries are retried.
                     tracing::error!(%why, count = batch.len(), "outcomes of webhook attempts could not be stored");
                     continue;
                 }
@@ -172,7 +172,7 @@ async fn flush(engine: &Engine) -> bool {
     }
 }
 
-/// Gives back what was not begun.
+/// Returns deliveries that were not begun.
 async fn release(engine: &Engine) {
     let items: Vec<PendingAttempt> = locked(&engine.lanes).drain();
     let now = engine.clock.now();

@@ -1,6 +1,6 @@
-//! Takes what is due from the store, refills lanes, stops what is no longer wanted. Every step is a bounded
-//! transaction; a delivery that does not fit into its lane is moved out of the way into the line of its
-//! endpoint, so no endpoint and no workspace can hold up the others.
+//! Leases due deliveries from the store, refills lanes, stops deliveries that are no longer wanted. Every step is a
+//! bounded transaction; a delivery that does not fit into its lane moves into the queue of its endpoint in the store,
+//! so no endpoint and no workspace can block the others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use super::outbox::kind_of;
 use super::pending::{DELETED, DISABLED, LEASE, PendingAttempt, REDACTED, TOO_OLD, locked};
 use super::record::note;
 
-/// Deliveries looked at in one transaction.
+/// Deliveries handled in one transaction.
 const BATCH: usize = 256;
-/// Log entries looked at in one transaction when an endpoint is stopped.
+/// Log entries handled in one transaction when an endpoint is stopped.
 const STOP_BATCH: i64 = 2_000;
-/// Time between two looks at a store that other nodes share.
+/// Poll interval on a store that other nodes share.
 const POLL: i64 = 5 * SECOND;
 
 /// Runs until the service stops.
@@ -72,7 +72,7 @@ pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
     }
 }
 
-/// At the start: no other node holds deliveries of an embedded store.
+/// At the start: no other node has leases on an embedded store.
 async fn begin(engine: &Engine) -> Result<(), DbError> {
     if !engine.store.shared() {
         let now = engine.clock.now();
@@ -81,7 +81,7 @@ async fn begin(engine: &Engine) -> Result<(), DbError> {
     find_lines(engine).await
 }
 
-/// Finds the endpoints for which deliveries wait in line.
+/// Finds the endpoints with queued deliveries.
 async fn find_lines(engine: &Engine) -> Result<(), DbError> {
     let mut after = String::new();
     loop {
@@ -130,7 +130,7 @@ async fn stop_endpoint(
     }
 }
 
-/// What a transaction made of the rows it looked at.
+/// The results of a transaction.
 #[derive(Default)]
 struct Taken {
     items: Vec<PendingAttempt>,
@@ -138,12 +138,12 @@ struct Taken {
     looked_at: usize,
 }
 
-/// Decides what becomes of the rows of one transaction. `rooms` is how many more fit into each lane.
+/// Decides on the rows of one transaction. `rooms` is how many more fit into each lane.
 struct DueRound<'a> {
     engine: &'a Engine,
     now: Timestamp,
     rooms: HashMap<Id<WebhookEndpoint>, usize>,
-    /// Whether older than the retry window are given up rather than tried: their endpoint fails.
+    /// Whether deliveries older than the retry window are given up without an attempt: their endpoint fails.
     give_up_old: bool,
     taken: Taken,
 }
@@ -158,7 +158,7 @@ impl<'a> DueRound<'a> {
         let key = Key { tenant: row.tenant, endpoint: row.endpoint, id: row.id };
         let lease = self.now.plus(LEASE);
         if locked(&self.engine.lanes).holds(row.id, row.round) {
-            // Still in this node's hands: a slow queue, or an attempt under way.
+            // Still in this node's memory: a slow queue, or an attempt in flight.
             return deliveries::lease(tx, key, lease);
         }
         let unwanted = match &row.envelope {
@@ -197,7 +197,7 @@ impl<'a> DueRound<'a> {
     }
 }
 
-/// Takes what is due, batch after batch, and notes when the next is.
+/// Leases due deliveries, batch after batch, and stores when the next is due.
 async fn take_due(engine: &Arc<Engine>) -> Result<(), DbError> {
     engine.next_scan.store(i64::MAX, Ordering::Release);
     loop {
@@ -218,14 +218,14 @@ async fn take_due(engine: &Arc<Engine>) -> Result<(), DbError> {
         }
     }
     if let Some(due) = engine.store.read(deliveries::next_due).await? {
-        // On a shared store another node may be at work on what is due: look again a little later.
+        // On a shared store another node may be handling the due rows: poll again a little later.
         let soonest = if engine.store.shared() { engine.clock.now().plus(SECOND) } else { due };
         engine.next_scan.fetch_min(due.max(soonest).0, Ordering::AcqRel);
     }
     Ok(())
 }
 
-/// Refills the lanes that run low from the lines of their endpoints.
+/// Refills the lanes that run low from the queues of their endpoints.
 async fn feed(engine: &Arc<Engine>) -> Result<(), DbError> {
     loop {
         let hungry = locked(&engine.lanes).hungry();

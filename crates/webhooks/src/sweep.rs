@@ -1,5 +1,5 @@
-//! Drops events and delivery logs after their time, in bounded batches; the logs first, so that no entry
-//! outlives its payload. What PostgreSQL keeps in weeks goes with its week (`store::weeks`): here that is left out.
+//! Deletes expired events and delivery logs, in bounded batches; the logs first, so that no entry outlives its payload.
+//! On PostgreSQL weekly partitions are dropped instead (`store::weeks`), and this skips them.
 
 use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
@@ -9,14 +9,14 @@ use store::{DbError, deliveries, events, webhooks};
 
 use super::engine::Engine;
 
-/// How long events and deliveries are kept, milliseconds.
+/// Retention of events and deliveries, milliseconds.
 pub const KEPT: i64 = 30 * DAY;
-/// Rows dropped in one transaction.
+/// Rows deleted in one transaction.
 const BATCH: i64 = 500;
-/// Endpoints looked at in one read.
+/// Endpoints in one read.
 const PAGE: i64 = 200;
 
-/// One round over all endpoints and workspaces; when to come again, a day later at the earliest.
+/// One round over all endpoints and workspaces; when to run again, a day later at the earliest.
 pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     let now = engine.clock.now();
     let cutoff = now.plus(-KEPT);
@@ -28,7 +28,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
         for (tenant, endpoint, deleted) in &page {
             let log = (*tenant, *endpoint);
             if *deleted {
-                // Nobody can see the log of a deleted endpoint; what is left of it goes at once.
+                // Nobody can see the log of a deleted endpoint; the rest of it is deleted at once.
                 sweep_log(engine, Weekly::Deliveries.table(), log, "whd_~").await?;
                 let (tenant, endpoint) = log;
                 engine.store.of(tenant).tx(move |tx| webhooks::forget(tx, endpoint)).await?;
@@ -43,7 +43,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
             _ => break,
         }
     }
-    // Events that are made from now on have their time before them.
+    // Events that are written from now on expire later.
     let mut due = now.plus(KEPT);
     for table in engine.store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await? {
         due = due.min(sweep_events(engine, &table, cutoff).await?);
@@ -51,7 +51,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     Ok(due.max(now.plus(DAY)))
 }
 
-/// Drops the events of a table or a part of one; when the next of them has had its time.
+/// Deletes the expired events of a table or partition; returns when the next of them expires.
 async fn sweep_events(engine: &Engine, table: &str, cutoff: Timestamp) -> Result<Timestamp, DbError> {
     let (mut after, mut due) = (String::new(), Timestamp(i64::MAX));
     let before = Weekly::Events.bound(cutoff);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::events::Event;
 use domain::call::after::{self, Findings};
 use domain::conversation::Turn;
 use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
@@ -15,16 +16,15 @@ use crate::call_env::{Env, emit, save};
 use crate::owed_steps::person_is_erased;
 use crate::{App, Failure};
 
-/// Where a person may stand after this call, of which the language model is to choose. The first room that
-/// has an answer gives it.
+/// The columns from which the language model chooses after this call. The first room with an answer gives it.
 pub type ChoicesHook = fn(&mut Tx<'_>, &CallRow) -> Result<Vec<Choice>, Failure>;
 
-/// What goes on once a call has its summary, its outcome and what was extracted, or will have none: called
-/// once, in the transaction that stores them, after the call is saved and `outcome.captured` is written.
-/// Nothing is called for a person who was erased.
+/// A callback after the analysis: called once when a call has its summary, its outcome and its extracted values, or
+/// will have none, in the transaction that stores them, after the call is saved and `outcome.captured` is written. Not
+/// called for a person who was erased.
 pub type AnalysedHook = fn(&mut Tx<'_>, &Env, &CallRow, Option<&Chosen>) -> Result<(), Failure>;
 
-/// Lets the language model read the conversation and stores what is believed of its answer.
+/// Runs the analysis by the language model and stores its accepted results.
 pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call, hooks) = (row.workspace, row.call, app.hooks.choices);
     let order = app.of(tenant).read(move |tx| order(tx, call, hooks)).await?;
@@ -45,7 +45,7 @@ pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Fa
     }
 }
 
-/// The conversation could not be analysed: the outcome that the flow gave stands.
+/// The conversation could not be analysed: the outcome of the flow stays.
 pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     store_findings(app, row, "failed", None).await
 }
@@ -91,7 +91,7 @@ fn object(json: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// Strikes the step out, writes what was found and announces the outcome: all or nothing, and once.
+/// Ends the step, stores the results and sends the outcome: atomically, and once.
 async fn store_findings(
     app: &App,
     row: &StepRow,
@@ -114,7 +114,7 @@ fn write(
     if person_is_erased(tx, &call)? {
         return Ok(());
     }
-    // Who asked not to be called again may have been heard after the end.
+    // An opt-out may have been recognised after the end.
     let known = if call.progress.opted_out { Some("opted_out".to_owned()) } else { call.outcome.clone() };
     let (tenant, now) = (call.workspace, env.context.now);
     let chosen = analysis.as_ref().and_then(|(analysis, _)| analysis.chosen.clone());
@@ -139,7 +139,7 @@ fn write(
     }
     save(tx, &mut call)?;
     if call.outcome.is_some() {
-        emit(tx, env, &call, "outcome.captured")?;
+        emit(tx, env, &call, Event::OutcomeCaptured)?;
     }
     for hook in hooks {
         hook(tx, env, &call, chosen.as_ref())?;

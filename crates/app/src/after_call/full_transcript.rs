@@ -1,4 +1,4 @@
-//! The step `full_transcript`: made from the turns as they were heard and spoken, with their times.
+//! The step `full_transcript`: the turns with their times on the line.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::step::{StepEnd, close};
 use crate::owed_steps::person_is_erased;
 use crate::{App, Failure};
 
-/// Makes the transcript with times.
+/// Builds the transcript with times.
 pub(super) async fn make(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let (tenant, call) = (row.workspace, row.call);
     let turns = app

@@ -1,18 +1,18 @@
-//! What follows a call that was really held (docs/contract/recordings.md, docs/recordings.md).
+//! The work after a conversation (docs/contract/recordings.md, docs/recordings.md).
 //!
-//! [`concluded`] runs in the transaction that ends the call: what was said is stored, `transcript.ready` is
-//! written, and each step that the call owes becomes a row. The job `after_calls` works the rows. Every step
-//! may run again after a crash at any point, and has a last try.
+//! [`concluded`] runs in the transaction that ends the call: the transcript is stored, `transcript.ready` is written,
+//! and each pending step of the call becomes a row. The job `after_calls` processes the rows. Every step is idempotent,
+//! may run again after a crash at any point, and has a bounded number of tries.
 //!
 //! | step | does | ends with |
 //! |---|---|---|
 //! | `recording` | the file of the node becomes an object | `recording.ready` |
 //! | `analysis` | the language model reads the conversation | `outcome.captured`, when there is an outcome |
 //! | `full_transcript` | the transcript with times | |
-//! | `discard` | the object of an erased or outdated recording is dropped | |
+//! | `discard` | the object of an erased or outdated recording is deleted | |
 //!
-//! Transactions lock in this order: recording, call, contact. An erasure holds the contact first; where the
-//! two meet, the engine runs one again.
+//! Transactions lock in this order: recording, call, contact. An erasure locks the contact first; where the two
+//! deadlock, the engine runs one again.
 
 mod analysis;
 mod full_transcript;
@@ -23,6 +23,7 @@ mod work;
 
 use std::sync::Arc;
 
+use api::events::Event;
 use config::Config;
 use domain::call::Report;
 use domain::call::after::{self, AfterCallStep};
@@ -41,23 +42,22 @@ pub use analysis::{AnalysedHook, ChoicesHook};
 pub use pushes::record_push;
 pub use work::{Lane, next_due, take, work};
 
-/// The outside world that these steps need.
+/// External services that these steps need.
 #[derive(Clone)]
 pub struct Ports {
     /// Name of this node, the same after a restart on the same data folder.
     pub node: Arc<str>,
-    /// Who reads conversations; without one there is no analysis.
+    /// The language model; without one there is no analysis.
     pub language_model: Option<Arc<dyn LanguageModel>>,
     /// Where recordings are kept.
     pub objects: Arc<dyn ObjectStore>,
 }
 
 impl Ports {
-    /// The ports that the settings name.
+    /// The ports of the settings.
     ///
     /// # Errors
-    /// The name of this node can neither be read nor written in the data folder, or the storage is set up
-    /// wrongly.
+    /// The name of this node can neither be read nor written in the data folder, or the storage is misconfigured.
     pub fn of(config: &Config, ids: &Ids) -> Result<Self, String> {
         let node =
             read_or_create(&config.data.join("node.name"), || Ok(format!("node-{}", ids.random_text(12))))?;
@@ -67,9 +67,9 @@ impl Ports {
     }
 }
 
-/// Says what a conversation left behind, and writes down the steps that it owes. `call` is held by the
-/// caller, is over, and is saved after this with what was said: its outcome is set here. Nothing is kept of a person who was
-/// erased meanwhile, and nothing but the recording's removal is owed by a call that nobody answered.
+/// Stores the results of a conversation, and queues its pending steps. `call` is locked by the caller, is over, and is
+/// saved after this with its transcript: its outcome is set here. Nothing is stored for a person who was erased
+/// meanwhile, and only the deletion of the recording is queued for a call that nobody answered.
 ///
 /// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome
 /// and nothing to analyse.
@@ -105,11 +105,11 @@ pub fn concluded(
         analysis: analyse.then_some("pending"),
         full_status: full.then_some("pending"),
     };
-    emit(tx, env, call, "transcript.ready")?;
+    emit(tx, env, call, Event::TranscriptReady)?;
     if analyse {
         owe(tx, &env.context, call, AfterCallStep::Analysis)?;
     } else if call.outcome.is_some() {
-        emit(tx, env, call, "outcome.captured")?;
+        emit(tx, env, call, Event::OutcomeCaptured)?;
     }
     if full {
         owe(tx, &env.context, call, AfterCallStep::FullTranscript)?;

@@ -1,4 +1,4 @@
-//! What was told to connected systems about a call (`connectorPushes`, docs/contract/calls.md#reading).
+//! Write-backs of a call to connected systems (`connectorPushes`, docs/contract/calls.md#reading).
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use store::{Tx, after_calls};
 use crate::Failure;
 use crate::owed_steps::person_is_erased;
 
-/// Records of a call; older ones make room.
+/// Records of a call; older ones are dropped.
 const MOST: usize = 50;
 
-/// Notes a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error`
-/// is for people. The caller holds the call. Nothing is noted of a person who was erased.
+/// Records a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error` is for
+/// people. The caller has locked the call. Nothing is recorded for a person who was erased.
 pub fn record_push(
     tx: &mut Tx<'_>,
     call: &CallRow,

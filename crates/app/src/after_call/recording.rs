@@ -10,17 +10,16 @@ use super::step::StepEnd;
 use crate::recording_uploads::Sent;
 use crate::{App, Failure, recording_uploads, recordings};
 
-/// Makes an object of the file and removes the file. What was sent of it while the call lasted is used
-/// (`recording_uploads`); otherwise it is sent whole. Wherever a crash falls, the next run goes on from what
-/// is there: the file without the note → put again; the note and the file → the file goes; neither → the step
-/// goes.
+/// Uploads the file as an object and deletes the file. Parts that were sent during the call are used
+/// (`recording_uploads`); otherwise it is sent whole. After a crash the next run continues from the state: file without
+/// the record → put again; record and file → delete the file; neither → end the step.
 pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     let Some(id) = row.recording else { return Ok(StepEnd::Never) };
     let (tenant, known) = (row.workspace, row.recording);
     let found = app.of(tenant).read(move |tx| store::recordings::get(tx, id)).await?;
     match found {
         Some(recording) if recording.kept_at.is_none() => {
-            // Nothing is on its way any more, and nothing begins.
+            // Nothing is being sent any more, and nothing begins.
             let _quiet = recording_uploads::stop(app, row.call).await;
             let key = recordings::key(&recording);
             let bytes = match send(app, row, &recording, &key).await? {
@@ -34,7 +33,7 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failu
                 }
             };
             if !recordings::kept(app, &recording, bytes).await? {
-                // The person was erased while it travelled.
+                // The person was erased meanwhile.
                 drop_object(app, &key).await?;
             }
             app.uploads.settle_soon(row.call);
@@ -49,18 +48,18 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failu
     finish(app, row).await
 }
 
-/// What became of the file.
+/// The state of the file.
 enum Way {
-    /// It is an object of so many bytes.
+    /// It is an object of this many bytes.
     Sent(i64),
     /// It may be one later.
     Again,
     NoFile,
-    /// It is lost. What the bucket has of it is made a recording.
+    /// It is lost. The object is made of what the bucket has.
     LeftToBucket,
 }
 
-/// Makes an object of the file.
+/// Uploads the file as an object.
 async fn send(app: &App, row: &StepRow, recording: &RecordingRow, key: &str) -> Result<Way, Failure> {
     let Some(file) = &row.file else { return Ok(Way::NoFile) };
     match recording_uploads::send_file(app, row.workspace, row.call, Path::new(file)).await? {
@@ -81,7 +80,7 @@ async fn send(app: &App, row: &StepRow, recording: &RecordingRow, key: &str) -> 
     Ok(Way::Sent(bytes))
 }
 
-/// Drops an object.
+/// Deletes an object.
 pub(super) async fn discard(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
     if let Some(key) = &row.file {
         drop_object(app, key).await?;
@@ -89,8 +88,8 @@ pub(super) async fn discard(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Fa
     finish(app, row).await
 }
 
-/// The recording is lost: it is not announced and not shown, and its file goes if it is here. What the bucket
-/// has of a file of another node stays, and is made a recording.
+/// The recording is lost: no event is sent and it is not shown, and its file is deleted if it is here. Pieces in the
+/// bucket of a file of another node stay, and become the recording.
 pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     if let Some(id) = row.recording {
         let (tenant, call) = (row.workspace, row.call);
@@ -137,7 +136,7 @@ async fn read_file(app: &App, row: &StepRow) -> Result<Option<Vec<u8>>, Failure>
     }
 }
 
-/// Removes the file, if this is its node.
+/// Deletes the file, if this is its node.
 async fn remove_file(app: &App, row: &StepRow) -> Result<(), Failure> {
     let Some(file) = row.file.as_ref().filter(|_| row.node.as_deref() == Some(&*app.ports.node)) else {
         return Ok(());

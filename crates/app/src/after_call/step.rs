@@ -1,4 +1,4 @@
-//! What the steps share: how one ends, and striking it out.
+//! Shared by the steps: outcomes, and ending a step.
 
 use store::Tx;
 use store::after_calls::{self, StepRow};
@@ -6,13 +6,13 @@ use store::calls::{self, CallRow};
 
 use crate::Failure;
 
-/// How a step went.
+/// The outcome of a step.
 pub(super) enum StepEnd {
-    /// It is over and struck out.
+    /// It is done.
     Yes,
-    /// It failed and may go better another time.
+    /// A temporary failure.
     Again,
-    /// The same again fails again.
+    /// A permanent failure.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! Taking the steps that are due, and what becomes of one that fails.
+//! Leasing due steps, and retries of failed ones.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::step::StepEnd;
 use super::{analysis, full_transcript, recording};
 use crate::{App, Failure};
 
-/// Steps that wait for the same thing; the lanes do not wait for each other.
+/// A lane of steps that wait for the same resource; the lanes do not block each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Files and objects.
@@ -28,7 +28,7 @@ impl Lane {
         }
     }
 
-    /// Steps at once: a recording is in memory while it is kept.
+    /// Concurrent steps: a recording is in memory while it is uploaded.
     pub fn at_once(self) -> usize {
         match self {
             Lane::Recordings => 4,
@@ -37,7 +37,7 @@ impl Lane {
     }
 }
 
-/// Takes up to `limit` due steps of a lane: they are this node's until their lease ends.
+/// Leases up to `limit` due steps of a lane to this node.
 pub async fn take(app: &App, lane: Lane, limit: usize) -> Result<Vec<StepRow>, Failure> {
     let (now, node, limit) = (app.clock.now(), app.ports.node.clone(), i64::try_from(limit).unwrap_or(1));
     Ok(app
@@ -54,7 +54,7 @@ pub async fn next_due(app: &App, lane: Lane) -> Result<Option<Timestamp>, Failur
     Ok(app.store.read(move |tx| after_calls::next_due(tx, &node, lane.steps(), NODE_PATIENCE)).await?)
 }
 
-/// Does one step that was taken, and puts it off or gives it up when it fails.
+/// Runs one leased step, and schedules a retry or gives it up when it fails.
 pub async fn work(app: &Arc<App>, row: StepRow) {
     let outcome = match row.step {
         AfterCallStep::Recording => recording::keep(app, &row).await,
@@ -72,7 +72,7 @@ pub async fn work(app: &Arc<App>, row: StepRow) {
         StepEnd::Never => give_up(app, &row).await,
     };
     if let Err(failure) = settled {
-        // Its lease ends, and it is taken again.
+        // Its lease expires, and it is retried.
         failure.warn_about(
             row.call,
             &format!("the step {} after a call waits for its lease", row.step.as_str()),
@@ -89,7 +89,7 @@ async fn again(app: &App, row: &StepRow) -> Result<(), Failure> {
     Ok(app.of(row.workspace).tx(move |tx| after_calls::put_off(tx, &row, now.plus(wait))).await?)
 }
 
-/// The final state of a step that failed for good.
+/// The final state of a step that failed permanently.
 async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     tracing::error!(call = %row.call, step = row.step.as_str(), attempts = row.attempts, "a step after a call is given up");
     match row.step {

@@ -1,6 +1,6 @@
-//! An older state of the decision log that the operator accepts: after a backup was restored, the log rightly
-//! lacks what was witnessed since. The acceptance is a record of the log itself, a line of the operator log,
-//! and a sealed row that makes void what was witnessed before.
+//! Acceptance of an older state of the decision log by the operator: after a restore, the log lacks records that were
+//! seen since. The acceptance is a record of the log itself, a line of the operator log, and a sealed row that
+//! invalidates earlier marks.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::check;
 use crate::operator_log::{self, Trace};
 use crate::{App, Context, Failure, log_marks};
 
-/// Accepts the present state of every chain of a workspace that contradicts what this node has witnessed.
+/// Accepts the current state of every chain of a workspace that contradicts this node's marks.
 pub async fn accept(
     app: &Arc<App>,
     trace: Trace,

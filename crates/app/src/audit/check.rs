@@ -1,5 +1,5 @@
-//! Reading a chain from its first record to its head. A check that starts at a later
-//! record would miss changes before it, and someone who can write to the store can change any record.
+//! Verifying a chain from its first record to its head. A check from a later record would miss earlier changes, and
+//! someone who can write to the store can change any record.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use store::decision_log;
 use super::slots::AuditSlot;
 use crate::{App, Failure, log_marks};
 
-/// Records read at a time.
+/// Records in one read.
 const PAGE: i64 = 1000;
 
-/// What is found of a chain, up to the newest record at the moment of asking.
+/// The result for a chain, up to the newest record at the time of the request.
 pub(super) struct Found {
     pub(super) strand: Strand,
     pub(super) records: u64,
@@ -35,19 +35,19 @@ impl Found {
     }
 }
 
-/// What the store says of the end of a chain.
+/// The end of a chain in the store.
 struct Ends {
     /// The head is sealed with our key.
     sealed: bool,
     head: Head,
     /// The number of the newest record.
     last: u64,
-    /// Records that were witnessed.
+    /// Marks of this node.
     marks: Vec<Mark>,
 }
 
 async fn ends(app: &App, tenant: Tenant, strand: Strand) -> Result<Ends, Failure> {
-    // Before the store is read: what was witnessed by then, it must hold.
+    // Before the store is read: it must contain everything seen by then.
     let witnessed = app.marks.witnessed(tenant, strand);
     let keyring = app.keyring.clone();
     let read = move |tx: &mut store::Tx<'_>| {
@@ -65,7 +65,7 @@ async fn ends(app: &App, tenant: Tenant, strand: Strand) -> Result<Ends, Failure
     app.store.read(read).await
 }
 
-/// Checks a chain from its first record to its head.
+/// Verifies a chain from its first record to its head.
 pub(super) async fn check(
     app: &App,
     turn: &AuditSlot,
@@ -73,7 +73,7 @@ pub(super) async fn check(
     strand: Strand,
 ) -> Result<Found, Failure> {
     let Ends { sealed, head, last, marks } = ends(app, tenant, strand).await?;
-    // The hashes that stand where something was witnessed.
+    // The hashes at the marks.
     let mut found: BTreeMap<u64, Option<String>> = marks.iter().map(|mark| (mark.head.seq, None)).collect();
     let (mut verifier, mut records, mut after) = (ChainVerifier::new(), 0, 0);
     loop {
@@ -113,7 +113,7 @@ pub(super) async fn check(
     Ok(Found { strand, records, head, broken })
 }
 
-/// Hashes records on a thread that may take its time.
+/// Hashes records on a blocking thread.
 async fn hash(mut verifier: ChainVerifier, rows: Vec<Row>) -> Result<ChainVerifier, Failure> {
     let work = move || {
         for row in &rows {
@@ -142,8 +142,7 @@ pub(super) async fn page(
     Ok(app.store.read_long(read).await?)
 }
 
-/// The head of a chain, if neither its seal nor what was witnessed speaks against it. Records before it are
-/// not read.
+/// The head of a chain, if it contradicts neither its seal nor a mark. Earlier records are not read.
 pub(super) async fn head(
     app: &App,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-//! The decision log as a file that is written as it is read.
+//! Export of the decision log as a streamed file.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::check::{Found, check, page};
 use super::slots::Leave;
 use crate::{App, Failure};
 
-/// The form of an export.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated values.
@@ -44,13 +44,13 @@ impl Writer {
     }
 }
 
-/// A file that is written as it is read.
+/// A streamed file.
 pub struct Export {
     app: Arc<App>,
     tenant: Tenant,
     found: Found,
     writer: Writer,
-    /// Kept until the file has left.
+    /// Held until the file is sent.
     _leave: Leave,
     /// The rows of this file by themselves.
     slice: ChainVerifier,
@@ -60,7 +60,7 @@ pub struct Export {
     ended: bool,
 }
 
-/// Checks the whole chain, then starts the file with the records of the range.
+/// Verifies the whole chain, then starts the file with the records of the range.
 pub async fn export(
     app: Arc<App>,
     tenant: Tenant,
@@ -124,7 +124,7 @@ fn heading(app: &App, tenant: Tenant, found: &Found, range: Range, first: u64, l
 }
 
 impl Export {
-    /// The next piece of the file; `None` after the last.
+    /// The next chunk of the file; `None` after the last.
     pub async fn next(mut self) -> Option<(Bytes, Self)> {
         if self.ended {
             return None;
@@ -144,7 +144,7 @@ impl Export {
             }
             Ok(_) => self.end(),
             Err(why) => {
-                // The answer has begun; a file without its last line says that it is not whole.
+                // The response has begun; a file without its last line is recognisably incomplete.
                 tracing::error!(cause = why.cause, "an export of the decision log stopped");
                 return None;
             }

@@ -1,6 +1,6 @@
-//! Reading the decision log (docs/contract/decision-log.md): verification, export, statistics and the signed
-//! head. Everything goes page by page in the order of the chain, so that memory stays the same however long
-//! it is. A key sees the chains of its own mode.
+//! Reading the decision log (docs/contract/decision-log.md): verification, export, statistics and the signed head.
+//! Everything is read page by page in the order of the chain, so that memory is constant. A key sees the chains of its
+//! own mode.
 
 mod accept;
 mod check;
@@ -21,13 +21,12 @@ pub use accept::accept;
 pub use export::{Export, Format, export};
 pub use slots::AuditSlots;
 
-/// Checks every hash of every chain of one mode. Requests that come while a check waits for its slot share
-/// it.
+/// Verifies every hash of every chain of one mode. Requests that arrive while a check waits for its slot share it.
 pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verification, Failure> {
     let start = |asked: slots::Asked| {
         let app = app.clone();
         let clock = app.clock.clone();
-        // On a task of its own: others wait for it, too.
+        // In a task of its own: others wait for it, too.
         clock.spawn(async move {
             let outcome = match app.audits.check(tenant, &app.clock).await {
                 Ok(turn) => {
@@ -59,7 +58,7 @@ async fn check_all(
     })
 }
 
-/// The newest record of a chain, signed. What contradicts its seal or what was witnessed is not signed.
+/// The newest record of a chain, signed. A head that contradicts its seal or a mark is not signed.
 pub async fn head(app: &App, tenant: Tenant, strand: Strand) -> Result<SignedHead, Failure> {
     match check::head(app, tenant, strand).await? {
         (head, None) => Ok(signed(app, tenant, strand, head)),
@@ -85,7 +84,7 @@ pub fn signed(app: &App, tenant: Tenant, strand: Strand, head: Head) -> SignedHe
     }
 }
 
-/// From a moment on, and until before another one.
+/// A range of time, its end excluded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Range {
     pub from: Option<Timestamp>,
@@ -93,7 +92,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Reads both ends: date-times, or dates of India, of which the last is included.
+    /// Parses both ends: date-times, or dates of India, of which the last is included.
     pub fn read(from: Option<&str>, to: Option<&str>) -> Result<Self, Failure> {
         let moment = |text: &str, time_of_day: i64| {
             Timestamp::parse(text)

@@ -1,7 +1,6 @@
-//! How often the decision log may be read as a whole. A check hashes every record of a chain: so one runs at
-//! a time for a workspace and two for a node, who asks meanwhile shares the next one, and the records that a
-//! workspace has hashed in a minute are counted. An export goes on for as long as its reader takes it: one at
-//! a time for a workspace, sixteen for a node.
+//! Limits of full reads of the decision log. A check hashes every record of a chain: so one runs at a time for a
+//! workspace and two for a node, requests meanwhile share the next one, and the hashed records of a workspace in a
+//! minute are counted. An export lasts as long as its reader takes: one at a time for a workspace, sixteen for a node.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,15 +14,15 @@ use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, watch};
 use crate::Failure;
 use runtime::clock::Clock;
 
-/// Checks at once on this node.
+/// Concurrent checks of this node.
 const CHECKS: usize = 2;
-/// Exports at once on this node.
+/// Concurrent exports of this node.
 const EXPORTS: usize = 16;
-/// Records of a workspace that may have been hashed within a minute when another check begins.
+/// Records of a workspace hashed within a minute above which another check waits.
 const RECORDS_A_MINUTE: u64 = 1_000_000;
-/// Seconds after which an export may be free.
+/// `Retry-After` of an export, seconds.
 const EXPORT_AGAIN: i64 = 5;
-/// Workspaces that are remembered before those that do nothing are forgotten.
+/// Remembered workspaces before idle ones are dropped.
 const REMEMBERED: usize = 10_000;
 
 /// Checks and exports of this node.
@@ -43,13 +42,13 @@ impl Default for AuditSlots {
     }
 }
 
-/// An outcome that several wait for.
+/// A result for which several wait.
 type Outcome = Option<Result<Verification, Failure>>;
 
 struct Workspace {
     /// Held while its records are hashed.
     checking: Arc<tokio::sync::Mutex<()>>,
-    /// Taken while a file leaves.
+    /// Held while a file is sent.
     exporting: Arc<Semaphore>,
     /// Checks that have not begun, by workspace and mode.
     waiting: Mutex<HashMap<Mode, watch::Receiver<Outcome>>>,
@@ -68,7 +67,7 @@ impl Default for Workspace {
     }
 }
 
-/// A turn to hash the records of a workspace.
+/// A permit to hash the records of a workspace.
 pub(super) struct AuditSlot {
     workspace: Arc<Workspace>,
     minute: i64,
@@ -76,14 +75,14 @@ pub(super) struct AuditSlot {
     _few: OwnedSemaphorePermit,
 }
 
-/// A turn to export.
+/// A permit to export.
 pub(super) struct Leave {
     _alone: OwnedSemaphorePermit,
     _few: OwnedSemaphorePermit,
 }
 
 impl AuditSlot {
-    /// Counts records that were hashed.
+    /// Counts hashed records.
     pub(super) fn count(&self, records: u64) {
         let mut hashed = lock(&self.workspace.hashed);
         if hashed.0 != self.minute {
@@ -122,7 +121,7 @@ impl AuditSlots {
         lock(&self.of(tenant).hashed).1
     }
 
-    /// Waits for the turn to hash the records of a workspace.
+    /// Waits for the permit to hash the records of a workspace.
     pub(super) async fn check(&self, tenant: Tenant, clock: &Clock) -> Result<AuditSlot, Failure> {
         let workspace = self.of(tenant);
         let alone = workspace.checking.clone().lock_owned().await;
@@ -140,7 +139,7 @@ impl AuditSlots {
         Ok(AuditSlot { workspace, minute, _alone: alone, _few: few })
     }
 
-    /// The turn to export, unless it is taken.
+    /// The permit to export, unless it is taken.
     pub(super) fn export(&self, tenant: Tenant) -> Result<Leave, Failure> {
         let alone = self.of(tenant).exporting.clone().try_acquire_owned();
         let alone = alone.map_err(|_| {
@@ -151,9 +150,8 @@ impl AuditSlots {
         Ok(Leave { _alone: alone, _few: few })
     }
 
-    /// The outcome of a check that begins after this was asked: of one that waits for its turn already, or of
-    /// one that `start` starts. What `start` is given must be begun with [`Asked::begin`] once the turn has
-    /// come.
+    /// The result of a check that begins after this call: of one that waits for its permit already, or of one that
+    /// `start` starts. `start` must begin its argument with [`Asked::begin`] once it has the permit.
     pub(super) async fn shared(
         self: &Arc<Self>,
         tenant: Tenant,
@@ -181,7 +179,7 @@ impl AuditSlots {
     }
 }
 
-/// A check that a request asked for; others may join it until it begins.
+/// A requested check; others may join it until it begins.
 pub(super) struct Asked {
     workspace: Arc<Workspace>,
     world: Mode,
@@ -189,7 +187,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// From now on who asks gets a later check: this one may have read already what is changed now.
+    /// From now on requests get a later check: this one may have read already what is changed now.
     pub(super) fn begin(&self) {
         lock(&self.workspace.waiting).remove(&self.world);
     }
@@ -264,7 +262,7 @@ mod tests {
         let next: Asked = asked.recv().await.unwrap();
         running.tell(verification(1));
         assert_eq!(first.await.unwrap().ok(), Some(1));
-        // Both wait for the same one, which begins after they asked.
+        // Both wait for the same one, which begins after their calls.
         while next.tell.receiver_count() < 3 {
             tokio::task::yield_now().await;
         }
@@ -272,7 +270,7 @@ mod tests {
         next.tell(verification(2));
         assert_eq!((second.await.unwrap().ok(), third.await.unwrap().ok()), (Some(2), Some(2)));
         assert!(asked.try_recv().is_err());
-        // One that ends without a word does not keep others waiting.
+        // One that ends without a result does not keep others waiting.
         let lost = ask();
         drop(asked.recv().await.unwrap());
         assert!(lost.await.unwrap().is_err());

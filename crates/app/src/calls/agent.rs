@@ -41,8 +41,8 @@ pub(crate) fn flow_refusal(
     unready(tx, agent)
 }
 
-/// Those of `required` that neither the call nor the contact has. What the call brings stands before what is saved, also when
-/// it is blank.
+/// Those of `required` that neither the call nor the contact has. The call's values override saved ones, also when
+/// blank.
 pub(super) fn missing(
     required: &[String],
     given: &Map<String, Value>,

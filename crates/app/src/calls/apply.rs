@@ -1,5 +1,7 @@
 //! The one place where a fact changes a call.
 
+use api::events::Event;
+use api::events::calls::{FailedCall, TransferredCall};
 use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
 use domain::conversation::placeholder_with;
 use domain::phone::Phone;
@@ -10,13 +12,13 @@ use store::erasure::ERASED;
 use store::{Tx, agents, contacts};
 
 use super::{agent, holds, legs};
-use crate::call_env::{Env, emit, emit_with, save_said};
+use crate::call_env::{Env, emit, save_said};
 use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
-/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for
-/// update): stores the call, writes its events, tells what placed it ([`Env::followers`]), and settles the wallet and
-/// frees the line when it is over. A fact that changes nothing leaves all as it was.
+/// Applies a fact that was observed at `at` to a call that the caller has locked (read in this transaction, for
+/// update): stores the call, writes its events, notifies the followers ([`Env::followers`]), and settles the wallet and
+/// frees the line when it is over. A fact that changes nothing leaves everything as it was.
 pub fn apply(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -41,7 +43,7 @@ pub fn apply_with(
     Ok(row)
 }
 
-/// The same, but what the call owes is left to be paid ([`holds::pay_all`]) by the caller, at the end of this transaction.
+/// The same, but the caller pays the charge ([`holds::pay_all`]) at the end of this transaction.
 pub(super) fn apply_owing(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -72,7 +74,7 @@ pub(super) fn apply_owing(
         bill = holds::close(&mut row, fact);
     }
     if row.hang_up_at.is_some() && !over {
-        // Its end may have been asked for before a carrier had it.
+        // Its end may have been requested before a carrier had it.
         tx.wake(topics::WISHES);
     }
     row.next_step_at = next_look(&row, env);
@@ -88,11 +90,15 @@ pub(super) fn apply_owing(
         opt_out(tx, env, &row)?;
     }
     if captured {
-        emit(tx, env, &row, "transcript.ready")?;
-        emit(tx, env, &row, "outcome.captured")?;
+        emit(tx, env, &row, Event::TranscriptReady)?;
+        emit(tx, env, &row, Event::OutcomeCaptured)?;
     }
     if let Some(notice) = notice {
-        emit(tx, env, &row, Notice::as_str(notice))?;
+        emit(tx, env, &row, |call| match notice {
+            Notice::Started => Event::CallStarted(call),
+            Notice::Completed => Event::CallCompleted(call),
+            Notice::Failed => Event::CallFailed(FailedCall { call, block_reason: None }),
+        })?;
     }
     if row.next_step_at.is_some() {
         tx.wake(topics::CALLS);
@@ -103,8 +109,8 @@ pub(super) fn apply_owing(
     Ok((row, bill))
 }
 
-/// When the call has to be looked at again: at the next step of a network that is a table; on a real line
-/// when the lease of the node that holds the call runs out.
+/// When the call's next check is due: at the next step of a simulated network; on a real line when the lease of the
+/// node that holds the call expires.
 pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
@@ -130,8 +136,8 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     Some(next.map_or(dialled_at, |next| dialled_at.plus(next.after_ms)))
 }
 
-/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set
-/// answers. `None` when nobody talked; nothing is in it when the person was erased meanwhile.
+/// The results of a conversation on a simulated network: the agent's published flow run with scripted answers. `None`
+/// when nobody talked; it is empty when the person was erased meanwhile.
 fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said>, Failure> {
     let talked = row.progress.status == Status::Completed
         && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
@@ -152,13 +158,10 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     });
     if let Some(to) = brought? {
         row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
-        emit_with(
-            tx,
-            env,
-            row,
-            "call.transferred",
-            json!({"transferredTo": to, "transferredAt": row.progress.ended_at}),
-        )?;
+        emit(tx, env, row, |call| {
+            let transferred_at = call.ended_at;
+            Event::CallTransferred(TransferredCall { call, transferred_to: to, transferred_at })
+        })?;
     }
     let mut transcript: Vec<Value> =
         played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
@@ -178,8 +181,8 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
     Ok(Some(Said { transcript, extracted, ..Said::default() }))
 }
 
-/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called
-/// counts as opted out even if the record has another number.
+/// The callee opted out: the number is put on the do-not-call list, and the contact counts as opted out even if its
+/// record has another number.
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     let (context, source) = (&env.context, Source::Call(row.id));
     if let Ok(phone) = Phone::normalize(&row.to_number) {

@@ -1,15 +1,13 @@
-//! A burst: many dials that are due at once go first.
+//! A burst: due dials have priority.
 //!
-//! While the dialler works through a burst, facts of calls that were dialled already wait: each of their
-//! transactions would delay a dial whose time has come. A burst lasts seconds: the dialler ends and bounds
-//! it.
+//! While the dialler works through a burst, facts of earlier dials wait: each of their transactions would delay a due
+//! dial. A burst lasts seconds: the dialler ends and bounds it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// Whether the dialler of this node is in the middle of a burst. Those who wait for its end go on in the order in
-/// which they came.
+/// Whether the dialler of this node is in a burst. Waiters go on in the order of their arrival.
 #[derive(Debug, Default)]
 pub struct Burst {
     begun: AtomicBool,
@@ -28,7 +26,7 @@ impl Burst {
     pub async fn over(&self) {
         loop {
             let mut ended = std::pin::pin!(self.ended.notified());
-            // An end between the look and the wait is not missed.
+            // An end between the check and the wait is not missed.
             ended.as_mut().enable();
             if !self.begun.load(Ordering::SeqCst) {
                 return;
@@ -38,7 +36,7 @@ impl Burst {
     }
 }
 
-/// A burst that goes on until this is dropped.
+/// A burst that lasts until this is dropped.
 #[derive(Debug)]
 pub struct Begun<'a>(&'a Burst);
 

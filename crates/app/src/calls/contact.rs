@@ -1,10 +1,10 @@
-//! Who a call is for: the contact that it finds or makes.
+//! The contact of a call, found or created.
 //!
-//! With `externalRef` the contact of that reference is called on whatever number is given: the reference says
-//! who it is, and the number on the contact's record does not change. A reference that is new takes over the
-//! number's contact when that one has none; when the number belongs to a person with another reference, the
-//! newcomer is a contact of its own without a number (one number = one contact). A test call uses real
-//! contacts as they are and changes none; the people it makes itself are seen by test keys only.
+//! With `externalRef` the contact of that reference is called on whatever number is given: the reference identifies the
+//! person, and the number on the contact's record does not change. A new reference is given to the number's contact
+//! when that has none; when the number belongs to a person with another reference, the new one is a contact of its own
+//! without a number (one number = one contact). A test call uses real contacts and changes none; contacts that it
+//! creates are seen by test keys only.
 
 use domain::ids::{Contact, Id};
 use domain::phone::Phone;
@@ -16,7 +16,7 @@ use store::contacts::{self, ContactRow};
 use crate::contact_view::attributes_of;
 use crate::{Context, Failure};
 
-/// Whom a call is for, as far as known before anything is stored.
+/// The contact of a call, as far as known before anything is stored.
 #[derive(Debug, Clone)]
 pub(super) enum Who {
     /// A contact that exists.
@@ -84,7 +84,7 @@ pub(crate) fn find_known(tx: &mut TenantTx, mode: Mode, phone: Phone) -> Result<
     Ok(find(tx, mode, None, Some(phone))?.contact().cloned())
 }
 
-/// Who a call is for, once it is placed.
+/// The contact of a placed call.
 pub(super) struct Found {
     pub id: Id<Contact>,
     pub external_ref: Option<String>,
@@ -92,13 +92,13 @@ pub(super) struct Found {
     pub new: Option<ContactRow>,
 }
 
-/// What a call says of its person.
+/// The call's data about its person.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownAs<'a> {
     /// The client's own reference.
     pub reference: Option<&'a str>,
     pub name: Option<&'a str>,
-    /// The call's values, with which a new contact starts.
+    /// The call's values, which a new contact gets as attributes.
     pub variables: Option<&'a Map<String, Value>>,
 }
 

@@ -1,5 +1,4 @@
-//! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
-//! was not stored.
+//! Calls whose next check is due: the next step of a simulated network, or a placement whose outcome was not stored.
 
 use std::sync::Arc;
 
@@ -19,20 +18,20 @@ use crate::call_env::save;
 use crate::undialled::Undialled;
 use crate::{App, Failure, published_flows};
 
-/// Calls looked at in one transaction, on an embedded store and on a shared one, where a transaction costs turns on the wire.
+/// Calls in one transaction, on an embedded store and on a shared one, where a transaction costs round trips.
 const BATCH: i64 = 100;
 const SHARED_BATCH: i64 = 250;
 
-/// How long a call rests that could not be looked at because of a defect, milliseconds.
+/// Retry delay of a call whose check failed because of a defect, milliseconds.
 const SET_ASIDE: i64 = MINUTE;
 
-/// Looks at due calls, one batch in each of `lanes` transactions at once, and returns whether there may be more. Any node
-/// may do so at any time: the rows are held while they change. Until `patient` no call is lost: after an outage of the
-/// store the nodes that hold the calls first have to be able to say so.
+/// Checks due calls, one batch in each of `lanes` concurrent transactions, and returns whether there may be more. Any
+/// node may do so at any time: the rows are locked while they change. Until `patient` no lease of a call counts as
+/// expired: after an outage of the store the nodes that hold the calls must first be able to renew it.
 pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Result<bool, Failure> {
     let worked = join_all((0..lanes).map(|_| work_batch(app, patient))).await;
     let (mut more, mut failed) = (false, None);
-    // One after the other: the clock counts what waits outside once for each job.
+    // One after the other: the clock counts outside waits once for each job.
     for batch in worked {
         match batch {
             Ok((full, orphans)) => {
@@ -50,10 +49,10 @@ pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Re
     }
 }
 
-/// What came of a batch: whether it was full, and the placements whose outcome was not stored.
+/// The result of a batch: whether it was full, and the placements whose outcome was not stored.
 type Worked = (bool, Vec<CallRow>);
 
-/// One batch, in one transaction. If that fails because of one of its calls, each is looked at by itself.
+/// One batch, in one transaction. If that fails because of one of its calls, each is checked by itself.
 async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<Worked, Failure> {
     let most = if app.store.shared() { SHARED_BATCH } else { BATCH };
     let batch = published_flows::of_due(app, app.clock.now(), most).await?;
@@ -71,8 +70,8 @@ async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Res
     app.store
         .tx(move |tx| {
             let mut due = calls::due(tx, env.context.now, batch)?;
-            // Every transaction takes in the same order what belongs to the workspaces: the first results of a nudge make
-            // its board, and two transactions that made boards in two orders would wait for each other in a circle.
+            // Every transaction locks the rows of workspaces in the same order: the first results of a nudge create its
+            // board, and two transactions that created boards in two orders would deadlock.
             due.sort_by_key(|call| (call.workspace, call.id));
             let full = due.len() as i64 >= batch;
             let coming: Vec<Coming<'_>> = due.iter().flat_map(|call| coming(&env, call, patient)).collect();
@@ -87,7 +86,7 @@ async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Res
         .await
 }
 
-/// The same with a transaction for each call. One that fails rests for a while.
+/// The same with a transaction for each call. One that fails is retried later.
 async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Result<Worked, Failure> {
     let now = app.clock.now();
     let due = app.store.read(move |tx| calls::due_ids(tx, now, batch)).await?;
@@ -119,7 +118,7 @@ async fn work_singly(app: &App, patient: Option<Timestamp>, batch: i64) -> Resul
     Ok((full, orphans))
 }
 
-/// Looks at one due call; gives it back if it is a placement whose outcome was not stored, and nobody will say more of it.
+/// Checks one due call; returns it if it is a placement whose outcome was not stored, and its node will not report it.
 fn look_at(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -128,7 +127,7 @@ fn look_at(
     bills: &mut Vec<holds::Bill>,
 ) -> Result<Option<CallRow>, Failure> {
     if call.progress.status == Status::Queued {
-        // After an outage the node that dialled it knows better, if it lives, what came of the dial.
+        // After an outage the node that dialled it knows the outcome of the dial better, if it lives.
         let until = patient.filter(|until| env.context.now < *until && call.network.is_none());
         call.next_step_at = Some(until.unwrap_or_else(|| env.context.now.plus(PLACING_LEASE)));
         save(tx, &mut call)?;
@@ -143,8 +142,7 @@ pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(calls::next_due).await?)
 }
 
-/// The fact that comes next of a call which is due, and when it happened. `None`: the node that holds the call is given
-/// time to say what becomes of it.
+/// The next fact of a due call, and its time. `None`: the node that holds the call gets time to report.
 fn next(call: &CallRow, due: Timestamp, env: &Env, patient: Option<Timestamp>) -> Option<(Fact, Timestamp)> {
     match (call.hang_up_at.zip(call.wish()), next_fact(call)) {
         (Some((asked, wish)), _) => Some((Fact::Ended(wish.cause()), asked)),
@@ -154,7 +152,7 @@ fn next(call: &CallRow, due: Timestamp, env: &Env, patient: Option<Timestamp>) -
     }
 }
 
-/// The facts that a look at this call will apply.
+/// The facts that a check of this call will apply.
 fn coming<'c>(env: &Env, call: &'c CallRow, patient: Option<Timestamp>) -> Vec<Coming<'c>> {
     let (mut all, mut progress, mut at) = (Vec::new(), call.progress.clone(), call.script_step);
     let Some(due) = call.next_step_at.filter(|_| progress.status != Status::Queued) else { return all };
@@ -178,7 +176,7 @@ fn coming<'c>(env: &Env, call: &'c CallRow, patient: Option<Timestamp>) -> Vec<C
     all
 }
 
-/// Plays every step of one call that is due, each at its own time. What it owes in the end is added to `bills`.
+/// Runs every due step of one call, each at its own time. Its final charge is added to `bills`.
 fn play(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -211,7 +209,7 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
     Some(step.fact)
 }
 
-/// Asks the carrier what became of a dial whose outcome was not stored, and stores it. Never dials.
+/// Asks the carrier for the outcome of a dial that was not stored, and stores it. Never dials.
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
         _ if app.kept.of(Undialled::default).has(call.id) => DialStatus::Unheard,
@@ -222,10 +220,9 @@ async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
         DialStatus::Taken(provider_call) => Ok(provider_call),
         DialStatus::Unheard => Err(DialError::ProviderErrorBeforeRing),
         DialStatus::Unknown => Err(DialError::Uncertain),
-        // It is stored when the carrier has answered; until then the look was put off.
+        // It is stored when the carrier has answered; until then the check is postponed.
         DialStatus::OnItsWay => return Ok(()),
     };
-    // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
-    // here.
+    // The response to the request that placed it is stored for its retry; nobody waits for it here.
     store_outcome(app, Arc::new(call), (outcome, None), None).await.map(|_| ())
 }

@@ -1,6 +1,5 @@
-//! What the facts of many calls need of the store is read before the first of them is applied: on a shared store a few
-//! statements and one turn for all of them (`Tx::foresee`). [`apply`](super::apply) and what goes on from it then find their
-//! answers there.
+//! Prefetches the reads of many facts before the first of them is applied: on a shared store a few statements in one
+//! round trip (`Tx::foresee`). [`apply`](super::apply) and its followers then find their results there.
 
 use domain::call::{Fact, Progress, Stage, step};
 use store::calls::{self, CallRow};
@@ -14,19 +13,19 @@ pub(super) struct Coming<'c> {
     /// The call, as far as it is known: its ids are what counts.
     pub call: &'c CallRow,
     pub fact: Fact,
-    /// How far the call has got then.
+    /// The progress of the call at that point.
     pub after: Progress,
 }
 
 impl<'c> Coming<'c> {
-    /// The fact, with what it makes of the call as it is given; `None` when it changes nothing.
+    /// The fact, with its effect on the given call; `None` when it changes nothing.
     pub fn of(call: &'c CallRow, fact: Fact, env: &Env) -> Option<Self> {
         let (after, _) = step(&call.progress, fact, env.context.now)?;
         Some(Self { call, fact, after })
     }
 }
 
-/// Reads together what these facts need. `held` says that the calls are locked already. The transaction has not written
+/// Prefetches the reads of these facts together. `held`: the calls are locked already. The transaction has not written
 /// anything yet.
 pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'_>]) -> Result<(), Failure> {
     tx.foresee(|tx| {
@@ -37,7 +36,7 @@ pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'
     Ok(())
 }
 
-/// Asks for everything. A read finds nothing here, so its answer is ignored.
+/// Issues all reads. A read finds nothing here, so its result is ignored.
 fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &Coming<'_>) {
     let tenant = call.workspace;
     if !held {

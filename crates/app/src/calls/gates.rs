@@ -1,5 +1,5 @@
-//! What the compliance gates are told and what they say, for calls of every origin and for the preflight of
-//! nudges: the one place where they are asked.
+//! The input and the verdicts of the compliance gates, for calls of every origin and for the preflight of nudges: the
+//! one place where they are evaluated.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use super::Env;
 use crate::Failure;
 use crate::contact_view::saved_values;
 
-/// Who a number belongs to and what the gates ask about it, in live mode.
+/// The person of a number and the gates' input about it, in live mode.
 #[derive(Debug)]
 pub(super) struct Person {
     /// The contact with this number.
@@ -76,7 +76,7 @@ pub struct Dial<'a> {
     pub contact: Option<&'a ContactRow>,
 }
 
-/// Gathers what the gates want to know. `person` is given when this transaction has read it already.
+/// Collects the input of the gates. `person` is given when this transaction has read it already.
 pub(super) fn facts(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -87,7 +87,7 @@ pub(super) fn facts(
     let test = mode == Mode::Test;
     let number = to.to_string();
     let asked = !test || purpose == Purpose::Nudge;
-    // 2222 is on the registry of the networks that are tables (docs/contract/sandbox.md#magic-numbers).
+    // 2222 is on the registry of the simulated networks (docs/contract/sandbox.md#magic-numbers).
     let magic = to.last4() == 2222 && env.carriers.in_mode(mode).is_some_and(|carrier| carrier.simulated());
     let opted_out = contact.is_some_and(|contact| contact.opt_out);
     let (dnd, on_list, (day, week)) = match person {
@@ -116,12 +116,12 @@ pub(super) fn facts(
     })
 }
 
-/// Asks the gates of this pack.
+/// Evaluates the gates of this pack.
 pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> Result<Judgement, Failure> {
     Ok(judge(pack, &facts(tx, env, dial, None)?, env.context.now))
 }
 
-/// What the gates say to a dial to a person, and what is saved of the person.
+/// The verdicts of the gates on a dial to a person, and the saved values of the person.
 #[derive(Debug)]
 pub struct Met {
     pub said: Judgement,
@@ -129,7 +129,7 @@ pub struct Met {
     pub saved: Option<Map<String, Value>>,
 }
 
-/// Asks the gates of this pack about many numbers, in their order, without a dial: they are looked up together.
+/// Evaluates the gates of this pack for many numbers, in their order, without a dial: they are looked up in a batch.
 pub fn meet_all(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -144,7 +144,7 @@ pub fn meet_all(
             .into_iter()
             .map(|(_, person)| Some(person))
             .collect(),
-        // The contacts and dials of the test world are others.
+        // The contacts and dials of test mode are others.
         Mode::Test => Vec::from_iter(numbers.iter().map(|_| None)),
     };
     let mut met = Vec::with_capacity(numbers.len());
@@ -160,13 +160,12 @@ pub fn meet_all(
     Ok(met)
 }
 
-/// What the gates said, and the texts that record it: the same for every dial of which they were told the
-/// same. Only nudges and scheduled calls ask when hours open and have a timeline, so that is made when it is
-/// asked for.
+/// The verdicts of the gates, and the texts that record them: the same for every dial with the same input. Only nudges
+/// and scheduled calls need opening times and a timeline, so these are made on request.
 #[derive(Debug)]
 pub struct Judged {
     pub said: Judgement,
-    /// As the decision log records them.
+    /// As the decision log stores them.
     pub(super) gate_results: String,
     pack: Arc<Pack>,
     purpose: Purpose,
@@ -190,7 +189,7 @@ impl Judged {
         }
     }
 
-    /// Whether the calling hours refuse, whatever other gates say of this person.
+    /// Whether the calling hours refuse, whatever the other gates say.
     pub fn is_closed(&self) -> bool {
         self.said.verdict(Gate::CallingWindow) == Verdict::Refuse
     }

@@ -1,5 +1,4 @@
-//! Facts that are heard of calls on real lines. On a shared store those that wait at the same moment are stored with one
-//! transaction.
+//! Facts of calls on real lines. On a shared store concurrent facts are batched into one transaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use super::{Env, holds};
 use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
 
-/// Facts that are stored together at most, and by how many transactions at once.
+/// Most facts in one batch, and concurrent batches.
 const TOGETHER: usize = 64;
 const TURNS: usize = 2;
 
@@ -28,15 +27,15 @@ struct Heard {
     fact: Fact,
     /// When it was observed.
     at: Timestamp,
-    /// What the conversation left, when it is over.
+    /// The results of the conversation, when it is over.
     left: Option<Report>,
 }
 
 /// Facts that wait to be stored.
 type Desk = Gather<Arc<Heard>, Shared<Option<CallRow>>>;
 
-/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
-/// call afterwards; `None` when it is gone.
+/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the call
+/// afterwards; `None` when it is gone.
 pub async fn report(
     app: &App,
     tenant: Tenant,
@@ -73,7 +72,7 @@ async fn store_once(app: &App, heard: Arc<Heard>) -> Result<Option<CallRow>, Fai
 
 /// Stores facts in the caller's transaction; the calls afterwards, in the order of the facts.
 fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Option<CallRow>>, Failure> {
-    // Every transaction takes the calls in the same order. Facts of one call keep theirs.
+    // Every transaction locks the calls in the same order. Facts of one call keep theirs.
     let mut order: Vec<usize> = (0..heard.len()).collect();
     order.sort_by_key(|place| (heard[*place].tenant, heard[*place].call));
     if heard.len() > 1 {

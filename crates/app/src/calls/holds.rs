@@ -1,6 +1,5 @@
-//! Money of calls that are under way: a placement holds one minute, the hold grows before each further minute
-//! of each leg begins, and what was talked is charged at the end. Nothing is charged that is not held, so
-//! calls never take a balance below zero.
+//! Money of live calls: a placement reserves one minute, the hold grows before each further minute of each leg begins,
+//! and talk is charged at the end. Only what is held is charged, so calls never take a balance below zero.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +18,8 @@ use crate::{App, Failure, topics, wallet};
 
 /// Calls, and legs, whose hold grows in one transaction.
 const BATCH: i64 = 500;
-/// Holds that are due within this time are taken along, so that a node asks about once a second at most,
-/// however many calls are live.
+/// Holds that are due within this time are batched, so that a node polls about once a second at most, however many
+/// calls are live.
 const GATHER: i64 = SECOND;
 /// Most minutes that the end of a talk may add to the hold: a week.
 const MOST_AT_END: i64 = 7 * 24 * 60;
@@ -33,7 +32,7 @@ pub(super) fn begin(tx: &mut Tx<'_>, row: &mut CallRow) {
     }
 }
 
-/// When the hold of a leg has to grow for the first time, if it pays.
+/// When the hold of a leg has to grow for the first time, if it is charged.
 pub(super) fn first_growth(
     line: bool,
     price: i64,
@@ -43,8 +42,8 @@ pub(super) fn first_growth(
     answered_at.filter(|_| line && price > 0).map(|answered| grows_at(answered, minutes))
 }
 
-/// Takes the line from a call that is over. What it owes is to be paid ([`pay`]) in the same transaction, after everything
-/// else: the payment locks the workspace, which other calls then wait for.
+/// Releases the line of a call that is over. Its charge must be paid ([`pay`]) in the same transaction, after
+/// everything else: the payment locks the workspace, for which other calls then wait.
 pub(super) fn close(row: &mut CallRow, fact: Fact) -> Option<Bill> {
     let bill = Bill {
         tenant: row.workspace,
@@ -60,43 +59,43 @@ pub(super) fn close(row: &mut CallRow, fact: Fact) -> Option<Bill> {
     line.then_some(bill)
 }
 
-/// What a leg on a line owes at its end.
+/// The charge of a leg at its end.
 pub(super) struct Bill {
     pub tenant: Tenant,
     /// The campaign of its call.
     pub campaign: Option<Id<Campaign>>,
-    /// How the ledger names it.
+    /// The reference in the ledger.
     pub reference: String,
     pub price: i64,
     /// Minutes that are held.
     pub minutes: i64,
     pub talk_ms: i64,
-    /// When it really ended is not known: it pays no more than was held.
+    /// Its real end is unknown: it pays no more than was held.
     pub lost: bool,
 }
 
 impl Bill {
-    /// Started minutes that are not held, because the store was away while they should have been; at most
+    /// Started minutes that are not held, because the store was away when they should have been; at most
     /// [`MOST_AT_END`].
     fn missing(&self) -> i64 {
         let started = started_minutes(self.talk_ms);
         if self.lost || self.price <= 0 { 0 } else { (started - self.minutes).clamp(0, MOST_AT_END) }
     }
 
-    /// What is charged when so many more minutes are held.
+    /// The charge when this many more minutes are held.
     fn charge(&self, more: i64) -> i64 {
         started_minutes(self.talk_ms).min(self.minutes + more).saturating_mul(self.price)
     }
 }
 
-/// Charges every started minute that is held or can be held now, and gives back the line and the rest of what was
-/// held, so that the transaction can take them for another leg.
+/// Charges every started minute that is held or can be held now, and releases the line and the rest of the hold, so
+/// that the transaction can use them for another leg.
 pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: Bill) -> Result<(), Failure> {
     pay_together(tx, env, vec![bill], None)
 }
 
-/// The same for many, as the last thing that a transaction does, since the payment holds the workspaces. Each workspace's
-/// wallet is changed once, and they are always taken in the same order.
+/// The same for many, as the last thing that a transaction does, since the payment locks the workspaces. Each
+/// workspace's wallet is updated once, always in the same order.
 pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<(), Failure> {
     let mut of_workspace: BTreeMap<Tenant, Vec<Bill>> = BTreeMap::new();
     for bill in bills {
@@ -116,7 +115,7 @@ pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<()
         }
     }
     for bills in of_workspace.into_values() {
-        // What one gives back may be what another still has to hold: then each is paid by itself.
+        // The release of one may be needed by the hold of another: then each is paid by itself.
         if bills.iter().any(|bill| bill.missing() > 0) {
             for bill in bills {
                 pay_together(tx, env, vec![bill], None)?;
@@ -170,9 +169,8 @@ fn pay_together(
     Ok(())
 }
 
-/// Lets a batch of holds grow whose next minute begins soon. Returns whether there may be more. A call of
-/// which one leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are
-/// held while they change.
+/// Extends a batch of holds whose next minute begins soon. Returns whether there may be more. A call with a leg that
+/// cannot be covered any more is to say goodbye. Any node may do so for all: the rows are locked while they change.
 pub async fn grow_due(app: &App) -> Result<bool, Failure> {
     let now = app.clock.now();
     let due = app.store.tx(move |tx| grow(tx, now)).await?;
@@ -216,7 +214,7 @@ pub async fn next_growth(app: &App) -> Result<Option<Timestamp>, Failure> {
     Ok(app.store.read(call_legs::next_growth).await?)
 }
 
-/// How the ledger names the charge of a second leg: the first one of a call that was answered has no number.
+/// The reference of the charge of a second leg: the first answered one of a call has no number.
 pub(super) fn leg_reference(call: Id<Call>, answer: i64) -> String {
     if answer <= 1 { format!("{call}:transfer") } else { format!("{call}:transfer:{answer}") }
 }

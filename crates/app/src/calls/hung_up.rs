@@ -1,4 +1,4 @@
-//! Calls that a request has just ended at once. Asking again is no conflict
+//! Calls that a request has just ended at once. Repeating the request is no conflict
 //! (docs/contract/calls.md#hanging-up), until a client has been shown that the call has ended.
 
 use std::collections::HashMap;
@@ -9,8 +9,7 @@ use domain::time::{SECOND, Timestamp};
 
 /// How long a repeat is answered like the first request, milliseconds.
 const REPEATED: i64 = SECOND;
-/// Most calls that are remembered; the oldest are forgotten first. Then a repeat is told that the call has
-/// ended.
+/// Most calls that are remembered; the oldest are dropped first. Then a repeat gets the error that the call has ended.
 const MOST: usize = 4_096;
 
 /// Remembers such calls on this node.
@@ -38,7 +37,7 @@ impl HungUp {
         self.calls().get(&id).is_some_and(|at| now.0 - at.0 < REPEATED)
     }
 
-    /// Notes that a client is shown this call as it is now.
+    /// Records that a client is shown this call in its current state.
     pub(super) fn shown(&self, id: Id<Call>) {
         self.calls().remove(&id);
     }

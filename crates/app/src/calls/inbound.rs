@@ -12,27 +12,29 @@ use store::{TenantTx, Tx, agents, contacts, numbers, wallet, workspaces};
 use super::{Env, contact};
 use crate::{App, Failure, access, numbers as number_rules};
 
-/// Who calls, and whom.
+/// Caller and called number.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The number that rings, as the carrier gave it.
+    /// The called number, as the carrier gave it.
     pub to: String,
     /// The caller's number, as the carrier gave it; empty when withheld.
     pub from: String,
     /// The carrier's id of the call.
     pub provider_call: String,
+    /// The carrier that delivers it, by its name in the settings.
+    pub carrier: String,
 }
 
-/// What becomes of a call that comes in.
+/// The decision on an incoming call.
 #[derive(Debug)]
 pub enum Welcome {
-    /// It is written down and rings; this node holds it.
+    /// It is stored and rings; this node holds it.
     Answer(Box<CallRow>),
     /// It is declined with this SIP status; counted unless nobody owns the number.
     Decline(u16, &'static str),
 }
 
-/// Decides on a call that comes in and writes it down. `None` is answered for a number that nobody owns.
+/// Decides on an incoming call and stores it. `None` for a number that nobody owns.
 pub async fn answerable(app: &App, caller: Caller) -> Result<Welcome, Failure> {
     let env = app.call_env();
     app.store.tx(move |tx| decide(tx, &env, &caller)).await
@@ -102,7 +104,7 @@ fn new_call(
             contacts::insert_all(tx, found.new.iter().map(|row| (tenant, row)))?;
             (Some(found.id), found.external_ref)
         }
-        // Withheld, or from abroad: a person without a number that could be kept.
+        // Withheld, or from abroad: a person without a number that could be stored.
         None => (None, None),
     };
     let id = env.context.ids.dated::<domain::ids::Call>();
@@ -125,6 +127,7 @@ fn new_call(
         variables: Map::new(),
         metadata: Value::Object(Map::new()),
         provider_call: Some(caller.provider_call.clone()),
+        carrier: Some(caller.carrier.clone()),
         started_at: Timestamp(id.unix_ms()),
         dialled_at: None,
         block_reason: None,

@@ -1,7 +1,7 @@
-//! Calls that are asked for at the same moment (`POST /v1/calls`). On a shared store those of one workspace, or of many that
-//! ask for few, are decided on and written down with one transaction: what they rest on is read together, and the chains of
-//! the decision log, which each of them grows, are held once for all of them, at the end. What is not simple – a key that was used before, two calls to one number –
-//! is done by itself, and so is everything when the shared transaction fails.
+//! Batches concurrent placements (`POST /v1/calls`). On a shared store those of one workspace, or of many with few
+//! requests, are decided and stored in one transaction: their reads are prefetched together, and the heads of the
+//! decision log, which each of them moves, are locked once for all, at the end. Requests that cannot share – a used
+//! key, two calls to one number – run by themselves, and so do all when the shared transaction fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,9 +19,10 @@ use crate::gather::{Company, Pool, Shared, share_out};
 use crate::idempotency::{self, Answer, Claim, Once};
 use crate::{App, Failure};
 
-/// Requests that share a transaction at most.
+/// Most requests in one batch.
 const TOGETHER: usize = 128;
-/// Transactions of a workspace at once on a node: they would wait for each other at the head of its log until they commit.
+/// Concurrent transactions of a workspace on a node: they would wait for each other at the head of its log until they
+/// commit.
 const TURNS: usize = 1;
 
 /// A request for a call.
@@ -32,23 +33,23 @@ pub(super) struct Ask {
     pub order: Order,
 }
 
-/// What the first transaction of a request came to.
+/// The result of the first transaction of a request.
 #[derive(Clone)]
 pub(super) enum Intent {
     /// An earlier request placed it.
     Given(Answer),
     /// A gate refused it; the refusal is stored.
     Refused(Failure),
-    /// It is written down and can be dialled.
+    /// It is stored and can be dialled.
     Dial(Arc<CallRow>, Vec<Warning>),
 }
 
-/// What came of a request.
+/// The result of a request.
 type Intended = Result<Intent, Failure>;
-/// Where requests wait.
+/// The batches of requests.
 type Desks = Pool<Arc<Ask>, Intent>;
 
-/// Decides on a call and writes it down, on a shared store together with others that wait.
+/// Decides on a call and stores it, on a shared store in a batch.
 pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
     let ask = Arc::new(ask);
     if app.store.shared() {
@@ -139,8 +140,8 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
     Ok(intended)
 }
 
-/// Those that can be decided on together, with their places. What one call of a transaction stores of a person, another
-/// must not overlook, and no two requests have the same key.
+/// The requests that may share this transaction, with their index: at most one per person and idempotency key, since
+/// what one stores of a person another must not overlook.
 fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
     let mut seen = BTreeSet::new();
     let mut is_first = |ask: &Ask| {
@@ -151,14 +152,14 @@ fn simple(asks: &[Arc<Ask>]) -> Vec<(usize, &Ask)> {
         let names: Vec<_> =
             names.into_iter().filter_map(|(kind, name)| Some((ask.tenant, ask.mode, kind, name?))).collect();
         let (before, count) = (seen.len(), names.len());
-        // All are noted, also of one that is not simple.
+        // All are recorded, also one that cannot share.
         seen.extend(names);
         seen.len() == before + count
     };
     asks.iter().enumerate().map(|(place, ask)| (place, &**ask)).filter(|(_, ask)| is_first(ask)).collect()
 }
 
-/// Asks for what the decision rests on.
+/// Prefetches the reads of the decision.
 fn look(tx: &mut Tx<'_>, ask: &Ask) {
     let (tenant, mode) = (ask.tenant, ask.mode);
     let _ = match mode {

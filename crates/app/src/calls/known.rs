@@ -1,7 +1,7 @@
-//! What one transaction has learned while it places call after call: read once, then kept in step with what
-//! it placed itself. It must not outlive the transaction. Workspaces whose calls are live are held in it, so
-//! that their money and their own lines stand still; what others may change meanwhile (an agent unpublished,
-//! a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
+//! The cache of one transaction that places call after call: read once, then updated with its own placements. It must
+//! not outlive the transaction. Workspaces of live calls are locked by it, so that their money and their own lines do
+//! not change; what others may change meanwhile (an agent unpublished, a key revoked) takes effect for the next
+//! transaction, as if this one had begun a moment earlier.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -26,38 +26,38 @@ use crate::decision_log::Chains;
 use crate::published_flows::{self, Needs};
 use crate::{Context, Failure, access};
 
-/// When this few lines of the platform are left, placements wait for each other, so that the last one is
-/// taken once.
+/// When this few lines of the platform are left, placements are serialised, so that the last one is taken once.
 pub(super) const LAST_LINES: i64 = 256;
 
-/// An agent as far as every call of it needs the same.
+/// The data of an agent that every call of it needs.
 struct KnownAgent {
     row: Arc<AgentRow>,
     pack: Arc<Pack>,
-    /// What stands in its way whatever the call brings, and the variables that a call must bring; read with
-    /// the first call that needs them.
+    /// What blocks it whatever the call brings, and the variables that a call must bring; read with the first call that
+    /// needs them.
     needs: Option<(Arc<Needs>, Option<Refused>)>,
 }
 
-/// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is
-/// stored at the end ([`Known::finish`]).
+/// A workspace with the lines and holds of this transaction's calls, which are stored at the end ([`Known::finish`]).
 struct KnownWorkspace {
     row: Arc<WorkspaceRow>,
     held: i64,
     placed: i64,
 }
 
-/// Rows of the decision log that wait for the end of the transaction at most.
+/// Most rows of the decision log that are buffered until the end of the transaction.
 const ENTRIES: usize = 1_024;
-/// Answers of gates that are kept: the dials of one transaction look much alike to the gates.
+/// Cached verdicts of gates: the dials of one transaction have much the same input.
 const JUDGED: usize = 64;
 
-/// What one transaction has learned; see the module.
+/// The cache of one transaction; see the module.
 #[derive(Default)]
 pub struct Known {
     workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
+    /// Carriers of own numbers that name one.
+    carriers: HashMap<(Tenant, String), String>,
     keys: HashMap<(Tenant, Id<ApiKey>), bool>,
     /// Lines that calls of this transaction have asked for.
     lines_asked: usize,
@@ -65,8 +65,8 @@ pub struct Known {
     lines: HashMap<Tenant, i64>,
     /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
     platform: Option<(i64, bool)>,
-    /// People whose numbers were looked up together. Each is used once: after that the transaction may have
-    /// called them.
+    /// People whose numbers were looked up in a batch. Each is used once: after that the transaction may have called
+    /// them.
     people: HashMap<(Tenant, Phone), Person>,
     /// Whether numbers that were looked up are in a live call, and those that this transaction calls.
     on_call: HashMap<(Tenant, Phone), bool>,
@@ -74,9 +74,9 @@ pub struct Known {
     judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
     /// Whether no two calls are for one person.
     different_people: bool,
-    /// A call of each hour whose figures have changed.
+    /// One call of each hour whose analytics have changed.
     hours: BTreeMap<(Tenant, i64), Arc<CallRow>>,
-    /// Written down, but not to the store yet ([`Known::write`]); of the calls, those before `stored` are.
+    /// Buffered writes ([`Known::write`]); of the calls, those before `stored` are stored.
     contacts: Vec<(Tenant, ContactRow)>,
     calls: Vec<Arc<CallRow>>,
     stored: usize,
@@ -89,8 +89,7 @@ impl Known {
         Self { different_people: true, ..Self::default() }
     }
 
-    /// Makes sure that the store can be asked about a person: it must know of what this transaction has placed for the
-    /// same one.
+    /// Makes sure that the store can be queried about a person: pending writes about the same one are flushed.
     pub(super) fn before_person(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         if self.different_people { Ok(()) } else { self.write(tx) }
     }
@@ -100,7 +99,7 @@ impl Known {
         Ok(self.wallet(tx, mode)?.0)
     }
 
-    /// The workspace, and what of its balance no call holds, minor units.
+    /// The workspace, and the part of its balance that no call holds, minor units.
     pub(super) fn wallet(
         &mut self,
         tx: &mut TenantTx,
@@ -164,7 +163,7 @@ impl Known {
         self.people.remove(&(tenant, phone))
     }
 
-    /// What the gates of a pack say to these facts.
+    /// The verdicts of a pack's gates on these facts.
     pub(super) fn judged(&mut self, pack: &Arc<Pack>, facts: Facts, now: Timestamp) -> Arc<Judged> {
         if let Some((.., judged)) =
             self.judged.iter().find(|(of, told, _)| Arc::ptr_eq(of, pack) && *told == facts)
@@ -199,7 +198,7 @@ impl Known {
         Ok(slot.as_mut())
     }
 
-    /// The agent and the pack that it names, if there is one of this id.
+    /// The agent and its pack, if there is one with this id.
     pub(super) fn agent(
         &mut self,
         tx: &mut TenantTx,
@@ -208,7 +207,7 @@ impl Known {
         Ok(self.known_agent(tx, id)?.map(|known| (known.row.clone(), known.pack.clone())))
     }
 
-    /// What the agent's flow needs and does not have, as [`agent::flow_refusal`] says it.
+    /// What the agent's flow lacks, as in [`agent::flow_refusal`].
     pub(super) fn flow_refusal(
         &mut self,
         tx: &mut TenantTx,
@@ -232,9 +231,17 @@ impl Known {
         Ok(match self.numbers.entry(tenant) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
-                empty.insert(numbers::list(tx)?.into_iter().map(|row| row.number).collect())
+                let rows = numbers::list(tx)?;
+                let named = rows.iter().filter_map(|row| Some((row.number.clone(), row.carrier.clone()?)));
+                self.carriers.extend(named.map(|(number, carrier)| ((tenant, number), carrier)));
+                empty.insert(rows.into_iter().map(|row| row.number).collect())
             }
         })
+    }
+
+    /// The carrier that calls from one of [`Known::numbers`] go out on; `None` for the first one of the settings.
+    pub fn carrier_of(&self, tenant: Tenant, number: &str) -> Option<String> {
+        self.carriers.get(&(tenant, number.to_owned())).cloned()
     }
 
     /// Whether a key is neither revoked nor expired.
@@ -267,8 +274,8 @@ impl Known {
         Ok((mine, known.0))
     }
 
-    /// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its
-    /// own count stands still.
+    /// Lines in use by the workspace, and whose cap leaves none free. The caller has locked the workspace, so its own
+    /// count does not change.
     pub(super) fn lines(
         &mut self,
         tx: &mut Tx<'_>,
@@ -313,7 +320,7 @@ impl Known {
         self.contacts.push((tenant, row));
     }
 
-    /// A call that this transaction writes down.
+    /// A call that this transaction stores.
     pub(super) fn add_call(&mut self, tx: &mut Tx<'_>, call: CallRow) -> Result<Arc<CallRow>, Failure> {
         let call = Arc::new(call);
         self.hours.entry((call.workspace, hour_of(call.started_at))).or_insert_with(|| call.clone());
@@ -331,21 +338,20 @@ impl Known {
         env.lines.reserve(n, carrier)
     }
 
-    /// Stores what was written down so far, so that it can be read.
+    /// Flushes the buffered writes, so that they can be read.
     pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let contacts = std::mem::take(&mut self.contacts);
         contacts::insert_all(tx, contacts.iter().map(|(tenant, row)| (*tenant, row)))?;
         calls::insert(tx, &self.calls[self.stored..])?;
         self.stored = self.calls.len();
-        // Everybody who decides for the workspace waits for the heads: they are held once everything else is written.
+        // Every decision of the workspace waits for the heads: they are locked after everything else is written.
         if self.chains.waiting() >= ENTRIES { self.chains.write(tx) } else { Ok(()) }
     }
 
-    /// Stores what was put off. The last thing that the transaction does with calls.
+    /// Flushes everything. The last thing that the transaction does with calls.
     ///
     /// # Errors
-    /// When the wallet does not cover what the calls hold, although the workspace was held: nothing may be
-    /// stored.
+    /// When the wallet does not cover the calls' holds, although the workspace was locked: nothing may be stored.
     pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
         self.write(tx)?;
         for call in self.hours.values() {

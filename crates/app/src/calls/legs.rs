@@ -1,6 +1,5 @@
-//! Second legs: people who are brought in beside a call, or to whom the carrier refers it. Each is a dial: it
-//! passes the gates, stands in the decision log, takes a line and pays by its own started minutes
-//! (`docs/calls.md`).
+//! Second legs: people who are brought into a call, or to whom the carrier refers it. Each is a dial: it passes the
+//! gates, is in the decision log, takes a line and pays by its own started minutes (`docs/calls.md`).
 
 use domain::call::{Fact, Wish, refusal, script};
 use domain::compliance::{Gate, Purpose};
@@ -25,7 +24,7 @@ use crate::{App, Failure, access, decision_log, topics};
 /// Most legs of one call, refused ones included: a flow may come back to its transfer again and again.
 pub const MOST_LEGS: i64 = 20;
 
-/// How long a person who is brought in on a network that is a table is with the customer, at most.
+/// Longest time of a person who is brought in on a simulated network.
 const TOGETHER: i64 = 5 * SECOND;
 
 /// How a person is brought in.
@@ -40,13 +39,13 @@ pub enum LegKind {
 /// A leg that may be dialled now, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
-    /// Its place among the legs of the call.
+    /// Its index among the legs of the call.
     pub number: i64,
     decided_at: Timestamp,
 }
 
 impl Leg {
-    /// Whether what was decided still stands: the store may have been slow, the machine may have slept.
+    /// Whether the decision is still valid: the store may have been slow, the machine may have slept.
     pub fn may_dial(&self, now: Timestamp) -> bool {
         self.decided_at <= now && now < self.decided_at.plus(LEASE_MARGIN)
     }
@@ -55,7 +54,7 @@ impl Leg {
 /// Why no person may be brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegRefused {
-    /// A gate refused it; that stands in the decision log.
+    /// A gate refused it; the decision log has the record.
     Blocked(Gate),
     /// The call is over or about to be, or its workspace is suspended.
     CallOver,
@@ -67,7 +66,7 @@ pub enum LegRefused {
     TooMany,
 }
 
-/// What becomes of a leg.
+/// An event of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegFact {
     /// The person picked up.
@@ -78,8 +77,7 @@ pub enum LegFact {
     NotDialled,
 }
 
-/// Decides whether a person may be brought into a call, and writes the decision down before anything is
-/// dialled.
+/// Decides whether a person may be brought into a call, and stores the decision before anything is dialled.
 pub async fn begin_leg(
     app: &App,
     tenant: Tenant,
@@ -179,7 +177,7 @@ fn decide(
     })
 }
 
-/// Takes a line and holds a minute for a leg of this workspace, which the caller holds; otherwise why not.
+/// Takes a line and holds a minute for a leg of this workspace, which the caller has locked; otherwise why not.
 fn take_line(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -200,8 +198,8 @@ fn take_line(
     Ok((!wallet::hold(&mut tx.of(workspace.id), price, 1)?).then_some(LegRefused::NoMoney))
 }
 
-/// Stores what became of a leg, observed at `at`. What does not fit (late, repeated, the call is over)
-/// changes nothing.
+/// Stores an event of a leg, observed at `at`. An event that does not fit (late, repeated, the call is over) changes
+/// nothing.
 pub async fn report_leg(
     app: &App,
     tenant: Tenant,
@@ -246,7 +244,7 @@ pub async fn report_leg(
         .await
 }
 
-/// Ends all legs of a call that is over: the node that held them reports no more, or too late.
+/// Ends all legs of a call that is over: their node reports no more, or too late.
 pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -> Result<(), Failure> {
     if row.upkeep.legs == 0 {
         return Ok(());
@@ -261,9 +259,8 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Brings a person in on a network that is a table, which plays the conversation when it is over: the first
-/// of these numbers that may be rung and whose phone answers there. The person was with the customer for the
-/// last seconds of the call.
+/// Brings a person in on a simulated network, whose conversation is run when it is over: the first of these numbers
+/// that may be rung and whose phone answers there. The person was with the customer for the last seconds of the call.
 pub(super) fn play(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -301,7 +298,7 @@ pub(super) fn play(
     Ok(None)
 }
 
-/// Gives back what a leg took that was never dialled; it does not count as a dial.
+/// Releases what a leg took that was never dialled; it does not count as a dial.
 fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     if leg.line {
         wallet::release(&mut tx.of(leg.workspace), leg.held(), 1)?;

@@ -28,9 +28,9 @@ use crate::call_env::LEASE_MARGIN;
 use crate::idempotency::{Answer, Once};
 use crate::{App, Failure, topics};
 
-/// How long a dial may take before the carrier is asked what became of it.
+/// How long a dial may take before the carrier is asked for its outcome.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
-/// Pauses between two tries to store what the carrier answered.
+/// Retry delays of storing the carrier's answer.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> R
     let dialler = app.clone();
     app.clock.spawn(async move {
         let outcome = dial(&dialler, call, request).await;
-        // The client may have gone; the outcome is stored all the same.
+        // The client may have gone; the outcome is stored anyway.
         let _ = done.send(outcome);
     });
     match dialled.await {
@@ -75,12 +75,12 @@ async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> R
 
 /// The request that waits for the answer, with its warnings.
 pub(super) type Request = Option<(Once, Vec<Warning>)>;
-/// What became of a dial, and what the request is told of it.
+/// The outcome of a dial, and the response to the request.
 pub(super) type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
-/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials
-/// that are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the
-/// call hears of the outcome as a fact ([`Env::followers`]), whichever node stores it.
+/// Sends the dial of a call that [`place_intent`] stored to the carrier, and stores its answer, after all dials that
+/// are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the call gets the
+/// outcome as a fact ([`Env::followers`]), whichever node stores it.
 pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
 }
@@ -110,14 +110,14 @@ async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled
     if request.is_none() {
         app.clock.outside(app.burst.over()).await;
     }
-    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many
-    // times their room.
+    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many times their
+    // memory.
     let storing = Box::pin(store_outcome(app, call, (outcome, Some(now)), request));
     runtime::traces::within(dialled, storing).await
 }
 
-/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock
-/// may have been set.
+/// Whether the decision is still valid: the store may have been slow, the machine may have slept, its clock may have
+/// been set.
 fn may_dial(call: &CallRow, now: Timestamp) -> bool {
     call.next_step_at
         .is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
@@ -144,20 +144,21 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
     whole.min(end_of_minute.plus(LEASE_MARGIN))
 }
 
-/// What the carrier is asked.
+/// The dial in the form of the carrier's port.
 pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
     Some(DialOrder {
         workspace: call.workspace,
         call: call.id,
         to: Phone::normalize(&call.to_number).ok()?,
         from: call.from_number.clone(),
+        carrier: call.carrier.clone(),
         network: call.network,
     })
 }
 
-/// Stores the carrier's answer, and the answer to the request that waits for it. While the store is away it is tried
-/// again: a line whose outcome nobody stored would be dropped, though somebody may have answered it. Storing it twice
-/// changes nothing. With the outcome comes the moment at which the carrier was asked to dial, if it is known.
+/// Stores the carrier's answer, and the response to the request that waits for it. While the store is away it is
+/// retried: a line whose outcome is not stored would be dropped, though somebody may have answered it. It is
+/// idempotent. With the outcome comes the time of the dial, if it is known.
 pub(super) async fn store_outcome(
     app: &App,
     call: Arc<CallRow>,
@@ -177,8 +178,8 @@ pub(super) async fn store_outcome(
             return Err(failure);
         }
         failure.warn_about(id, "the outcome of a dial could not be stored; trying again");
-        // In real time: this may be one of several tasks that a job waits for, which a manual clock counts as one. It stands
-        // still meanwhile.
+        // In real time: this may be one of several tasks for which a job waits, which a manual clock counts as one. The
+        // clock stops meanwhile.
         let mut stopped = app.clock.stopped();
         tokio::select! {
             () = tokio::time::sleep_until(tokio::time::Instant::now() + pause) => {}
@@ -192,7 +193,7 @@ pub(super) async fn store_outcome(
     Ok(settled)
 }
 
-/// What the carrier answered, and when it was asked.
+/// The carrier's answer, and the time of the dial.
 pub(super) type Heard = (Arc<Result<String, DialError>>, Option<Timestamp>);
 
 /// The second transaction of a placement.
@@ -213,7 +214,7 @@ pub(super) async fn store_once(
         .await
 }
 
-/// Stores an outcome in the caller's transaction. What the call owes is to be paid at its end.
+/// Stores an outcome in the caller's transaction. The call's charge must be paid at its end.
 pub(super) fn store_outcome_of(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -231,7 +232,8 @@ pub(super) fn store_outcome_of(
             let dialled_at = row.dialled_at.or(*dialled_at);
             settle(tx, env, CallRow { dialled_at, ..row }, outcome, bills)?
         }
-        // It is stored: by a try whose answer was lost, or by another node, because this one took longer than its lease.
+        // It is stored: by a try whose answer was lost, or by another node, because this one took longer than its
+        // lease.
         Some(row) if row.provider_call.is_some() => Ok(row),
         Some(_) => Err(outcome.as_ref().as_ref().err().copied().unwrap_or(DialError::Uncertain)),
         None => Err(DialError::ProviderErrorBeforeRing),
@@ -258,7 +260,7 @@ fn settle(
     match outcome {
         Ok(provider_call) => {
             row.provider_call = Some(provider_call.clone());
-            // A network that is a table keeps to the time of its dial, however late this is.
+            // A simulated network uses the time of its dial, however late this is.
             let at = row.dialled_at.filter(|_| row.network.is_some()).unwrap_or(now);
             let (row, bill) = apply_owing(tx, env, row, Fact::Ringing, at, None)?;
             bills.extend(bill);
@@ -271,7 +273,7 @@ fn settle(
     }
 }
 
-/// What an outcome says of the call.
+/// The facts of an outcome.
 pub(super) fn fact_of(outcome: &Result<String, DialError>) -> Fact {
     match outcome {
         Ok(_) => Fact::Ringing,
@@ -280,7 +282,7 @@ pub(super) fn fact_of(outcome: &Result<String, DialError>) -> Fact {
     }
 }
 
-/// What the request is told, kept with its key.
+/// The response to the request, stored with its key.
 fn answer(
     tx: &mut Tx<'_>,
     once: &Once,
@@ -308,7 +310,7 @@ fn answer(
             )))
         }
         Err(DialError::Uncertain) => {
-            // A repeat of the request must not dial again: it gets this answer.
+            // A retry of the request must not dial again: it gets this answer.
             let failure = Failure::plain(codes::POSSIBLY_PLACED);
             let body = json!({"error": failure.message, "code": failure.error.code});
             once.finish(tx, failure.error.status, &body, None)?;
@@ -317,8 +319,8 @@ fn answer(
     }
 }
 
-/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line.
-/// [`Known::finish`] must follow in the transaction; the caller commits and then dials.
+/// Stores an accepted call: `queued`, with a hold on the wallet and a line. [`Known::finish`] must follow in the
+/// transaction; the caller commits and then dials.
 ///
 /// # Errors
 /// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
@@ -340,7 +342,7 @@ pub fn place_intent(
         Some((carrier, to)) => carrier.network(to),
         None => None,
     };
-    // A network that is a table keeps to this time. The moment in the id never goes back, also when the clock does.
+    // A simulated network uses this time. The time in the id never goes back, also when the clock does.
     call.dialled_at = call.network.map(|_| env.context.now);
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
@@ -354,8 +356,8 @@ pub fn place_intent(
     Ok(call)
 }
 
-/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
-/// [`Known::finish`] must follow in the transaction.
+/// Stores a call that a gate refused: it is listed with `state: blocked` and never dialled. [`Known::finish`] must
+/// follow in the transaction.
 pub fn block(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -370,7 +372,7 @@ pub fn block(
     write(tx, known, env, prepared, call, Some(gate))
 }
 
-/// Writes the call, and proves the decision, before anything is dialled: every gate with its verdict and
+/// Stores the call, and the record of the decision, before anything is dialled: every gate with its verdict and
 /// evidence.
 fn write(
     tx: &mut Tx<'_>,
@@ -426,11 +428,12 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         outcome: None,
         to_number: to.to_string(),
         from_number: prepared.shown_number(),
+        carrier: prepared.carrier.clone(),
         external_ref: found.external_ref,
         variables: prepared.values.clone(),
         metadata: Value::Object(order.metadata.clone()),
         provider_call: None,
-        // The moment inside the id: a range of time is a range of ids.
+        // The time inside the id: a range of time is a range of ids.
         started_at: Timestamp(id.unix_ms()),
         dialled_at: None,
         block_reason: None,

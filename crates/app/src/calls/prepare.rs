@@ -1,5 +1,4 @@
-//! Everything that can stand in the way of a call, gathered in one transaction
-//! (docs/contract/calls.md#refusals).
+//! All checks of a placement, in one transaction (docs/contract/calls.md#refusals).
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use crate::contact_view::saved_values;
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
 
-/// What a call is placed for.
+/// The source of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A request of a client, at once.
@@ -47,7 +46,7 @@ impl Source {
         }
     }
 
-    /// Whether it was due by itself; what a client asks for at once waits for nothing.
+    /// Whether it was due by itself; a client's immediate request waits for nothing.
     pub fn was_due(self) -> bool {
         self != Source::Request
     }
@@ -84,23 +83,23 @@ pub struct Order {
     pub from_number: Option<String>,
     /// The client's id of the person; a nudge's own reference is not one.
     pub external_ref: Option<String>,
-    /// Name of the person, if a contact has to be made.
+    /// Name of the person, if a contact has to be created.
     pub name: Option<String>,
     pub variables: Map<String, Value>,
-    /// The client's notes, within their limits ([`check_metadata`]).
+    /// The client's metadata, within their limits ([`check_metadata`]).
     pub metadata: Map<String, Value>,
     /// What it is placed for.
     pub source: Source,
-    /// Nothing is dialled at or after this moment, beside what the pack allows.
+    /// Nothing is dialled at or after this time, in addition to the pack's limits.
     pub until: Option<Timestamp>,
     /// Idempotency key and holder of a request that waits for the answer.
     pub once: Option<(String, String)>,
-    /// The trace of what asked for it, if that is not the transaction in which it is placed.
+    /// The trace of the origin, if that is not the transaction in which it is placed.
     pub trace: Option<TraceContext>,
 }
 
 impl Order {
-    /// What the body of `POST /v1/calls` or `POST /v1/scheduled-calls` asks for.
+    /// The body of `POST /v1/calls` or `POST /v1/scheduled-calls`.
     pub fn of(body: NewCall) -> Self {
         Self {
             from_number: body.from_number,
@@ -111,7 +110,7 @@ impl Order {
         }
     }
 
-    /// An order for an agent to call a number; the caller fills in what else it knows.
+    /// An order for an agent to call a number; the caller fills in the rest.
     pub fn new(source: Source, agent: String, to_number: String) -> Self {
         Self {
             agent,
@@ -129,7 +128,7 @@ impl Order {
     }
 }
 
-/// Holds metadata against its limits; shared by everything that takes metadata.
+/// Checks metadata against its limits; shared by everything with metadata.
 pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), Failure> {
     call::check_metadata(metadata).map_err(|(field, must)| Failure::field(&field, must))
 }
@@ -141,18 +140,18 @@ pub enum OwnNumber {
     Owned(String),
     /// It is not an active number of the workspace.
     NotOwned,
-    /// None was asked for, and the workspace has none.
+    /// None was requested, and the workspace has none.
     Nothing,
 }
 
-/// What is known of a call before it is placed.
+/// The state of a call before it is placed.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The order, with its variables as they will be used.
     pub order: Order,
     /// Live or test.
     pub mode: Mode,
-    /// The workspace, held against other writers when the call is live.
+    /// The workspace, locked when the call is live.
     pub workspace: Arc<WorkspaceRow>,
     /// Minor units of its balance that no call holds.
     pub available: i64,
@@ -163,6 +162,8 @@ pub struct Prepared {
     /// Whom to call, if that is a number.
     pub to: Option<Phone>,
     pub from: OwnNumber,
+    /// The carrier that it goes out on; `None` for the first one of the settings.
+    pub carrier: Option<String>,
     pub(super) who: Who,
     /// The values of the conversation: the person's saved ones under the call's own.
     pub values: Map<String, Value>,
@@ -172,18 +173,18 @@ pub struct Prepared {
     pub pack: Option<Arc<Pack>>,
     /// What the gates said.
     pub judgement: Option<Arc<Judged>>,
-    /// Whether the wallet covers a started minute beside the calls in flight.
+    /// Whether the wallet covers a started minute besides the calls in flight.
     pub balance_ok: bool,
     /// Why there is no line, if there is none.
     pub lines_full: Option<Refused>,
     /// Calls of the workspace on the line.
     pub lines_in_use: i64,
-    /// Whether the number is in a live call of the workspace. Asked of what waits until that is over: rows of campaigns,
-    /// nudges and scheduled calls that are due. What a client asks for is placed.
+    /// Whether the number is in a live call of the workspace. Checked for dials that wait until that is over: rows of
+    /// campaigns, nudges and scheduled calls. A client's immediate request is placed.
     pub on_call: bool,
     /// Whether there is a carrier.
     pub carrier_ok: bool,
-    /// Whether the carrier is a real one that may not be asked now.
+    /// Whether the carrier is a real one that must not be used now.
     pub carrier_rests: bool,
 }
 
@@ -247,8 +248,8 @@ impl Prepared {
     }
 }
 
-/// Gathers what stands in the way of a call. It stores nothing. What the transaction has learned already
-/// (`known`) is not read again.
+/// Checks everything that can block a call. It stores nothing. Data in the transaction's cache (`known`) is not read
+/// again.
 ///
 /// # Errors
 /// Only failures, never refusals: the store fails, or the workspace is gone.
@@ -278,6 +279,10 @@ pub fn prepare(
     };
     let (check, values, warnings) = check(tx, known, agent.as_deref(), &who, &mut order)?;
     let from = own_number_of(known.numbers(tx)?, order.from_number.as_deref());
+    let carrier = match &from {
+        OwnNumber::Owned(number) => known.carrier_of(tenant, number),
+        OwnNumber::NotOwned | OwnNumber::Nothing => None,
+    };
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => {
             let dial = Dial { tenant, mode, purpose: order.source.purpose(), to, contact: who.contact() };
@@ -303,6 +308,7 @@ pub fn prepare(
         check,
         to,
         from,
+        carrier,
         who,
         values,
         warnings,

@@ -58,7 +58,7 @@ pub async fn list(
             let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
             Ok::<_, DbError>((rows, next))
         };
-        // All that can be large of what is shown.
+        // All fields that can be large.
         pages::read(tx, limit, filter.before.clone(), read, |_, row| {
             Ok((row.id.to_string(), pages::bytes_of(&row.metadata) + 1_000, row))
         })
@@ -80,6 +80,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
     shown(app, &row);
     Ok(CallDetail {
+        carrier: row.carrier.clone(),
         call: view(row),
         summary: content.summary,
         transcript: content.transcript.unwrap_or_else(|| json!([])),
@@ -127,7 +128,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                     row.hang_up_at = Some(now);
                     row.upkeep.wish = Some(Wish::HangUp);
                     if row.network.is_some() {
-                        // A network that is a table carries it out at once.
+                        // A simulated network carries it out at once.
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
                         return Ok(true);
                     }
@@ -146,7 +147,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     Ok(ending)
 }
 
-/// A client that has seen the end of a call is told that it is over when it hangs up.
+/// A client that has seen the end of a call gets the error that it is over when it hangs up.
 fn shown(app: &App, row: &CallRow) {
     if row.progress.status.stage() == Stage::Ended
         && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())

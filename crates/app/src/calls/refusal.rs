@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 
-/// Seconds after which a client asks again for a line.
+/// `Retry-After` without a line, seconds.
 const LINES_RETRY: i64 = 10;
-/// Seconds after which a client asks again while real carriers are not asked.
+/// `Retry-After` while real carriers are not used, seconds.
 const REST_RETRY: i64 = 30;
 
-/// Why a call is not placed, in the order in which it is looked for.
+/// Why a call is not placed, in the order of the checks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refused {
     /// 404
@@ -50,7 +50,7 @@ pub enum Refused {
     },
     /// 503
     NoCarrier,
-    /// 503; real carriers are not asked now.
+    /// 503; real carriers are not used now.
     CarrierRests,
 }
 

@@ -1,16 +1,17 @@
-//! What the node that holds a call on a real line says of it.
+//! Reports of the node that holds a call on a real line.
 
 use std::collections::BTreeMap;
 
+use api::events::Event;
+use api::events::calls::TransferredCall;
 use domain::call::Wish;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::json;
 use store::call_wishes;
 use store::calls;
 
-use crate::call_env::emit_with;
+use crate::call_env::emit;
 use crate::{App, Failure};
 
 /// Emits `call.transferred`: a person who answered has taken the call over
@@ -20,22 +21,24 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
     app.of(tenant)
         .tx(move |tx| {
             let Some(row) = calls::get_for_update(tx, id)? else { return Ok(()) };
-            let extra = json!({"transferredTo": to, "transferredAt": env.context.now});
-            emit_with(tx, &env, &row, "call.transferred", extra)
+            let (transferred_to, transferred_at) = (to.clone(), Some(env.context.now));
+            emit(tx, &env, &row, |call| {
+                Event::CallTransferred(TransferredCall { call, transferred_to, transferred_at })
+            })
         })
         .await
 }
 
-/// What the store says of the calls that a node holds.
+/// The store's answer about a node's calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that are to end, and why.
+    /// Those with a hang-up request, and why.
     pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
 
-/// Renews the leases of calls that this node holds.
+/// Renews the leases of this node's live calls. Returns hang-up requests and ended calls.
 pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,
@@ -63,7 +66,7 @@ pub async fn keep_holding(
         .await
 }
 
-/// Calls of all nodes on real lines that are to end, and why.
+/// Calls of all nodes on real lines with a hang-up request, and why.
 pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
     Ok(app.store.read(call_wishes::wishes).await?)
 }

@@ -1,4 +1,4 @@
-//! What becomes of the calls of which this node does not know whether they are stored ([`Undialled`]).
+//! Settling the calls of which this node does not know whether they are stored ([`Undialled`]).
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use super::together::store_it;
 use crate::undialled::Undialled;
 use crate::{App, Failure};
 
-/// For how long after the end of its lease a call is looked for that is not there: a commit may wait for a standby that long
-/// after its client has gone.
+/// How long after the end of its lease a missing call is searched: a commit may wait for a standby that long after its
+/// client has gone.
 const LATE: i64 = 60 * MINUTE;
 
-/// Looks whether calls that this node never dialled are stored, and takes those back. Returns whether it has to look again: what
-/// is not there may still come.
+/// Searches the store for calls that this node never dialled, and deletes those. Returns whether to search again: a
+/// missing one may still appear.
 ///
 /// # Errors
-/// Those of the store. What was not settled then is settled by a later look.
+/// Those of the store. A later run settles the rest.
 pub async fn settle_undialled(app: &App) -> Result<bool, Failure> {
     let undialled = app.kept.of(Undialled::default);
     for call in undialled.all() {
@@ -28,7 +28,7 @@ pub async fn settle_undialled(app: &App) -> Result<bool, Failure> {
         match stored {
             Some(row) if row.progress.status == Status::Queued => {
                 let nobody = (Arc::new(Err(DialError::ProviderErrorBeforeRing)), None);
-                // What the request was told is settled: the outer error is the store's.
+                // The response to the request is settled: the outer error is the store's.
                 let _ = store_it(app, call, nobody, Arc::new(None)).await?;
                 tracing::info!(call = %id, "a call whose storing was in doubt was there; it is taken back, nobody was dialled");
             }

@@ -1,8 +1,9 @@
-//! What a conversation on a line needs to know, read when the call is answered.
+//! The data that a conversation on a line needs, read when the call is answered.
 
 use std::sync::Arc;
 
 use domain::call::{Direction, question};
+use domain::conversation::speakable::{Pronunciation, Pronunciations, Speakable};
 use domain::conversation::{Flow, NodeKind};
 use domain::ids::{Agent, Call, Id};
 use domain::tenant::Tenant;
@@ -23,18 +24,21 @@ pub struct Talk {
     pub language: String,
     /// Voice id; empty for the default one.
     pub voice: String,
+    /// How the agent's texts are prepared for its voice.
+    pub speakable: Speakable,
     /// Numbers that the agent may transfer to, `+91…`.
     pub allowed_numbers: Vec<String>,
     /// Whether the workspace keeps recordings.
     pub record: bool,
     /// The number that is shown, also to whom the call is transferred.
     pub own_number: String,
+    /// The carrier that calls from this number go out on; `None` for the first one of the settings.
+    pub carrier: Option<String>,
     /// `outbound` or `inbound`.
     pub direction: Direction,
-    /// What the person called asks, if a phone of the sandbox is called
-    /// (docs/contract/sandbox.md#questions).
+    /// The question of the simulated person, if a phone of the sandbox is called (docs/contract/sandbox.md#questions).
     pub question: Option<String>,
-    /// The trace of what placed the call.
+    /// The trace of the placement.
     pub trace: Option<TraceContext>,
 }
 
@@ -64,19 +68,33 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .into_iter()
                 .flatten()
                 .filter_map(|number| number.as_str().map(str::to_owned));
+            let speakable =
+                Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
+            let own_number =
+                if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
+                carrier: store::numbers::carrier_of(tx, &own_number)?,
+                own_number,
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
-                own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },
                 direction: row.direction,
                 question: question(&row.metadata),
                 trace: row.trace,
                 variables: row.variables,
                 language: agent.language,
                 voice: agent.voice,
+                speakable,
             }))
         })
         .await
+}
+
+/// The pronunciations of an agent, from its row.
+fn pronunciations(list: &Value) -> Pronunciations {
+    let part = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
+    let read =
+        |one: &Value| Some(Pronunciation { written: part(one, "written")?, spoken: part(one, "spoken")? });
+    Pronunciations::new(list.as_array().into_iter().flatten().filter_map(read))
 }

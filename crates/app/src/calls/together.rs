@@ -1,5 +1,5 @@
-//! Outcomes of dials that are stored together. On a shared store those that wait at the same moment share a transaction: the
-//! calls, their nudges and the wallets are held once for all of them.
+//! Batches outcomes of dials. On a shared store concurrent outcomes share a transaction: the calls, their nudges and
+//! the wallets are locked once for all of them.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use super::place::{Heard, Request, Settled, fact_of, store_once, store_outcome_o
 use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
 
-/// Outcomes that are stored together at most, and by how many transactions at once.
+/// Most outcomes in one batch, and concurrent batches.
 const TOGETHER: usize = 64;
 const TURNS: usize = 2;
 
-/// What is to be stored, with the request that waits for the answer.
+/// The outcome, with the request that waits for the answer.
 type Piece = (Arc<CallRow>, Heard, Arc<Request>);
 /// Outcomes that wait to be stored.
 type Outcomes = Gather<Piece, Shared<Settled>>;
-/// Those for which requests wait: they do not stand behind the outcomes of thousands of due dials.
+/// Those for which requests wait: they are not queued behind the outcomes of thousands of due dials.
 struct Asked(Outcomes);
 
-/// Stores an outcome, on a shared store together with others that wait.
+/// Stores an outcome, on a shared store in a batch.
 pub(super) async fn store_it(
     app: &App,
     call: Arc<CallRow>,

@@ -1,5 +1,5 @@
-//! Numbers that a workspace puts on its list at the same moment (`POST /v1/dnc`). The head of the list is held for each
-//! transaction, so on a shared store the requests that wait share one, also with those of other workspaces that have few.
+//! Batches concurrent additions to do-not-call lists (`POST /v1/dnc`). The head of the list is locked by each
+//! transaction, so on a shared store concurrent requests share one, also with those of other workspaces that have few.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::{Source, mark};
 use crate::gather::{Company, Pool, share_out};
 use crate::{App, Context, Failure};
 
-/// Requests that share a transaction at most.
+/// Most requests in one batch.
 const TOGETHER: usize = 64;
-/// Transactions of a workspace at once on a node: they would wait for each other at the head of the list.
+/// Concurrent transactions of a workspace on a node: they would wait for each other at the head of the list.
 const TURNS: usize = 1;
-/// Numbers of a request that shares a transaction with others.
+/// Numbers of a request in a batch.
 const SMALL: usize = 16;
 
-/// What a request puts on the list.
+/// The additions of a request.
 pub(super) struct Ask {
     pub tenant: Tenant,
     pub phones: Vec<Phone>,
@@ -29,10 +29,10 @@ pub(super) struct Ask {
 
 /// How many numbers were new on the list, and how many were not.
 pub(super) type Listed = (u64, u64);
-/// Where requests wait.
+/// The batches of requests.
 type Desks = Pool<Arc<Ask>, Listed>;
 
-/// Puts numbers on the list, on a shared store together with others that wait.
+/// Puts numbers on the list, on a shared store in a batch.
 pub(super) async fn list(app: &App, ask: Ask) -> Result<Listed, Failure> {
     let ask = Arc::new(ask);
     if app.store.shared() && ask.phones.len() <= SMALL {

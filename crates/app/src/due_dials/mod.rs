@@ -1,6 +1,6 @@
-//! The engine of dials that are due (docs/dialler.md). A nudge, a scheduled call and a row of a calling list are kinds of
-//! [`DueDial`]; the engine does what is the same for each: it prepares the call, gathers the facts, asks the kind what
-//! they mean, asks the circuit breaker, and writes the call down. The dial follows the commit ([`DialRound::finish`]).
+//! The engine of due dials (docs/dialler.md). A nudge, a scheduled call and a row of a calling list are kinds of
+//! [`DueDial`]; the engine does what is the same for each: it prepares the call, collects the facts, lets the kind
+//! decide, asks the circuit breaker, and stores the call. The dial follows the commit ([`DialRound::finish`]).
 
 mod breaker;
 
@@ -17,21 +17,21 @@ use store::{TenantTx, Tx};
 
 use crate::calls::{self, Env, Known, Number, Order, OwnNumber, Prepared};
 use crate::timelines::{self, Checks};
-use crate::{App, Failure, access};
+use crate::{Failure, access};
 
-pub use breaker::{Allowance, Breaker, carrier_said, look_at_refusals};
+pub use breaker::{Allowance, Allowances, Breaker, carrier_said, look_at_refusals};
 
 /// Delay until the next look at a dial that could not be prepared because of a defect, in milliseconds.
 pub const SET_ASIDE: i64 = 5 * MINUTE;
 
-/// A kind of dial that is due. It is a row that the transaction has locked, with what the transaction keeps beside it.
-/// Methods that take `self` store the row.
+/// A kind of due dial. It is a row that the transaction has locked, with the transaction's state beside it. Methods
+/// that take `self` store the row.
 pub trait DueDial: Sized {
     /// A decision of the kind's state machine.
     type Decision;
 
-    /// Whether the circuit breaker of the carrier holds it back. A kind that is not held back is still not dialled while
-    /// [`Prepared::carrier_rests`].
+    /// Whether the circuit breaker of the carrier holds it back. A kind that is not held back is still not dialled
+    /// while [`Prepared::carrier_rests`].
     const BREAKER: bool = true;
 
     fn tenant(&self) -> Tenant;
@@ -39,11 +39,11 @@ pub trait DueDial: Sized {
     /// Live or test.
     fn mode(&self) -> Mode;
 
-    /// The key that asked for it, checked again before the dial; `None` when no key did.
+    /// The key that requested it, checked again before the dial; `None` when no key did.
     fn api_key(&self) -> Option<Id<ApiKey>>;
 
-    /// The call that is under way for it; `None` while it waits. A row that is in flight is due for a look when no
-    /// report of its call came for long.
+    /// The call in progress for it; `None` while it waits. A row in flight is checked when no report of its call came
+    /// for long.
     fn in_flight(&self) -> Option<InFlight>;
 
     /// The call to be placed.
@@ -60,14 +60,14 @@ pub trait DueDial: Sized {
         Ok(())
     }
 
-    /// What the facts mean for it; `None` leaves the row for a later look ([`DueDial::leave`]). It is asked again with
+    /// The decision on the facts; `None` leaves the row for a later check ([`DueDial::leave`]). It is called again with
     /// `carrier_rests` when it would place the call and the breaker is open.
     ///
     /// # Errors
     /// [`Failure::internal`] for a row that cannot be due.
     fn decide(&mut self, facts: &DueFacts, now: Timestamp) -> Result<Option<(Self::Decision, Act)>, Failure>;
 
-    /// Stores a decision, after the call that it placed or that a gate blocked was written down.
+    /// Stores a decision, after the placed or blocked call was stored.
     fn settle(
         self,
         tx: &mut Tx<'_>,
@@ -75,12 +75,12 @@ pub trait DueDial: Sized {
         look: Look<'_, Self::Decision>,
     ) -> Result<(), Failure>;
 
-    /// Stores when a row is looked at again of which nothing was decided.
+    /// Stores the next check of a row without a decision.
     fn leave(self, _tx: &mut Tx<'_>, _round: &mut DialRound) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Stores that a row is looked at again after [`SET_ASIDE`]: a defect in what it needs must not hold up the others.
+    /// Stores that a row is checked again after [`SET_ASIDE`]: a defect in its data must not block the others.
     ///
     /// # Errors
     /// Those of the store, or the failure itself if the row stays as it is.
@@ -101,13 +101,13 @@ pub trait DueDial: Sized {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InFlight(pub Option<Id<Call>>);
 
-/// What a look at a due dial has found and decided.
+/// The result of a check of a due dial.
 pub struct Look<'a, D> {
     pub decision: D,
-    /// What it rests on.
+    /// Its input.
     pub facts: DueFacts,
     pub prepared: &'a Prepared,
-    /// The call that was written down: placed, or listed as blocked by this gate.
+    /// The stored call: placed, or listed as blocked by this gate.
     pub call: Option<(Arc<CallRow>, Option<Gate>)>,
     breaker_open: bool,
 }
@@ -130,7 +130,7 @@ impl<D> Look<'_, D> {
     }
 }
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Debug, Default)]
 pub struct Round {
     /// Calls to be dialled, in order.
@@ -139,20 +139,20 @@ pub struct Round {
     pub more: bool,
 }
 
-/// One transaction of the dialler. What it has read once it does not read again.
+/// One transaction of the dialler, with a cache of its reads.
 pub struct DialRound {
     /// The moment, carriers, keys.
     pub env: Env,
     /// What the transaction has read.
     pub known: Known,
-    allowance: Allowance,
+    allowances: Allowances,
     dials: Vec<Arc<CallRow>>,
 }
 
 impl DialRound {
-    /// A round that may ask the carrier as often as `allowance` says.
-    pub fn new(env: Env, allowance: Allowance) -> Self {
-        Self { env, known: Known::default(), allowance, dials: Vec::new() }
+    /// A round that may ask each carrier as often as `allowances` says.
+    pub fn new(env: Env, allowances: Allowances) -> Self {
+        Self { env, known: Known::default(), allowances, dials: Vec::new() }
     }
 
     /// The moment of the round.
@@ -160,7 +160,7 @@ impl DialRound {
         self.env.context.now
     }
 
-    /// Writes what was placed, and forgets what was read.
+    /// Flushes the placements, and clears the cache.
     pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         std::mem::take(&mut self.known).finish(tx, &self.env.context)
     }
@@ -183,7 +183,7 @@ impl DialRound {
         Ok((access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all))
     }
 
-    /// Looks at one due dial: it is placed, blocked, held or ended, as its kind decides.
+    /// Checks one due dial: it is placed, blocked, held or ended, as its kind decides.
     ///
     /// # Errors
     /// Those of the store; then nothing of the round may be committed.
@@ -212,7 +212,7 @@ impl DialRound {
         let now = self.now();
         let mut decided = dial.decide(&facts, now)?;
         let mut breaker_open = false;
-        if D::BREAKER && matches!(decided, Some((_, Act::Place))) && !self.may_dial(dial.mode()) {
+        if D::BREAKER && matches!(decided, Some((_, Act::Place))) && !self.may_dial(&prepared) {
             breaker_open = true;
             facts.carrier_rests = true;
             decided = dial.decide(&facts, now)?;
@@ -233,7 +233,7 @@ impl DialRound {
         dial.settle(tx, self, Look { decision, facts, prepared: &prepared, call, breaker_open })
     }
 
-    /// The facts that are read in the same way for every kind.
+    /// The facts that every kind has.
     fn facts(
         &mut self,
         tx: &mut Tx<'_>,
@@ -263,28 +263,13 @@ impl DialRound {
         })
     }
 
-    /// Whether the carrier may be asked now; the one dial that tests it after a pause is used up by the answer. Simulated
-    /// networks have no breaker: they refuse certain numbers, not calls in general.
-    fn may_dial(&mut self, mode: Mode) -> bool {
-        let real = self.env.carriers.in_mode(mode).is_some_and(|carrier| !carrier.simulated());
+    /// Whether the carrier of the call may be asked now; the one dial that tests it after a pause is used up by the answer.
+    /// Simulated networks have no breaker: they refuse certain numbers, not calls in general.
+    fn may_dial(&mut self, prepared: &Prepared) -> bool {
+        let real = self.env.carriers.in_mode(prepared.mode).is_some_and(|carrier| !carrier.simulated());
         if !real {
             return true;
         }
-        if self.env.carriers_rest {
-            return false;
-        }
-        match self.allowance {
-            Allowance::All => true,
-            Allowance::Probe => {
-                self.allowance = Allowance::Nothing;
-                true
-            }
-            Allowance::Nothing => false,
-        }
+        !self.env.carriers_rest && self.allowances.take(prepared.carrier.as_deref())
     }
-}
-
-/// What the live carrier may be asked in a round that begins now.
-pub fn allowance(app: &App) -> Allowance {
-    app.breaker.allowance(app.clock.now())
 }

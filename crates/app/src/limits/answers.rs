@@ -1,5 +1,5 @@
-//! Who may have an answer made: a client that leaves too much unread may not, and of the others only so many at once. An
-//! answer's bytes count once it is there, so without turns all that are asked for at one moment would be made first.
+//! Backpressure on answers: a client that leaves too much unread gets no more, and reads take permits. An answer's
+//! bytes count once it is there, so without permits all concurrent requests would be read first.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use runtime::turns::Turn;
 use super::shares::Client;
 use crate::{App, Failure};
 
-/// Longest wait for a turn, in real time: it is the client that waits.
+/// Longest wait for a permit, in real time: it is the client that waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether a client may ask for anything: not while it leaves too much untaken. So what changes something is refused before
-/// it does.
+/// Whether a client may send requests: not while it leaves too much unread. So a write is refused before it happens.
 ///
 /// # Errors
 /// `rate_limited`.
@@ -22,7 +21,7 @@ pub fn may_ask(app: &App, client: Client) -> Result<(), Failure> {
     if app.shares.answers.taken_by(&client) >= most { Err(unread(most)) } else { Ok(()) }
 }
 
-/// Waits for a turn to read what is answered. It is kept until the answer's bytes count as its client's.
+/// Waits for a read permit. It is held until the answer's bytes count as its client's.
 ///
 /// # Errors
 /// `rate_limited` when there was none in time, and when the client leaves too much untaken by then.
@@ -35,7 +34,7 @@ pub async fn turn(app: &App, client: Client) -> Result<Turn<Client>, Failure> {
     Ok(turn)
 }
 
-/// A client has so many bytes of answers unread.
+/// A client has this many bytes of answers unread.
 pub fn unread(most: usize) -> Failure {
     let message =
         format!("more than {} MB of answers wait to be read; read some of them", most / 1024 / 1024);

@@ -1,4 +1,4 @@
-//! What is bounded: requests in a minute, and what those who are connected have in work.
+//! Limits: requests in a minute, and resources in use by clients.
 
 pub mod answers;
 pub mod pages;

@@ -5,13 +5,13 @@ use store::Tx;
 
 /// Bytes after which a page ends; one row is always on it (docs/security.md#limits).
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Rows that are read first. Each piece after it has twice as many, so that a page of large rows is not read whole before it
-/// is cut, and one of small rows takes few reads.
+/// Rows in the first read. Each further read has twice as many, so that a page of large rows is not read whole before
+/// it is cut, and one of small rows takes few reads.
 const FIRST_PIECE: i64 = 10;
 
-/// Reads a page of at most `limit` rows after `after`, and the key after which the next one begins, if there may be more.
-/// `read` reads so many rows after a key and says where to go on; `shown` makes what is shown of a row, with its key and its
-/// bytes.
+/// Reads a page of at most `limit` rows after `after`, and the key after which the next one begins, if there may be
+/// more. `read` reads this many rows after a key and returns the next key; `shown` makes the answer of a row, with its
+/// key and its bytes.
 ///
 /// # Errors
 /// Those of the closures.
@@ -45,7 +45,7 @@ pub fn read<R, T, E>(
     }
 }
 
-/// The same where `read` makes what is shown, and `key` names it.
+/// The same where `read` returns answers, and `key` their keys.
 ///
 /// # Errors
 /// Those of the closure.

@@ -1,7 +1,7 @@
-//! Requests per workspace in fixed 60-second windows (docs/contract/README.md#limits). On an embedded store
-//! the process counts in memory. On a shared one all nodes count in the store: a node reserves places there for
-//! the requests that wait for one, and more when many come, down to none towards the limit. So a place is given
-//! once, whichever node gives it, and a busy workspace asks the store now and then only.
+//! Rate limits: requests per workspace in fixed 60-second windows (docs/contract/README.md#limits). On an embedded
+//! store the process counts in memory. On a shared one all nodes count in the store: a node reserves slots for waiting
+//! requests, and more in advance when many come, down to none near the limit. So a slot is given once, on any node, and
+//! a busy workspace costs a query now and then only.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,12 +18,11 @@ use tokio::time::Instant;
 use crate::access::Caller;
 use crate::{App, Failure};
 
-/// Windows that a node remembers.
+/// Cached windows of a node.
 const REMEMBERED: usize = 100_000;
-/// A node reserves beyond what is asked as many places as it has given in this window, and at most a part of what is left
-/// for all.
+/// A node reserves in advance as many slots as it has given in this window, and at most a part of what is left for all.
 const PART_OF_LEFT: i64 = 16;
-/// Real time for which a window counts as full without asking again.
+/// How long a full window is cached, in real time.
 const FULL_FOR: Duration = Duration::from_millis(500);
 
 type Name = (Tenant, Cow<'static, str>);
@@ -35,20 +34,20 @@ pub struct Windows {
     reserved: Mutex<HashMap<Name, Arc<Reserved>>>,
 }
 
-/// What this node has of one window of a shared store.
+/// This node's state of one window of a shared store.
 #[derive(Default)]
 struct Reserved {
     places: Mutex<Places>,
-    /// Requests that wait for a place.
+    /// Requests that wait for a slot.
     waiting: AtomicI64,
-    /// Held by the one that asks the store.
+    /// Held by the request that queries the store.
     turn: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Places {
     window: i64,
-    /// Places that are taken in the store, ours included, as far as this node knows.
+    /// Slots that are taken in the store, ours included, as far as this node knows.
     used: i64,
     /// Of those, how many are ours to give.
     left: i64,
@@ -59,14 +58,14 @@ struct Places {
 }
 
 impl Places {
-    /// Turns to a newer window. An older one, of a clock that is behind, is counted in this one.
+    /// Switches to a newer window. A request of an older one, from a clock that is behind, is counted in this one.
     fn turn_to(&mut self, window: i64) {
         if window > self.window {
             *self = Self { window, ..Self::default() };
         }
     }
 
-    /// Gives a place, and says how many are given now.
+    /// Gives a slot, and returns how many are given now.
     fn give(&mut self, limit: i64) -> Option<i64> {
         let place = self.used - self.left + 1;
         if self.left == 0 || place > limit {
@@ -81,7 +80,7 @@ impl Places {
         self.full.is_some_and(|(full, seen)| limit <= full && seen.elapsed() < FULL_FOR)
     }
 
-    /// How many places to reserve for so many who wait.
+    /// How many slots to reserve for this many waiting requests.
     fn wanted(&self, waiting: i64, limit: i64) -> i64 {
         let more = self.given.min((limit - self.used) / PART_OF_LEFT);
         waiting + (more - waiting).max(0)
@@ -93,7 +92,7 @@ impl Reserved {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place without asking the store, or `limit + 1` when there is none; `None` when the store has to be asked.
+    /// A slot without a query, or `limit + 1` when there is none; `None` when the store must be queried.
     fn known(&self, window: i64, limit: i64) -> Option<i64> {
         let mut places = self.places();
         places.turn_to(window);
@@ -101,7 +100,7 @@ impl Reserved {
     }
 }
 
-/// Somebody who waits for a place.
+/// A request that waits for a slot.
 struct Waiting<'a>(&'a AtomicI64);
 
 impl<'a> Waiting<'a> {
@@ -134,7 +133,7 @@ impl Budget {
         Self { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND }
     }
 
-    /// Tells of a limit of which this much is used, if it is narrower: fewer requests are left of it.
+    /// Updates the state with a limit of which this much is used, if fewer requests are left of it.
     fn narrow(&mut self, limit: i64, used: i64) {
         let remaining = (limit - used).max(0);
         if self.limit == 0 || remaining < self.remaining {
@@ -157,7 +156,7 @@ impl Windows {
         *used
     }
 
-    /// What this node has of a window of a shared store.
+    /// This node's state of a window of a shared store.
     fn reserved(&self, name: &Name, window: i64) -> Arc<Reserved> {
         let mut windows = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = windows.get(name) {
@@ -183,7 +182,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
     }
 }
 
-/// Counts a request toward a window; how many it has with it. More than `limit` when there was no place.
+/// Counts a request toward a window; returns the count with it. More than `limit` when there was no slot.
 async fn count(
     app: &App,
     tenant: Tenant,
@@ -223,7 +222,7 @@ async fn count(
     }
     let mut places = reserved.places();
     if places.window != window {
-        // The minute has ended meanwhile. This request belongs to it; nobody else asks for the rest.
+        // The minute has ended meanwhile. This request belongs to it; nobody else needs the rest.
         return Ok(if granted > 0 { used - granted + 1 } else { limit + 1 });
     }
     (places.used, places.left) = (used, places.left + granted);

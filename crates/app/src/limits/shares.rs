@@ -1,4 +1,4 @@
-//! What those who are connected have in work, in shares.
+//! Resources in use by clients, in shares.
 
 use std::net::IpAddr;
 
@@ -13,12 +13,12 @@ use runtime::turns::Turns;
 use crate::outgoing::Outgoing;
 use crate::recordings;
 
-/// Bytes of bodies, and of answers, that each client may have although others have taken what there is for all.
+/// Bytes of bodies, and of answers, that are guaranteed to each client.
 const KEPT: usize = 1024 * 1024;
-/// Answers that are read and made at once, of each client and of all.
+/// Concurrent reads of answers, of each client and of all.
 const READ_AT_ONCE: (usize, usize) = (4, 16);
 
-/// Who sends a body or takes an answer.
+/// The owner of a body or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
     /// A client without a key.
@@ -26,14 +26,14 @@ pub enum Client {
     Operator,
     /// A key of this workspace.
     Workspace(Tenant),
-    /// Somebody at the address to which a provider sends notifications for this workspace. Who it is shows once the body is
+    /// A sender at the address for a provider's notifications of this workspace. It is authenticated once the body is
     /// read.
     Hook(Tenant),
-    /// Somebody with the token of a stream of this workspace, which may stand in a page of the web.
+    /// A sender with the token of a stream of this workspace, which may be public.
     Stream(Tenant),
 }
 
-/// What those who are connected have in work.
+/// Resources in use by clients.
 pub struct InWork {
     pub connections: Shares<()>,
     /// Connections by network.
@@ -42,11 +42,11 @@ pub struct InWork {
     pub bodies: Bounded<Client>,
     /// Bytes of bodies by network, of senders who have no key.
     pub networks: Shares<IpAddr>,
-    /// Bytes of answers that are built or not taken yet.
+    /// Bytes of answers that are built or unread.
     pub answers: Bounded<Client>,
-    /// Turns to read and make an answer.
+    /// Read permits.
     pub reading: Turns<Client>,
-    /// Pages that are being fetched and read, by workspace.
+    /// Pages that are being fetched and extracted, by workspace.
     pub pages: Shares<Tenant>,
     /// Recordings that are being sent.
     pub recordings: Outgoing<Recording>,

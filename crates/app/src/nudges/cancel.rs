@@ -1,4 +1,4 @@
-//! What ends waiting nudges: the client, a revoked key, an erasure.
+//! Ends waiting nudges: the client, a revoked key, an erasure.
 
 use api::error_codes as codes;
 use api::nudges::{CancelledNudges, Nudge as NudgeView, NudgeCancellation};
@@ -11,10 +11,10 @@ use store::{TenantTx, Tx};
 use super::{Changes, Why, save, settle, view, wipe};
 use crate::{App, Context, Failure, topics};
 
-/// Nudges that one transaction ends.
+/// Nudges in one transaction.
 const BATCH: i64 = 200;
 
-/// Applies `event` to a waiting nudge that the caller holds. Returns whether it was applied.
+/// Applies `event` to a waiting nudge that the caller has locked. Returns whether it was applied.
 fn end(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -105,7 +105,7 @@ async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNu
     Ok(done)
 }
 
-/// Cancels those of these nudges of one mode that wait, in one transaction, and tells which.
+/// Cancels those of these nudges of one mode that wait, in one transaction, and returns which.
 async fn cancel_batch(
     app: &App,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-//! Making a nudge, and asking beforehand whether one could be dialled.
+//! Creating a nudge, and its preflight.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ use crate::contact_view::saved_values;
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
-/// Seconds after which a client that has too many nudges waiting tries again.
+/// `Retry-After` with too many nudges waiting, seconds.
 const PENDING_RETRY: i64 = 60;
 
-/// A checked body.
+/// A validated body.
 pub(super) struct Wanted {
     pub(super) agent: String,
     pub(super) to: Phone,
@@ -139,8 +139,8 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         .await
 }
 
-/// Makes a live nudge of the service's own, such as one of a board, in the transaction of the caller. It is
-/// dialled like every other one, as soon as its gates allow it, and expires after a day.
+/// Creates a live nudge of the service's own, such as one of a board, in the transaction of the caller. It is dialled
+/// like every other one, as soon as its gates allow it, and expires after a day.
 ///
 /// # Errors
 /// Those of `POST /v1/nudges`.
@@ -169,7 +169,7 @@ pub fn create_own(
     Ok(store(tx, env, row, limit)?.id)
 }
 
-/// What a nudge rests on.
+/// The data that a nudge refers to.
 pub(super) struct Facts<'a> {
     pub(super) agent: &'a AgentRow,
     pub(super) pack: &'a Pack,
@@ -177,10 +177,10 @@ pub(super) struct Facts<'a> {
     pub(super) contact: Option<ContactRow>,
 }
 
-/// Whose nudge it is: the workspace, the mode, and the key that made it.
+/// The owner of a nudge: the workspace, the mode, and the key.
 type Whose = (Tenant, Mode, Option<Id<ApiKey>>);
 
-/// The nudge to be stored, if agent, numbers, variables and times are right.
+/// The nudge to be stored, if agent, numbers, variables and times are valid.
 fn new(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -194,7 +194,7 @@ fn new(
     made(tx, env, (tenant, mode, key), wanted, Facts { agent: &agent, pack: &pack, from, contact })
 }
 
-/// The same from what is known already.
+/// The same from data that was read already.
 pub(super) fn made(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -238,7 +238,7 @@ pub(super) fn made(
         metadata: Value::Object(wanted.metadata.clone()),
         state: admitted.nudge,
         call: None,
-        // The moment inside the id: a range of time is a range of ids.
+        // The time inside the id: a range of time is a range of ids.
         created_at: Timestamp(id.unix_ms()),
         look_at: super::look_at(&admitted.nudge, None, env.context.now),
         version: 0,
@@ -315,8 +315,8 @@ fn store(
     Ok(row)
 }
 
-/// The same on a shared store, for the only nudge of its transaction: what it rests on is read before anything is written,
-/// and held to with the commit.
+/// The same on a shared store, for the only nudge of its transaction: its data is read before anything is written, and
+/// verified with the commit.
 fn store_only(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -343,7 +343,7 @@ fn store_only(
     Ok(row)
 }
 
-/// Writes down that a nudge was made: its first line of the timeline, which `changes` stores, and its events.
+/// Stores the creation of a nudge: its first line of the timeline, which `changes` stores, and its events.
 pub(super) fn tell(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -362,7 +362,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// `POST /v1/nudges/preflight`: what a dial would meet now. Stores nothing.
+/// `POST /v1/nudges/preflight`: the current obstacles of a dial. Stores nothing.
 pub async fn preflight(
     app: &App,
     tenant: Tenant,

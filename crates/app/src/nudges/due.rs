@@ -1,8 +1,8 @@
-//! Looking at due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
+//! Checking due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
 //!
-//! One round serves several queues (workspace and mode), each with its share, in the order in which they were
-//! served last: a workspace with 10,000 due nudges does not delay one with one, and its nudges take turns.
-//! All of a round is one transaction; the dials follow its commit.
+//! One round serves several queues (workspace and mode), each with its share, the longest waiting first: a workspace
+//! with 10,000 due nudges does not delay one with one, and queues alternate. A round is one transaction; the dials
+//! follow its commit.
 
 use std::collections::VecDeque;
 
@@ -19,13 +19,13 @@ use store::nudges::{self, NudgeRow, Queue};
 
 use super::{Changes, Why, look_at, save, settle};
 use crate::calls::{self, Order, OwnNumber, Prepared, Source};
-use crate::due_dials::{self, DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
+use crate::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use crate::timelines::Checks;
 use crate::{App, Failure};
 
-/// Queues that one round serves.
+/// Queues in one round.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at.
+/// Nudges in one round.
 pub const BATCH: i64 = 512;
 
 /// One queue in a round.
@@ -33,18 +33,18 @@ struct QueueShare {
     queue: Queue,
     /// Lines that are free for it.
     free: i64,
-    /// Its nudges that are still to be looked at, held.
+    /// Its locked nudges that are still to be checked.
     rows: VecDeque<Box<NudgeRow>>,
     changes: Changes,
 }
 
 /// One round. `lines` asks for nudges that wait for a line, too. At most [`BATCH`] dials follow.
 pub async fn round(app: &App, lines: bool) -> Result<Round, Failure> {
-    let (env, allowance) = (app.call_env(), due_dials::allowance(app));
+    let (env, allowances) = (app.call_env(), app.breaker.allowances(app));
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {
-            let mut round = DialRound::new(env.clone(), allowance);
+            let mut round = DialRound::new(env.clone(), allowances.clone());
             let mut queues = nudges::due_queues(tx, round.now(), lines, QUEUES.min(BATCH))?;
             let full_page = queues.len() as i64 >= QUEUES.min(BATCH);
             let share = (BATCH / i64::try_from(queues.len()).unwrap_or(BATCH).max(1)).max(1);
@@ -98,7 +98,7 @@ impl QueueShare {
         Ok(Self { queue, free, rows: rows.into(), changes: Changes::none() })
     }
 
-    /// Looks at the next nudge, if there is one left.
+    /// Checks the next nudge, if there is one left.
     fn next(&mut self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<(), Failure> {
         let Some(row) = self.rows.pop_front() else { return Ok(()) };
         let dial = DueNudge { row: *row, changes: &mut self.changes };
@@ -111,14 +111,14 @@ impl QueueShare {
     }
 }
 
-/// A nudge that is due, and what the transaction changes in its queue.
+/// A due nudge, and the transaction's changes to its queue.
 struct DueNudge<'a> {
     row: NudgeRow,
     changes: &'a mut Changes,
 }
 
 impl DueNudge<'_> {
-    /// It waits for a line, and there is still none: nothing else needs to be asked yet.
+    /// It waits for a line, and there is still none: nothing else needs to be checked yet.
     fn still_full(self, tx: &mut Tx<'_>, round: &DialRound) -> Result<(), Failure> {
         let facts = DueFacts { line_free: false, ..DueFacts::CLEAR };
         let mut checks = Checks::new();
@@ -132,7 +132,7 @@ impl DueNudge<'_> {
         Ok(())
     }
 
-    /// Stores when it is looked at next, and nothing else of it.
+    /// Stores its next check, and nothing else of it.
     fn look_again(mut self, tx: &mut Tx<'_>, at: Option<Timestamp>) -> Result<(), Failure> {
         let (stored, before) = (self.row.before(), self.row.state);
         self.row.look_at = at;
@@ -215,7 +215,7 @@ impl DueDial for DueNudge<'_> {
         Ok(())
     }
 
-    /// Not due after all; the queue must not ask for it again at once.
+    /// Not due after all; the queue must not return it again at once.
     fn leave(self, tx: &mut Tx<'_>, round: &mut DialRound) -> Result<(), Failure> {
         let at = look_at(&self.row.state, None, round.now());
         self.look_again(tx, at)

@@ -1,4 +1,4 @@
-//! What a fact about its call does to a nudge.
+//! Effects of a call's facts on its nudge.
 
 use domain::call::{Fact, Status as CallStatus};
 use domain::due_dial::PlacementFailure;
@@ -16,7 +16,7 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
     if matches!(fact, Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber | Fact::Sip(_))
         && call.progress.status == CallStatus::Completed
     {
-        // The final word of a carrier about a call that had been answered: it is how the call ended.
+        // The carrier's final answer about a call that had been answered: it is how the call ended.
         let cause = call.progress.end_cause.as_deref().and_then(EndCause::parse).unwrap_or(EndCause::Error);
         return (Event::Ended(cause), "ended");
     }
@@ -39,8 +39,8 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
     }
 }
 
-/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line,
-/// which another nudge may wait for.
+/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line, for which
+/// another nudge may wait.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     if !call.progress.status.is_live() && !call.line {
         tx.wake(topics::DIALLER);

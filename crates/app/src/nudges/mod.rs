@@ -1,9 +1,9 @@
-//! Nudges (docs/contract/nudges.md). What an event does to one is decided by [`domain::nudge`]; here facts
-//! are gathered and decisions stored.
+//! Nudges (docs/contract/nudges.md). The state machine is [`domain::nudge`]; here facts are collected and decisions
+//! stored.
 //!
-//! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells
-//! the dialler when to look, the line in the timeline and the events, in the transaction of the decision.
-//! Transactions lock in this order: nudges, then what a call needs, then queues.
+//! Every change of a nudge goes through `settle`: the row against its version, the queue with the next check for the
+//! dialler, the line in the timeline and the events, in the transaction of the decision. Transactions lock in this
+//! order: nudges, then what a call needs, then queues.
 
 mod cancel;
 mod create;
@@ -12,18 +12,19 @@ mod facts;
 mod read;
 mod together;
 
+use api::events::nudges::{EndedAttempt, FinishedNudge};
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
 use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
 use domain::tenant::Mode;
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::calls::CallRow;
 use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
 use store::{ROWS, TenantTx, Tx, calls};
 
-use super::events::{self, NewEvent};
+use super::events::{self, Event, NewEvent};
 use super::{Context, Failure, topics};
 
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
@@ -32,11 +33,11 @@ pub use due::{BATCH, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};
 
-/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the
-/// call come by themselves; this is for what got lost.
+/// Longest interval until the dialler checks whether a nudge in flight still has a live call. Facts of the call come by
+/// themselves; this is for lost ones.
 const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 
-/// What erased numbers show.
+/// The placeholder of erased numbers.
 const ERASED: &str = "[erased]";
 
 /// A nudge as clients see it.
@@ -97,7 +98,7 @@ fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
     })
 }
 
-/// What asked for a decision, and what was seen.
+/// The trigger of a decision, and its checks.
 struct Why {
     event: &'static str,
     /// JSON list.
@@ -110,7 +111,7 @@ impl Why {
     }
 }
 
-/// What a transaction changes in one queue, and lines of timelines that it has not stored yet.
+/// The transaction's changes to one queue, and buffered lines of timelines.
 #[derive(Default)]
 struct Changes {
     queue: Change,
@@ -155,8 +156,8 @@ impl Changes {
     }
 }
 
-/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be
-/// exact: a look that is planned stands.
+/// When the dialler must check a nudge, whose check was `planned`. In flight it need not be exact: a planned check
+/// stays.
 fn look_at(state: &Nudge, planned: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     match state.status {
         Status::Finished => None,
@@ -177,7 +178,7 @@ fn wipe(row: &mut NudgeRow) {
     row.metadata = json!({});
 }
 
-/// Stores an applied step of a nudge that the caller holds; `row` has the state before it.
+/// Stores an applied step of a nudge that the caller has locked; `row` has the state before it.
 fn settle(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -210,8 +211,8 @@ fn settle_after(
     for action in step.actions {
         match action {
             Action::Emit(notice) => emit(tx, context, &row, notice, call)?,
-            // The dialler dials after its commit; the queue knows when to look; the fact of the call that
-            // said so has served the list.
+            // The dialler dials after its commit; the queue knows the next check; the fact of the call has updated the
+            // list.
             Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
         }
     }
@@ -301,7 +302,6 @@ fn emit(
     notice: Notice,
     known: Option<&CallRow>,
 ) -> Result<(), Failure> {
-    let mut data = serde_json::to_value(view(row)).map_err(|why| Failure::internal(why.to_string()))?;
     let carried = match (notice, row.call) {
         (Notice::AttemptEnded | Notice::Finished, Some(call)) => {
             match known.filter(|known| known.id == call && known.workspace == row.workspace) {
@@ -311,22 +311,20 @@ fn emit(
         }
         _ => None,
     };
-    if let Some(mut attempt) = carried {
-        if row.state.erased {
-            (attempt.summary, attempt.extracted) = (None, None);
-        }
-        let attempt = serde_json::to_value(attempt).map_err(|why| Failure::internal(why.to_string()))?;
-        if notice == Notice::Finished
-            && let (Value::Object(data), Value::Object(fields)) = (&mut data, &attempt)
-        {
-            // With `callId`, also where the nudge itself shows none because it finished without another dial.
-            data.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
-        data["attempt"] = attempt;
-    }
+    let attempt = carried.map(|attempt| match row.state.erased {
+        true => NudgeAttempt { summary: None, extracted: None, ..attempt },
+        false => attempt,
+    });
+    let nudge = view(row);
+    let event = match notice {
+        Notice::Scheduled => Event::NudgeScheduled(nudge),
+        Notice::Dialing => Event::NudgeDialing(nudge),
+        Notice::AttemptEnded => Event::NudgeAttemptEnded(EndedAttempt { nudge, attempt }),
+        Notice::Finished => Event::NudgeFinished(FinishedNudge::new(nudge, attempt)),
+    };
     let agent = row.agent.to_string();
     let contact = (!row.state.erased).then_some(row.person.as_str());
-    let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
+    let event = NewEvent { event, mode: row.mode, agent: Some(&agent), contact };
     tx.traced(row.trace, |tx| events::emit(&mut tx.of(row.workspace), context, event))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Nudges that are accepted together. On a shared store requests that wait at the same moment share a transaction, whichever
-//! workspaces they are of: what they rest on is read for all of them at once, with as many statements as for one, and the
-//! queues of their workspaces are changed with one statement, while the transaction commits. What is not simple – a key that
-//! was used before, two nudges to one number – is done by itself, and so is everything when the shared transaction fails.
+//! Batches accepted nudges. On a shared store concurrent requests share a transaction, across workspaces: their reads
+//! are prefetched for all at once, with as many statements as for one, and the queues of their workspaces are updated
+//! with one statement, with the commit. Requests that cannot share – a used key, two nudges to one number – run by
+//! themselves, and so do all when the shared transaction fails.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::gather::{Gather, Shared, share_out};
 use crate::idempotency::{self, Answer};
 use crate::{App, Failure, published_flows, topics};
 
-/// Requests that share a transaction at most.
+/// Most requests in one batch.
 const TOGETHER: usize = 128;
-/// Transactions at once: while one commits, the next is filled.
+/// Concurrent transactions: while one commits, the next is filled.
 const TURNS: usize = 2;
 
-/// Where requests wait.
+/// The batches of requests.
 type Desk = Gather<Arc<Ask>, Shared<Answer>>;
 
-/// Accepts a nudge together with others that wait.
+/// Accepts a nudge in a batch.
 pub(super) async fn accept(app: &App, ask: Arc<Ask>) -> Shared<Answer> {
     let desk = app.kept.of(|| Desk::new(TOGETHER, TURNS));
     let accepted = desk.ask(ask, |asks| work(app, asks)).await;
@@ -42,16 +42,16 @@ async fn work(app: &App, asks: Vec<Arc<Ask>>) -> Vec<Shared<Answer>> {
     share_out(count, app.store.tx(move |tx| store_all(tx, &env, &asks)).await)
 }
 
-/// Requests of one workspace in one mode, with their places.
+/// Requests of one workspace in one mode, with their indexes.
 type Groups<'a> = BTreeMap<(Tenant, Mode), Vec<(usize, &'a Ask)>>;
 
-/// Those that can be decided on together. What one of them stores of a number, another must not overlook, no two have the same
-/// key, and all of one queue know the same limit.
+/// The requests that may share this transaction: at most one per number and idempotency key, and all of one queue with
+/// the same limit, since what one of them stores of a number another must not overlook.
 fn simple(asks: &[Arc<Ask>]) -> Groups<'_> {
     let (mut groups, mut called, mut keys) = (Groups::new(), BTreeSet::new(), BTreeSet::new());
     for (place, ask) in asks.iter().enumerate() {
         let whose = (ask.tenant, ask.mode);
-        // All are noted, also of one that is not simple.
+        // All are recorded, also one that cannot share.
         let is_first = called.insert((whose, ask.wanted.to));
         let key_is_first = ask.once.key().is_none_or(|key| keys.insert((whose, key)));
         let group = groups.entry(whose).or_default();
@@ -63,7 +63,7 @@ fn simple(asks: &[Arc<Ask>]) -> Groups<'_> {
     groups
 }
 
-/// What is known of them.
+/// The data of the batch.
 struct Met {
     contacts: HashMap<Phone, ContactRow>,
     live: HashMap<Phone, Id<domain::ids::Nudge>>,
@@ -86,8 +86,8 @@ fn meet(tx: &mut Tx<'_>, (tenant, mode): (Tenant, Mode), asks: &[(usize, &Ask)])
     Ok(Met { contacts, live, own, keys, pending })
 }
 
-/// Lets everything that `look` reads be read at once, those reads that are alike with one statement. When the transaction runs
-/// again, in one turn only.
+/// Prefetches everything that `look` reads, equal reads with one statement. When the transaction runs again, in one
+/// round trip only.
 fn at_once(tx: &mut Tx<'_>, look: impl FnOnce(&mut Tx<'_>)) -> Result<(), Failure> {
     if tx.again() {
         tx.ahead(look);
@@ -96,7 +96,7 @@ fn at_once(tx: &mut Tx<'_>, look: impl FnOnce(&mut Tx<'_>)) -> Result<(), Failur
     Ok(tx.foresee(look)?)
 }
 
-/// The agents that are named, each as its id was given, with its pack; or why it cannot place calls.
+/// The requested agents, each by its id as given, with its pack; or why it cannot place calls.
 type Agents = HashMap<(Tenant, String), Result<Arc<(agents::AgentRow, domain::compliance::Pack)>, Failure>>;
 
 fn read_agents(tx: &mut Tx<'_>, groups: &Groups<'_>) -> Result<Agents, Failure> {
@@ -218,7 +218,7 @@ fn decide(
     }
 }
 
-/// Writes what was accepted, the queues with the commit. The answers, in the order of the nudges.
+/// Writes the accepted nudges, the queues with the commit. The answers, in the order of the nudges.
 fn write(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -227,7 +227,7 @@ fn write(
     accepted: &[(usize, NudgeRow, Admitted)],
 ) -> Result<Vec<Answer>, Failure> {
     if !queues.is_empty() {
-        // The places were counted; with the commit each queue is compared with its limit once more.
+        // The pending nudges were counted; with the commit each queue is compared with its limit once more.
         nudges::admit_all(tx, queues)?;
         tx.wake(topics::DIALLER);
     }

@@ -1,4 +1,4 @@
-//! Making the object of a recording, of its file or of the pieces in the bucket.
+//! Making the object of a recording, from its file or from the pieces in the bucket.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::{PART, PIECE, WAV, away, live, parts, piece_key};
 use crate::recordings::key_of;
 use crate::{App, Failure};
 
-/// Where the sound of an object is read.
+/// The source of an object's sound.
 pub(super) enum Source<'a> {
     /// The file of this node.
     File(&'a Path),
@@ -20,33 +20,33 @@ pub(super) enum Source<'a> {
     Pieces,
 }
 
-/// What became of a part.
+/// The result of a part.
 pub(super) enum Part {
-    /// It is in the bucket, and its tag is written down.
+    /// It is in the bucket, and its tag is stored.
     Added,
-    /// The bucket knows no such upload.
+    /// The bucket does not know this upload.
     Gone,
-    /// This node may not go on.
+    /// This node has lost the lease.
     NotOurs,
 }
 
-/// What became of a file that is to be an object.
+/// The result for a file that should become an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It is one, of so many bytes.
+    /// It is one, of this many bytes.
     Whole(u64),
     /// Nothing of it was sent before the end: it is sent as any other object.
     Nothing,
-    /// Another node makes the object of what is in the bucket, or nothing of it may be kept.
+    /// Another node makes the object from the bucket, or nothing of it may be kept.
     NotOurs,
-    /// The file is not there; what the bucket has is made an object.
+    /// The file is not there; the object is made from the bucket.
     NoFile,
 }
 
 enum Attempt {
     Done,
     NotOurs,
-    /// The upload is lost or spoiled; another one may do.
+    /// The upload is lost or invalid; another one may succeed.
     Anew,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn tags(row: &UploadRow) -> Vec<String> {
 /// Makes an object of the file of a call that is over, if parts of it were sent before.
 ///
 /// # Errors
-/// Those of the store and of the bucket: it may be tried again.
+/// Those of the store and of the bucket: it may be retried.
 pub async fn send_file(app: &App, tenant: Tenant, call: Id<Call>, path: &Path) -> Result<Sent, Failure> {
     if app.ports.objects.parts().is_none() {
         return Ok(Sent::Nothing);
@@ -78,7 +78,7 @@ pub async fn send_file(app: &App, tenant: Tenant, call: Id<Call>, path: &Path) -
     Ok(if done { Sent::Whole(total) } else { Sent::NotOurs })
 }
 
-/// Makes the object. Whether it did: not when this node may not go on.
+/// Makes the object. Returns whether it did: not after this node has lost the lease.
 pub(super) async fn finish(
     app: &App,
     row: &mut UploadRow,
@@ -98,7 +98,7 @@ pub(super) async fn finish(
         if matches!(source, Source::Pieces) {
             return Err(Failure::internal("the bucket does not make an object of the parts of a recording"));
         }
-        // What is in the file can still be sent at once.
+        // The content of the file can still be sent at once.
     }
     let sound = read(app, row, source, 0, total, total).await?;
     let key = key_of(row.recording);
@@ -154,8 +154,8 @@ async fn lost(app: &App, row: &mut UploadRow) -> Result<Attempt, Failure> {
     Ok(if forget(app, row).await? { Attempt::Anew } else { Attempt::NotOurs })
 }
 
-/// The id of the upload in parts, which is begun if it was not; `None` when this node may not go on. The store
-/// knows that it is being begun before it is: an answer that gets lost leaves an upload that can be found.
+/// The id of the multipart upload, which is created if necessary; `None` when this node has lost the lease. The store
+/// has a marker before it is created: a lost answer leaves an upload that can be found.
 pub(super) async fn open(app: &App, row: &mut UploadRow) -> Result<Option<String>, Failure> {
     match row.upload.as_deref() {
         Some("") => abort_unknown(app, row).await?,
@@ -173,8 +173,8 @@ pub(super) async fn open(app: &App, row: &mut UploadRow) -> Result<Option<String
     Ok(note(app, row).await?.then_some(id))
 }
 
-/// Aborts uploads of this recording whose ids got lost. Nothing was sent into them. Somebody whose credentials
-/// do not let him see the list loses nothing by leaving them.
+/// Aborts uploads of this recording whose ids were lost. Nothing was sent into them. Credentials without the right to
+/// list lose nothing by leaving them.
 pub(super) async fn abort_unknown(app: &App, row: &UploadRow) -> Result<(), Failure> {
     let key = key_of(row.recording);
     let begun = match app.clock.outside(parts(app)?.begun(&key)).await {
@@ -190,7 +190,7 @@ pub(super) async fn abort_unknown(app: &App, row: &UploadRow) -> Result<(), Fail
     Ok(())
 }
 
-/// Sends a part from the second on and writes down its tag.
+/// Sends a part from the second on and stores its tag.
 pub(super) async fn add(
     app: &App,
     row: &mut UploadRow,
@@ -207,14 +207,14 @@ pub(super) async fn add(
     Ok(if note(app, row).await? { Part::Added } else { Part::NotOurs })
 }
 
-/// Forgets an upload in parts that the bucket does not know any more. Whether this node may go on.
+/// Drops a multipart upload that the bucket does not know any more. Returns whether this node still has the lease.
 pub(super) async fn forget(app: &App, row: &mut UploadRow) -> Result<bool, Failure> {
     row.upload = None;
     row.tags = json!([]);
     note(app, row).await
 }
 
-/// Writes down how far the upload in parts has come. Whether this node may go on.
+/// Stores the progress of the multipart upload. Returns whether this node still has the lease.
 async fn note(app: &App, row: &UploadRow) -> Result<bool, Failure> {
     let (row, node) = (row.clone(), app.ports.node.clone());
     let noted = app

@@ -1,4 +1,4 @@
-//! Sending what a call of this node has recorded so far.
+//! Uploading the recordings of this node's live calls.
 
 use std::io::SeekFrom;
 use std::path::Path;
@@ -16,16 +16,16 @@ use super::finish::{self, Part};
 use super::{GROWN, HOLD, Live, PART, PER_PART, PIECE, Progress, SURE, WAV, away, piece_key};
 use crate::{App, Failure, access};
 
-/// Pieces that are announced in the store at once.
+/// Pieces that are announced in the store in advance.
 const ANNOUNCED: i64 = 4;
-/// Until the next turn of one of which everything is sent: less than the time between two looks.
+/// Interval to the next round of a recording that is up to date: less than the poll interval.
 const REST: i64 = GROWN - SECOND;
-/// The first pause after a failure; it doubles up to sixteen times as long.
+/// The first backoff after a failure; it doubles up to sixteen times as long.
 const PAUSE: i64 = 5 * SECOND;
 
-/// Recordings of this node whose turn it is.
+/// Recordings of this node that are due.
 pub struct Turns {
-    /// Those that have waited longest, each reserved for the caller until [`advance`] has ended.
+    /// The longest waiting, each reserved for the caller until [`advance`] has ended.
     pub now: Vec<Arc<Live>>,
     /// Whether there was no room for others.
     pub more: bool,
@@ -33,7 +33,7 @@ pub struct Turns {
     pub any: bool,
 }
 
-/// Lets recordings of this node have their turn.
+/// Runs a round of this node's recordings.
 pub fn turns(app: &App, room: usize) -> Turns {
     let now = app.clock.now().0;
     let mut live = app.uploads.live();
@@ -54,7 +54,7 @@ pub fn turns(app: &App, room: usize) -> Turns {
 pub async fn advance(app: &App, live: Arc<Live>) {
     let _reserved = Reserved(&live);
     live.last.store(app.uploads.turns.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-    // Who ends the upload holds it.
+    // Held by the task that ends the upload.
     let Ok(mut progress) = live.progress.clone().try_lock_owned() else { return };
     while !live.over.load(Ordering::SeqCst) && !app.clock.stopping() {
         match one(app, &live, &mut progress).await {
@@ -124,8 +124,8 @@ impl Live {
     }
 }
 
-/// Makes sure that this node may write to the bucket for this recording, and that the store knows how much may
-/// be there. `false`: nothing more may be sent.
+/// Renews the lease of this node for this recording, and stores in advance how many pieces there may be. `false`:
+/// nothing more may be sent.
 async fn hold(app: &App, live: &Live, progress: &mut Progress) -> Result<bool, Failure> {
     let (now, wanted) = (app.clock.now(), progress.sent as i64 + 1);
     let known = progress.row.as_ref();
@@ -179,7 +179,7 @@ async fn hold(app: &App, live: &Live, progress: &mut Progress) -> Result<bool, F
         .await?;
     progress.row = held;
     if !begun && progress.row.is_some() {
-        // From now on this node has an upload to hold.
+        // From now on this node has a lease to renew.
         app.uploads.look_again();
     }
     Ok(progress.row.is_some())

@@ -1,19 +1,19 @@
-//! Recordings that go to a bucket while their calls last, so that a node that dies takes seconds of them
-//! along and not all (docs/recordings.md#in-parts).
+//! Recordings that are uploaded to a bucket during their calls, so that a node that dies loses seconds of them and not
+//! all (docs/recordings.md#in-parts).
 //!
 //! | file | does |
 //! |---|---|
-//! | `live` | sends what a call of this node has recorded so far |
-//! | `finish` | makes the object, of the file or of what the bucket has |
-//! | `settle` | what becomes of an upload whose call is over or whose person was erased |
+//! | `live` | uploads the recordings of live calls |
+//! | `finish` | makes the object, from the file or from the bucket |
+//! | `settle` | ends an upload whose call is over or whose person was erased |
 //!
-//! Sound goes twice. Every 16 seconds a **piece** is an object of its own, which any node can read. From the
-//! second one on, every tenth piece completes a **part** of a multipart upload, which nobody can read before
-//! the upload is complete. The first part is sent last: it begins with the length of the whole. With a store
-//! that knows no parts (a folder) nothing of this happens.
+//! Sound is uploaded twice. Every 16 seconds a **piece** is an object of its own, which any node can read. From the
+//! second one on, every tenth piece completes a **part** of a multipart upload, which nobody can read before the upload
+//! is complete. The first part is sent last: its header has the length of the whole. A store without multipart uploads
+//! (a folder) does nothing of this.
 //!
-//! Only the holder of a row of `recording_uploads` writes to the bucket, and only while its hold lasts. Every
-//! step may be done again: a piece and a part have their numbers, and the object is compared by its size.
+//! Only the holder of the lease in a row of `recording_uploads` writes to the bucket. Every step is idempotent: a piece
+//! and a part have their numbers, and the object is compared by its size.
 
 mod finish;
 mod live;
@@ -46,18 +46,18 @@ pub const PART: u64 = SMALLEST_PART;
 const PER_PART: u64 = PART / PIECE;
 const _: () = assert!(PART.is_multiple_of(PIECE));
 
-/// For how long a node holds an upload without saying so again, milliseconds.
+/// Lease of a node on an upload, milliseconds.
 pub const HOLD: i64 = 3 * MINUTE;
-/// How much of a hold must be left before a request to the bucket begins: longer than the request may take.
+/// The part of a lease that must be left before a request to the bucket begins: longer than the request may take.
 const SURE: i64 = 75 * SECOND;
-/// How long an upload waits for the node that has its file after the hold of that node is over. What the file
-/// has beyond the bucket is worth a restart.
+/// How long an upload waits for the node that has its file after that node's lease has expired. What the file has
+/// beyond the bucket is worth a restart.
 pub const PATIENCE: i64 = 10 * MINUTE;
-/// Most of a conversation that may be missing in the bucket, milliseconds. If more is, the bucket was away, and
-/// the upload waits for the node that has the file as long as that node may take.
+/// Most of a conversation that may be missing in the bucket, milliseconds. If more is, the bucket was away, and the
+/// upload waits for the node that has the file as long as that node may take.
 const MISSED: i64 = 2 * MINUTE;
 
-/// How often it is looked whether recordings have grown, and whether uploads of this node are to be settled.
+/// Poll interval for recordings that have grown, and for uploads of this node that must be settled.
 pub const GROWN: i64 = 5 * SECOND;
 /// See [`GROWN`].
 pub const LEFT: i64 = 30 * SECOND;
@@ -80,7 +80,7 @@ type Resting = HashMap<Id<Call>, (Timestamp, bool)>;
 #[derive(Default)]
 pub struct Uploads {
     live: Mutex<HashMap<Id<Call>, Arc<Live>>>,
-    /// Uploads that are not looked at before a moment, and whether nothing of them was to stay then.
+    /// Uploads that are not due before a time, and whether nothing of them should be left then.
     resting: Mutex<Resting>,
     /// Who has had a turn is behind those who have not.
     turns: AtomicU64,
@@ -103,7 +103,7 @@ pub struct Live {
     progress: Arc<tokio::sync::Mutex<Progress>>,
 }
 
-/// How far the upload of a recording has come.
+/// The progress of a recording's upload.
 #[derive(Default)]
 struct Progress {
     /// The row as this node wrote it last.
@@ -133,7 +133,7 @@ impl Uploads {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the wake-ups go: of recordings that begin to grow, and of uploads that are to be settled.
+    /// Wake-ups: of recordings that begin to grow, and of uploads that must be settled.
     pub fn connect(&self, grown: Signal, left: Signal) {
         let _ = self.grown.set(grown);
         let _ = self.left.set(left);
@@ -145,7 +145,7 @@ impl Uploads {
         self.look_again();
     }
 
-    /// This node holds an upload that it did not hold before, or may settle one.
+    /// This node has a lease that it did not have before, or may settle an upload.
     fn look_again(&self) {
         if let Some(left) = self.left.get() {
             left.raise();
@@ -153,8 +153,8 @@ impl Uploads {
     }
 }
 
-/// Begins to send the recording of a call from its file while that grows. `None` with a store that knows no
-/// parts.
+/// Begins to upload the recording of a call from its file while that grows. `None` with a store without multipart
+/// uploads.
 pub fn begin(app: &App, tenant: Tenant, call: Id<Call>, path: PathBuf) -> Option<Uploading> {
     app.ports.objects.parts()?;
     let live = Arc::new(Live {
@@ -174,12 +174,12 @@ pub fn begin(app: &App, tenant: Tenant, call: Id<Call>, path: PathBuf) -> Option
     Some(Uploading { live })
 }
 
-/// Nothing of a call is on its way while this is kept.
+/// Nothing of a call is being sent while this is held.
 pub struct Quiet {
     _progress: Option<OwnedMutexGuard<Progress>>,
 }
 
-/// Ends what is sent of a call while it lasts, and waits for what is on its way.
+/// Stops the upload of a live call, and waits for requests in flight.
 pub async fn stop(app: &App, call: Id<Call>) -> Quiet {
     let live = app.uploads.live().get(&call).cloned();
     let Some(live) = live else { return Quiet { _progress: None } };

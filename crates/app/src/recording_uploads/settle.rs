@@ -1,4 +1,4 @@
-//! What becomes of an upload whose call is over, whose person was erased, or whose node is gone.
+//! Ends an upload whose call is over, whose person was erased, or whose node is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,13 +17,13 @@ use crate::owed_steps::person_is_erased;
 use crate::recordings::{self, key_of};
 use crate::{App, Failure, access};
 
-/// What is to be done about an upload.
+/// The action for an upload.
 enum Verdict {
-    /// Somebody else sees to it, or the call goes on.
+    /// Somebody else handles it, or the call goes on.
     Later,
-    /// Nothing of it may stay.
+    /// Nothing of it may be left.
     Discard,
-    /// The recording is an object; the rest of the upload goes.
+    /// The recording is an object; the rest of the upload is deleted.
     Clean,
     /// The file is here.
     Adopt,
@@ -31,7 +31,7 @@ enum Verdict {
     Complete(Box<CallRow>),
 }
 
-/// Takes over uploads of nodes that have not been heard of, and says when the next one may be due.
+/// Takes over uploads whose lease has expired, and returns when the next one may be due.
 pub async fn take_over(app: &App, limit: usize) -> Result<Option<Timestamp>, Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
     let limit = i64::try_from(limit).unwrap_or(1);
@@ -48,8 +48,7 @@ pub async fn take_over(app: &App, limit: usize) -> Result<Option<Timestamp>, Fai
     Ok(Some(now.plus(LEFT)))
 }
 
-/// Uploads of this node that are to be looked at now; the node goes on holding all of its uploads. And whether
-/// there are any.
+/// Uploads of this node that are due now; the node goes on renewing all of its leases. And whether there are any.
 pub async fn held(app: &App) -> Result<(Vec<UploadRow>, bool), Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
     let name = node.clone();
@@ -69,7 +68,7 @@ pub async fn held(app: &App) -> Result<(Vec<UploadRow>, bool), Failure> {
             if row.discarded {
                 growing.over.store(true, Ordering::SeqCst);
             }
-            // What is on its way is waited for when the upload is settled.
+            // Requests in flight are waited for when the upload is settled.
             return row.discarded || growing.over.load(Ordering::SeqCst);
         }
         !resting.contains_key(&row.call)
@@ -77,7 +76,7 @@ pub async fn held(app: &App) -> Result<(Vec<UploadRow>, bool), Failure> {
     Ok((found, any))
 }
 
-/// Settles one upload of this node. What fails is tried again after a rest.
+/// Settles one upload of this node. A failure is retried after a pause.
 pub async fn settle(app: &Arc<App>, row: UploadRow) {
     let (call, discarded) = (row.call, row.discarded);
     let rest = match settled(app, row).await {
@@ -92,7 +91,7 @@ pub async fn settle(app: &Arc<App>, row: UploadRow) {
     }
 }
 
-/// For how long it rests, if it is not settled.
+/// The pause, if it is not settled.
 async fn settled(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     let file = spooled(app, row.call);
     let size = app.clock.outside(tokio::fs::metadata(&file)).await.map(|found| found.len()).ok();
@@ -120,7 +119,7 @@ async fn settled(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     }
 }
 
-/// What is to be done. `here`: the file lies on this node.
+/// Decides what to do. `here`: the file is on this node.
 async fn judge(app: &App, row: UploadRow, here: bool) -> Result<Verdict, Failure> {
     let node = app.ports.node.clone();
     app.store
@@ -171,7 +170,7 @@ fn may_keep(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
         && !person_is_erased(tx, call)?)
 }
 
-/// Makes the recording of what the bucket has: the node with the file is gone, or the file is.
+/// Makes the recording from the bucket: the node with the file is gone, or the file is.
 async fn complete(app: &App, mut row: UploadRow, call: &CallRow) -> Result<Option<i64>, Failure> {
     let pieces = secured(app, &row).await?;
     let (total, length) = (pieces * PIECE, recordings::length(pieces * PIECE));
@@ -220,15 +219,15 @@ async fn secured(app: &App, row: &UploadRow) -> Result<u64, Failure> {
     Ok(count)
 }
 
-/// Leaves the upload to the node that has the file; another one looks again after [`PATIENCE`].
+/// Leaves the upload to the node that has the file; another one checks again after [`PATIENCE`].
 async fn give_back(app: &App, row: UploadRow) -> Result<Option<i64>, Failure> {
     let (now, node) = (app.clock.now(), app.ports.node.clone());
     app.of(row.workspace).tx(move |tx| uploads::give_back(tx, row.call, &node, now)).await?;
     Ok(None)
 }
 
-/// Writes the recording down before it is made, so that an erasure finds it. `None` when it may not be kept,
-/// or another node is at it.
+/// Stores the recording before its object is made, so that an erasure finds it. `None` when it may not be kept, or
+/// another node has it.
 async fn announced(app: &App, row: UploadRow, length: i64) -> Result<Option<RecordingRow>, Failure> {
     let (node, now) = (app.ports.node.clone(), app.clock.now());
     app.store
@@ -264,7 +263,7 @@ async fn announced(app: &App, row: UploadRow, length: i64) -> Result<Option<Reco
         .await
 }
 
-/// Removes what the bucket has of an upload beside the object, or with it, and then the row.
+/// Deletes what the bucket has of an upload beside the object, or with it, and then the row.
 async fn clean(app: &App, row: UploadRow, with_object: bool) -> Result<Option<i64>, Failure> {
     let objects = &app.ports.objects;
     match row.upload.as_deref() {

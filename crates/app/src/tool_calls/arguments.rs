@@ -1,8 +1,8 @@
-//! JSON Schema of a tool's arguments (docs/contract/agents.md#arguments-of-a-tool): read when the tool is made,
-//! and held against what a model or a flow wants to send.
+//! JSON Schema of a tool's arguments (docs/contract/agents.md#arguments-of-a-tool): parsed when the tool is created,
+//! and used to validate what a model or a flow sends.
 //!
-//! The part of JSON Schema that is understood decides completely: a keyword that would decide something and is
-//! not understood is refused when the tool is made, so no tool is called with arguments that its schema forbids.
+//! The supported part of JSON Schema is decided completely: an unsupported keyword that would affect validation is
+//! refused when the tool is created, so no tool is called with arguments that its schema forbids.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,10 +20,10 @@ const MAX_PATTERN: usize = 500;
 const MAX_COMPILED: usize = 64 * 1024;
 /// Longest JSON of the arguments, bytes.
 pub const MAX_ARGUMENTS: usize = 64 * 1024;
-/// What of a name that a model made up is repeated to it, characters.
+/// Length of a model's made-up name in an error, characters.
 const SHOWN: usize = 60;
 
-/// Keywords that decide something and are not understood.
+/// Unsupported keywords that affect validation.
 const NOT_UNDERSTOOD: [&str; 16] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -166,8 +166,8 @@ impl Schema {
     /// Reads a schema; places are named from `parameters` on.
     ///
     /// # Errors
-    /// What is wrong with it. References may point into the schema itself (`#/$defs/…`, `#/definitions/…`), and
-    /// must not come back to themselves.
+    /// What is wrong with it. References may point into the schema itself (`#/$defs/…`, `#/definitions/…`), and must
+    /// not be cyclic.
     pub fn read(schema: &Value) -> Result<Self, Wrong> {
         let at = "parameters";
         if !schema.is_object() {
@@ -180,11 +180,11 @@ impl Schema {
         Ok(Self(root))
     }
 
-    /// Holds arguments against the schema. A text that reads as the number or the truth value that is wanted
-    /// becomes that, since what a customer said is captured as text.
+    /// Validates arguments against the schema. A text that spells the wanted number or boolean is converted, since what
+    /// a customer said is captured as text.
     ///
     /// # Errors
-    /// The first field that is wrong, with words for a model.
+    /// The first field that is wrong, with a message for a model.
     pub fn fit(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, Wrong> {
         let mut arguments = Value::Object(arguments);
         self.0.convert(&mut arguments);
@@ -202,7 +202,7 @@ impl Schema {
 
 struct Reader<'a> {
     root: &'a Value,
-    /// Schemas that may still be read.
+    /// Remaining budget of schemas.
     left: usize,
     /// References that are being followed.
     following: Vec<&'a str>,
@@ -426,7 +426,7 @@ fn below(at: &str, name: &str) -> String {
 }
 
 impl Node {
-    /// Makes numbers and truth values of texts where the schema wants them and no text.
+    /// Converts texts to numbers and booleans where the schema wants these and no text.
     fn convert(&self, value: &mut Value) {
         for node in &self.all {
             node.convert(value);

@@ -1,7 +1,7 @@
-//! Tools during a conversation, on a call or in a chat: how webhook tools are offered to a language model, and how
-//! one is called (docs/contract/agents.md#tools).
+//! Tools during a conversation, on a call or in a chat: their definitions for a language model, and calling one
+//! (docs/contract/agents.md#tools).
 //!
-//! Nothing that is said here or logged holds arguments, answers, addresses or header values of a tool.
+//! No error and no log line contains arguments, answers, addresses or header values of a tool.
 
 pub mod arguments;
 
@@ -29,18 +29,18 @@ use tokio::time::Instant;
 use super::{App, Failure};
 use arguments::Schema;
 
-/// What of an answer is read.
+/// Bytes of an answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
-/// A second request is sent if at least this much of the tool's time is left.
+/// A request is retried if at least this much of the tool's time is left.
 const WORTH_ANOTHER: Duration = Duration::from_millis(500);
 
 /// Headers that the service sets on requests to tools, beside those of the connection.
 pub const OWN_HEADERS: [&str; 3] = ["idempotency-key", "x-call-id", "x-chat-id"];
 
-/// What reaches webhook tools.
+/// The client of webhook tools.
 pub struct Client {
     guarded: GuardedClient,
-    /// Where requests go instead, in the simulation.
+    /// The transport of the simulation.
     stand_in: Option<Arc<dyn Transport>>,
 }
 
@@ -57,8 +57,8 @@ impl Client {
         Self { stand_in: Some(stand_in), ..self }
     }
 
-    /// One exchange; what is not `repeatable` goes out on a connection of its own, once: on a kept connection the request
-    /// may be sent twice.
+    /// One exchange; one that is not `repeatable` uses a connection of its own, once: on a pooled connection the
+    /// request may be sent twice.
     async fn exchange(
         &self,
         request: Request,
@@ -73,7 +73,7 @@ impl Client {
     }
 }
 
-/// What reaches the tools of calls and chats.
+/// The client for the tools of calls and chats.
 ///
 /// # Errors
 /// The client could not be made.
@@ -88,7 +88,7 @@ pub fn client(config: &Config) -> Result<Client, String> {
     Ok(guarded.into())
 }
 
-/// What the encryption of a tool's configuration is bound to.
+/// The purpose that a tool's configuration is sealed with.
 pub(super) fn purpose(id: Id<Tool>) -> String {
     format!("tool:{id}")
 }
@@ -111,21 +111,20 @@ pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<W
 #[derive(Debug, Clone)]
 pub struct Call {
     pub tool: String,
-    /// The call or chat (`call_…`, `chatsess_…`), which the tool is told.
+    /// The call or chat (`call_…`, `chatsess_…`), which is sent to the tool.
     pub interaction: String,
-    /// The same when the same call of the tool is made again, and no other call's: it is sent as
-    /// `Idempotency-Key`.
+    /// The same for a retry of the same call, and unique otherwise: it is sent as `Idempotency-Key`.
     pub key: String,
     /// What the tool is given.
     pub arguments: Map<String, Value>,
 }
 
-/// What a model is told of a call that was begun when the service was interrupted, and that may be made once only
+/// The model's result of a call that was begun when the service was interrupted, and that may be made once only
 /// (docs/contract/agents.md#retries-of-a-tool).
 pub const INTERRUPTED: &str = "the service was interrupted while the tool was being called: it is not known whether it did what it was asked";
 
 /// Built-in tools, which the conversation carries out itself: id, description, JSON Schema of the arguments. The end of
-/// a conversation is no tool here: every model is offered it beside the tools (`language_model::request`).
+/// a conversation is no tool here: every model gets it beside the tools (`language_model::request`).
 const BUILT_IN: [(&str, &str, &str); 2] = [
     (
         "transfer_to_human",
@@ -146,7 +145,7 @@ const BUILT_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Whether a tool may be sent the same request twice. One that is gone is not called, however often.
+/// Whether a tool is idempotent. A deleted one is not called, however often.
 ///
 /// # Errors
 /// Those of the store, and a configuration that cannot be read.
@@ -156,12 +155,12 @@ pub async fn repeatable(app: &App, tenant: Tenant, tool: &str) -> Result<bool, F
     Ok(config.is_none_or(|config| may_repeat(&config)))
 }
 
-/// Whether a tool may be sent the same request twice (docs/contract/agents.md#tools).
+/// Whether a tool is idempotent (docs/contract/agents.md#tools).
 fn may_repeat(config: &WebhookConfig) -> bool {
     config.idempotent || config.method == "GET"
 }
 
-/// How these tools are offered to a language model; those that are gone are left out.
+/// The definitions of these tools for a language model; deleted ones are left out.
 ///
 /// # Errors
 /// Those of the store, and a configuration that cannot be read.
@@ -188,12 +187,12 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
     Ok(offers)
 }
 
-/// Calls a webhook tool: the arguments travel as JSON (of a `GET` as query parameters), with the call's or the
-/// chat's id and the idempotency key in headers. The answer's JSON, or its text. A caller that the clock counts
-/// waits in [`runtime::clock::Clock::outside`].
+/// Calls a webhook tool: the arguments are sent as JSON (of a `GET` as query parameters), with the call's or the chat's
+/// id and the idempotency key in headers. The answer's JSON, or its text. A caller that the clock counts waits in
+/// [`runtime::clock::Clock::outside`].
 ///
 /// # Errors
-/// Why it failed, in words for the model: nothing of the tool's address or secrets.
+/// Why it failed, as a message for the model: nothing of the tool's address or secrets.
 pub async fn call(app: &App, client: &Client, tenant: Tenant, call: Call) -> Result<Value, String> {
     let begun = Instant::now();
     let (interaction, tool) = (call.interaction.clone(), call.tool.clone());
@@ -222,7 +221,7 @@ enum Failed {
     Unreadable(Failure),
     /// Its configuration cannot be used.
     SetUpWrongly(&'static str),
-    /// The arguments do not fit its schema.
+    /// The arguments do not match its schema.
     Arguments(arguments::Wrong),
     /// No answer.
     Silent(SendError),
@@ -265,12 +264,12 @@ impl std::fmt::Display for Failed {
     }
 }
 
-/// A request to a tool that is ready to be sent.
+/// A prepared request to a tool.
 struct Prepared {
     request: Request,
-    /// The tool may be given the same request twice.
+    /// The request is idempotent.
     repeatable: bool,
-    /// Time for all of it.
+    /// Time for all tries.
     time: Duration,
 }
 
@@ -356,7 +355,7 @@ fn request(
 }
 
 impl Prepared {
-    /// Sends the request, a second time where that is safe and there is time left
+    /// Sends the request, and retries it where that is safe and there is time left
     /// (docs/contract/agents.md#retries-of-a-tool).
     async fn send(self, client: &Client) -> Result<Value, Failed> {
         let begun = Instant::now();
@@ -373,7 +372,7 @@ impl Prepared {
         client.exchange(self.request.clone(), limits, self.repeatable).await
     }
 
-    /// Whether a second request may help, and cannot do the same thing twice.
+    /// Whether a retry may help, and is safe.
     fn again(&self, first: &Result<Response, SendError>) -> bool {
         match first {
             Ok(answer) => self.repeatable && matches!(answer.status.as_u16(), 502..=504),
@@ -382,7 +381,7 @@ impl Prepared {
     }
 }
 
-/// Whether the tool cannot have received anything, and may receive a second request.
+/// Whether the tool cannot have received anything, so that a retry is safe.
 fn nothing_was_sent(why: &SendError) -> bool {
     match why {
         SendError::DnsFailed
@@ -446,7 +445,7 @@ mod tests {
     fn a_second_request_follows_only_where_the_tool_cannot_act_twice() {
         use SendError::{AddressRefused, Closed, ConnectFailed, DnsFailed, Overloaded, Timeout};
         let address = std::net::Ipv4Addr::LOCALHOST.into();
-        // Why there was no answer, whether the tool may be asked again, and whether one that is idempotent may.
+        // Why there was no answer, whether the tool may be retried, and whether an idempotent one may.
         for (why, any, idempotent) in [
             (DnsFailed, true, true),
             (ConnectFailed(ErrorKind::ConnectionRefused), true, true),

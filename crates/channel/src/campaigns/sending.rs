@@ -336,6 +336,6 @@ pub(super) fn end(
     block.finished_at = Some(context.now);
     block.next_at = None;
     channel_campaigns::save(tx, &block)?;
-    let more = stats::told(&mut tx.of(campaign.workspace), campaign.id)?;
-    finish::over(tx, context, mails, campaign, reason, more)
+    let stats = stats::at_end(&mut tx.of(campaign.workspace), campaign.id)?;
+    finish::over(tx, context, mails, campaign, reason, stats)
 }

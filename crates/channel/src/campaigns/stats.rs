@@ -2,11 +2,10 @@
 //! there is no contended counter row.
 
 use api::campaigns::ChatappStats;
+use api::events::campaigns::FinishedStats;
 use app::Failure;
 use domain::channel::campaign::Outcome;
 use domain::ids::{Campaign, Id};
-
-use serde_json::{Map, Value, json};
 use store::campaigns::list;
 use store::{TenantTx, boards, channel_campaigns};
 
@@ -52,10 +51,8 @@ pub(super) fn of(tx: &mut TenantTx, id: Id<Campaign>) -> Result<(ChatappStats, i
 }
 
 /// What the event of the end tells of them: who is being sent to stands apart.
-pub(super) fn told(tx: &mut TenantTx, id: Id<Campaign>) -> Result<Map<String, Value>, Failure> {
+pub(super) fn at_end(tx: &mut TenantTx, id: Id<Campaign>) -> Result<FinishedStats, Failure> {
     let (mut stats, sending) = of(tx, id)?;
     stats.pending -= sending;
-    let mut stats = serde_json::to_value(&stats).map_err(|why| Failure::internal(why.to_string()))?;
-    stats["sending"] = json!(sending);
-    Ok(Map::from_iter([("channel".to_owned(), json!("chatapp")), ("stats".to_owned(), stats)]))
+    Ok(FinishedStats { stats, sending })
 }

@@ -1,7 +1,8 @@
 //! Dispatch of a message that was stored or that moved on: to conversations and campaigns, which observe it in the same
 //! transaction, and to webhook endpoints as an event (docs/contract/channel-messages.md#events).
 
-use app::events::{self, NewEvent};
+use api::events::channel_messages::MessageData;
+use app::events::{self, Event, NewEvent};
 use app::{App, Failure};
 use domain::channel::MessageStatus;
 use domain::channel::consent::StopWord;
@@ -47,22 +48,29 @@ pub(crate) fn stored(
         barred: incoming.is_some_and(|incoming| incoming.barred),
     };
     observe(app, tx, &event)?;
-    let Some(kind) = row.status.event() else { return Ok(()) };
+    let Some(event) = event_of(row.status) else { return Ok(()) };
     // The conversation of a received message, and of one of a campaign that was sent, was assigned by the observers.
     let assigned = incoming.is_some() || before.is_some_and(|before| left_its_campaign(row, before));
     let current = if assigned { channel_messages::get(&mut tx.of(row.workspace), row.id)? } else { None };
     let row = current.as_ref().unwrap_or(row);
     let contact = row.contact.to_string();
     let agent = row.agent.map(|agent| agent.to_string());
-    let event = NewEvent {
-        kind,
-        mode: Mode::Live,
-        agent: agent.as_deref(),
-        contact: Some(&contact),
-        data: view::of_event(row, external_ref)?,
-    };
+    let event = event(view::of(row, external_ref.map(str::to_owned)).into());
+    let event = NewEvent { event, mode: Mode::Live, agent: agent.as_deref(), contact: Some(&contact) };
     events::emit(&mut tx.of(row.workspace), &app.context(), event)?;
     Ok(())
+}
+
+/// The event of a message that has this status.
+fn event_of(status: MessageStatus) -> Option<fn(MessageData) -> Event> {
+    match status {
+        MessageStatus::Sent => Some(Event::MessageSent),
+        MessageStatus::Delivered => Some(Event::MessageDelivered),
+        MessageStatus::Read => Some(Event::MessageRead),
+        MessageStatus::Failed => Some(Event::MessageFailed),
+        MessageStatus::Received => Some(Event::MessageReceived),
+        MessageStatus::Queued | MessageStatus::DeliveryUnknown | MessageStatus::Deleted => None,
+    }
 }
 
 /// Dispatches a message whose status changed; its contact's external reference is looked up.

@@ -30,7 +30,7 @@ use crate::campaigns::outcomes::on_account_event;
 use crate::events::AccountEvent;
 use crate::numbers::emit;
 use crate::providers::provider;
-use news::{is_expected, told};
+use news::{is_expected, updated};
 
 /// Largest sample of a header, bytes.
 pub const MAX_SAMPLE: usize = 16 << 20;
@@ -336,7 +336,7 @@ fn gone(app: &App, tx: &mut TenantTx, context: &Context, id: Id<ChannelTemplate>
     let Some(row) = channel_templates::get_for_update(tx, id)? else { return Ok(()) };
     channel_templates::delete(tx, id)?;
     let row = TemplateRow { status: TemplateStatus::Deleted, updated_at: context.now, ..row };
-    emit(tx, context, "chatapp.template.updated", told(&row, row.status.as_str(), None))?;
+    emit(tx, context, updated(&row, row.status.as_str(), None))?;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
     on_account_event(app, tx, &AccountEvent::Template { template: &template(row), became_marketing: false })
 }

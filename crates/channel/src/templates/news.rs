@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use api::channel_templates::{MAX_TEMPLATES, SyncedTemplates};
+use api::events::channel_templates::UpdatedTemplate;
+use app::events::Event;
 use app::{App, Context, Failure, topics};
 use domain::channel::notification::{TemplateCategoryUpdate, TemplateQualityUpdate, TemplateStatusUpdate};
 use domain::channel::provider::TemplateState;
@@ -11,7 +13,7 @@ use domain::channel::template::status_after;
 use domain::channel::{Account, Category, TemplateStatus};
 
 use domain::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::channel_accounts::ConnectionRow;
 use store::channel_templates::{self, TemplateRow};
 use store::{TenantTx, Tx, channel_accounts};
@@ -147,27 +149,27 @@ fn save(
 ) -> Result<(), Failure> {
     channel_templates::save(tx, now)?;
     for event in events {
-        emit(tx, context, "chatapp.template.updated", told(now, event, reason))?;
+        emit(tx, context, updated(now, event, reason))?;
     }
     let became_marketing = before.category != Category::Marketing && now.category == Category::Marketing;
     tx.wake(topics::CHANNEL_CAMPAIGNS);
     on_account_event(app, tx, &AccountEvent::Template { template: &template(now.clone()), became_marketing })
 }
 
-/// The payload of the event.
-pub(super) fn told(row: &TemplateRow, event: &str, reason: Option<&str>) -> Value {
-    json!({
-        "templateId": row.id,
-        "providerTemplateId": row.provider_id,
-        "name": row.name,
-        "language": row.language,
-        "status": row.status,
-        "category": row.category,
-        "previousCategory": row.previous_category,
-        "pendingCategory": row.pending_category,
-        "qualityScore": row.quality,
-        "event": event,
-        "reason": reason,
+/// The event of a template that changed.
+pub(super) fn updated(row: &TemplateRow, event: &str, reason: Option<&str>) -> Event {
+    Event::TemplateUpdated(UpdatedTemplate {
+        template_id: row.id,
+        provider_template_id: row.provider_id.clone(),
+        name: row.name.clone(),
+        language: row.language.clone(),
+        status: row.status,
+        category: row.category,
+        previous_category: row.previous_category,
+        pending_category: row.pending_category,
+        quality_score: row.quality.clone(),
+        event: event.to_owned(),
+        reason: reason.map(str::to_owned),
     })
 }
 

@@ -22,6 +22,17 @@ pub fn native(word: &str) -> bool {
     word.chars().any(|letter| place(letter).is_some())
 }
 
+/// The sign that a vowel is written with after a consonant: none for the `a` that every consonant has. `None` for
+/// what is no vowel of an Indian script.
+pub fn vowel_sign(letter: char) -> Option<Option<char>> {
+    let (script, at) = place(letter)?;
+    match at {
+        0x05 => Some(None),
+        0x06..=0x0A | 0x0E..=0x14 => Some(char::from_u32(script | (at + 0x38))),
+        _ => None,
+    }
+}
+
 /// The word without the differences in spelling that nobody hears: nukta, joiners, doubled letters, the
 /// length of i and u, nasal signs.
 pub fn letters(word: &str) -> String {

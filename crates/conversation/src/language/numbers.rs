@@ -77,13 +77,48 @@ pub fn read(heard: &str, language: &str, label: &str) -> Option<String> {
     }
     let label: Vec<String> =
         split(label).unwrap_or_default().iter().map(|word| fold::letters(word)).collect();
-    let tables: Vec<&Table> = {
-        let mut codes = vec![language, "en", "hi"];
-        codes.dedup();
-        codes.into_iter().filter_map(table).collect()
-    };
+    let tables = tables(language);
     let items: Vec<Item> = words.iter().flat_map(|word| meaning(word, &tables, &label)).collect();
     number(joined(items))
+}
+
+/// The digits in `heard`, said one by one or in groups, as of a telephone number: no amount (`nine lakh`), point or
+/// currency.
+pub fn read_digits(heard: &str, language: &str, label: &str) -> Option<String> {
+    let counts = |token: &Token| {
+        !matches!(token, Token::Digits(_) | Token::Number { .. } | Token::Repeat(_) | Token::And)
+    };
+    let amount = split(heard)?.iter().any(|word| match known(word, language) {
+        Some(Meaning::Number(tokens)) => tokens.iter().any(counts),
+        _ => false,
+    });
+    if amount {
+        return None;
+    }
+    read(heard, language, label).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What the tables of numbers say of a word, in the language, English or Hindi.
+pub fn known(word: &str, language: &str) -> Option<Meaning> {
+    let items = meaning(word, &tables(language), &[]);
+    let tokens = items.iter().filter_map(|item| match item {
+        Item::Token { token, .. } => Some(token.clone()),
+        _ => None,
+    });
+    match items.first()? {
+        Item::Token { .. } => Some(Meaning::Number(tokens.collect())),
+        Item::Carrier { neutral } => Some(Meaning::Carrier { neutral: *neutral }),
+        Item::Refuses => Some(Meaning::Refuses),
+        Item::Corrects => Some(Meaning::Corrects),
+        Item::Unknown => None,
+    }
+}
+
+/// The tables of the agent's language, of English and of Hindi.
+fn tables(language: &str) -> Vec<&'static Table> {
+    let mut codes = vec![language, "en", "hi"];
+    codes.dedup();
+    codes.into_iter().filter_map(table).collect()
 }
 
 /// The value of a word that is a number below a hundred, to match `two` with `2`.
@@ -505,7 +540,8 @@ impl Amount {
             (Some(0), _) | (None, Some(50)) | (Some(_), Some(_)) => None,
             (Some(current), None) => Some(current),
             (None, Some(before)) => ONE.checked_add_signed(i128::from(before) * 10_000),
-            (None, None) => (self.total == 0).then_some(ONE),
+            // ஆயிரத்து நூறு is 1100, వెయ్యి వంద too.
+            (None, None) => Some(ONE),
         }
     }
 

@@ -6,22 +6,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::fold;
+use super::folders::{files, parsed};
 use super::numbers::Token;
 
 /// The languages of agents, each with its table.
-pub const SOURCES: [(&str, &str); 11] = [
-    ("en", include_str!("../../languages/en/numbers.toml")),
-    ("hi", include_str!("../../languages/hi/numbers.toml")),
-    ("bn", include_str!("../../languages/bn/numbers.toml")),
-    ("gu", include_str!("../../languages/gu/numbers.toml")),
-    ("kn", include_str!("../../languages/kn/numbers.toml")),
-    ("ml", include_str!("../../languages/ml/numbers.toml")),
-    ("mr", include_str!("../../languages/mr/numbers.toml")),
-    ("or", include_str!("../../languages/or/numbers.toml")),
-    ("pa", include_str!("../../languages/pa/numbers.toml")),
-    ("ta", include_str!("../../languages/ta/numbers.toml")),
-    ("te", include_str!("../../languages/te/numbers.toml")),
-];
+pub const SOURCES: [(&str, &str); 11] = files!("numbers.toml");
 
 /// A table as it is written.
 #[derive(Deserialize)]
@@ -48,6 +37,30 @@ pub struct Written {
     /// Endings that make further words of the numbers.
     #[serde(default)]
     pub endings: Vec<Ending>,
+    /// Beginnings that make further words of the numbers.
+    #[serde(default)]
+    pub joins: Vec<Join>,
+}
+
+/// Before every word for 1 to 99, `first` makes one word of the two: `ನೂರ` and `ಐವತ್ತು` are `ನೂರೈವತ್ತು`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    pub first: String,
+    pub means: String,
+}
+
+impl Join {
+    /// The word of both, as it is written and, before a vowel, with the vowel's sign.
+    fn words(&self, word: &str) -> Vec<String> {
+        let mut out = vec![format!("{}{word}", self.first)];
+        let mut letters = word.chars();
+        if let Some(sign) = letters.next().and_then(fold::vowel_sign) {
+            let sign = sign.map(String::from).unwrap_or_default();
+            out.push(format!("{}{sign}{}", self.first, letters.as_str()));
+        }
+        out
+    }
 }
 
 /// Every word for `from` to `to` that ends in `drop` is, with `add` in its place, the number and then `then`.
@@ -81,11 +94,7 @@ pub struct Table {
 static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
     SOURCES
         .iter()
-        .map(|(code, source)| {
-            let file = toml::from_str(source)
-                .unwrap_or_else(|error| panic!("languages/{code}/numbers.toml: {error}"));
-            (*code, Table::of(code, &file))
-        })
+        .map(|(code, source)| (*code, Table::of(code, &parsed(code, "numbers.toml", source))))
         .collect()
 });
 
@@ -158,6 +167,16 @@ impl Table {
                     let first = Token::Number { value, open: false };
                     made.push((format!("{stem}{}", ending.add), [vec![first], then.clone()].concat()));
                 }
+            }
+        }
+        for join in &written.joins {
+            let Some(first) = tokens(&join.means, composes) else { continue };
+            for value in 1..=99_u8 {
+                let Some(words) = written.words.get(&value.to_string()) else { continue };
+                let Some(number) = tokens(&value.to_string(), composes) else { continue };
+                let tokens = [first.clone(), number].concat();
+                let words = words.split_whitespace().filter(|word| fold::native(word));
+                made.extend(words.flat_map(|word| join.words(word)).map(|word| (word, tokens.clone())));
             }
         }
         for (value, words) in &written.forms {

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `matching` | phrases with alternatives and gaps, matched regardless of spelling; the files below use it |
-//! | `opt_out` | «do not call me again» in eleven languages; `opt_out/*` are its phrases |
+//! | `opt_out` | «do not call me again» in eleven languages; its phrases are `languages/*/optouts.toml` |
 //! | `intents` | the other intents that every call has to understand: busy, not interested, wrong number, a person please |
 //! | `backchannel` | `haan`, `hmm`, a cough: words of a listener that do not interrupt |
 //! | `unfinished` | whether the speaker is likely to go on, so that the end of the turn is awaited longer |
@@ -33,6 +33,3 @@ pub use voicemail::voicemail;
 
 /// The eleven languages of agents (docs/contract/agents.md#fields), by code.
 pub const LANGUAGES: [&str; 11] = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
-
-/// The same languages in the order of the tables.
-const LANGUAGES_IN_TABLES: [&str; 11] = ["en", "hi", "pa", "gu", "mr", "bn", "or", "ta", "te", "kn", "ml"];

@@ -173,7 +173,7 @@ fn token(matches: &ArgMatches) -> Result<String, String> {
     if let Some(token) = matches.get_one::<String>("token") {
         return Ok(token.clone());
     }
-    // As the service itself is told, so that no command line shows it.
+    // From the environment variable that the service itself reads, so that no command line shows it.
     if let Some(token) = std::env::var("DASTAK_OPERATOR_TOKEN").ok().filter(|token| !token.is_empty()) {
         return Ok(token);
     }

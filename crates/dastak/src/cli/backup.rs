@@ -1,7 +1,7 @@
 //! `dastak backup`: a copy of what a restore needs, made while the service runs.
 //!
-//! The store comes first, as a snapshot, then the files: what the snapshot names is there, unless it is deleted
-//! meanwhile. `backup.json` is written last; a folder without it is no backup.
+//! The store is copied first, as a snapshot, then the files: every file that the snapshot names is there, unless it was
+//! deleted meanwhile. `backup.json` is written last; a folder without it is not a complete backup.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::crypto::{MasterKey, copy_hashed};
 use crate::runtime::files;
 
-/// What a backup folder says of itself.
+/// File name of the manifest of a backup folder.
 pub(super) const MANIFEST: &str = "backup.json";
 /// The files of a backup with their SHA-256, as `sha256sum -c` reads them.
 pub(super) const SUMS: &str = "SHA256SUMS";
@@ -31,26 +31,26 @@ pub(super) const MASTER_KEY: &str = "master.key";
 pub(super) const OPERATOR_TOKEN: &str = "operator.token";
 /// Where calls of this node are recorded while they last.
 pub(super) const SPOOL: &str = "spool";
-/// Folders of objects, where these are files.
+/// Folders of objects, where the object storage is the file system.
 const OBJECTS: [&str; 3] = ["recordings", "documents", "channel"];
-/// Small files of the data folder that a restore needs, where there are any.
+/// Small files of the data folder that a restore needs, if they exist.
 const SMALL: [&str; 4] = [MASTER_KEY, OPERATOR_TOKEN, "node.name", "demo.env"];
 /// The version of the folder's layout.
 pub(super) const FORMAT: u32 = 1;
 
-/// What a backup folder says of itself.
+/// The manifest of a backup folder.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
     pub format: u32,
-    /// The program that made it.
+    /// The version of dastak that made it.
     pub version: String,
     pub made_at: String,
-    /// `sqlite` or `postgresql`; the latter is not part of it.
+    /// `sqlite` or `postgresql`; a PostgreSQL database is not part of the backup.
     pub store: String,
     /// Rows of each table of the embedded store.
     pub tables: BTreeMap<String, i64>,
-    /// Which master key opens the store.
+    /// The id of the master key that decrypts the store.
     pub master_key: Secret,
     pub operator_token: Origin,
     pub objects: Objects,
@@ -109,7 +109,7 @@ pub(super) fn key_of(object: &KeptObject) -> Option<String> {
     }
 }
 
-/// How the files of a noun are called.
+/// The file names of a noun's objects.
 pub(super) const fn name_of(noun: KeptNoun) -> &'static str {
     match noun {
         KeptNoun::Recordings => "recordings",
@@ -143,10 +143,10 @@ pub(super) fn backup(config: &Config, path: &str) -> Result<(), String> {
     }
 }
 
-/// Copies everything that a restore needs into a new or empty folder, and says nothing.
+/// Copies everything that a restore needs into a new or empty folder; prints nothing.
 ///
 /// # Errors
-/// Why there is no backup, in words for the operator.
+/// Why the backup failed, for the operator.
 pub fn back_up(config: &Config, to: &Path) -> Result<(), String> {
     backup_all(config, to).map(drop)
 }
@@ -161,7 +161,7 @@ fn backup_store(config: &Config, from: &Path, to: &Path) -> Result<(), String> {
     }
     let copied = copy_store_and_key(from, to, &config.data.join(MASTER_KEY), &key);
     if let Err(why) = copied {
-        // Half a copy is worse than none.
+        // A partial copy is removed.
         let _ = (fs::remove_file(to), fs::remove_file(&key));
         return Err(why);
     }
@@ -180,7 +180,7 @@ fn copy_store_and_key(from: &Path, to: &Path, master_key: &Path, key: &Path) -> 
     files::create(key, &text).map_err(|why| failed(key, &why))
 }
 
-/// Copies the embedded store as it is at one moment, and says how far it is.
+/// Copies the embedded store as a snapshot, and reports progress.
 fn copy_store(from: &Path, to: &Path) -> Result<(), String> {
     files::create(to, &[]).map_err(|why| failed(to, &why))?;
     let total = fs::metadata(from).map_or(0, |meta| meta.len());
@@ -212,14 +212,14 @@ fn backup_all(config: &Config, to: &Path) -> Result<Manifest, String> {
     match fill(config, to) {
         Ok(manifest) => Ok(manifest),
         Err(why) => {
-            // Without its manifest it is no backup; half of the files are of no use.
+            // Without its manifest the folder is not a backup, so its files are removed.
             let _ = if ours { fs::remove_dir_all(to) } else { empty(to) };
             Err(why)
         }
     }
 }
 
-/// Removes what a folder holds.
+/// Removes the contents of a folder.
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -285,7 +285,7 @@ fn fill(config: &Config, to: &Path) -> Result<Manifest, String> {
     Ok(manifest)
 }
 
-/// How many objects the copied store names that were not copied: what was deleted while the backup was made.
+/// Number of objects that the copied store names but that were not copied: they were deleted while the backup was made.
 fn missing(to: &Path) -> Result<u64, String> {
     let mut gone = 0;
     let count = |object: KeptObject| {
@@ -347,7 +347,7 @@ impl<'a> Copy<'a> {
         Ok(Self { from, to, sums: BufWriter::new(sums), files: 0, bytes: 0 })
     }
 
-    /// Copies a file, unless it is not there, or gone by now.
+    /// Copies a file, unless it does not exist any more.
     fn file(&mut self, name: &Path) -> Result<(), String> {
         let from = self.from.join(name);
         let found = match fs::symlink_metadata(&from) {
@@ -369,7 +369,7 @@ impl<'a> Copy<'a> {
         self.list(&sum, bytes, name)
     }
 
-    /// Copies a folder with what is in it.
+    /// Copies a folder recursively.
     fn folder(&mut self, name: &Path) -> Result<(), String> {
         let from = self.from.join(name);
         let entries = match fs::read_dir(&from) {

@@ -1,4 +1,4 @@
-//! The CLI's way to a running service.
+//! HTTP client of the CLI.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver};
 use serde_json::Value;
 
-/// A service and a bearer value for it.
+/// A service's address and a bearer token for it.
 pub struct Client {
     http: GuardedClient,
     base: String,
@@ -16,7 +16,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Talks to the service at `base`.
+    /// A client for the service at `base`.
     pub fn new(base: &str, token: &str) -> Result<Self, String> {
         let policy = Policy { allow_insecure: true, user_agent: "dastak-cli/1".into(), ..Policy::default() };
         let http =
@@ -24,7 +24,7 @@ impl Client {
         Ok(Self { http, base: base.trim_end_matches('/').to_owned(), token: token.to_owned() })
     }
 
-    /// Sends a request; status and JSON of the answer.
+    /// Sends a request; returns status and JSON of the response.
     pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value), String> {
         let url = format!("{}{path}", self.base);
         let target = self.http.check_url(&url).map_err(|why| format!("{url}: {why}"))?;

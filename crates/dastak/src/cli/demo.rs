@@ -21,7 +21,7 @@ const FILE: &str = "demo.env";
 const PROMPT: &str = "You are Asha, who calls customers of a furniture shop in Bengaluru about their delivery. Greet the person by name, \
 say that the delivery is planned for tomorrow, and ask whether the morning or the evening suits better. Be brief and friendly.";
 
-/// What a newcomer needs.
+/// What a new developer needs.
 pub struct Demo {
     live_key: String,
     test_key: String,
@@ -37,7 +37,7 @@ impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
         let Self { live_key, test_key, agent, campaign, stream, stream_token, file } = self;
-        // A demo that was made before there were campaigns and streams has none.
+        // A demo that was made by an earlier version has no campaigns and streams.
         let lead = if stream.is_empty() {
             String::new()
         } else {
@@ -74,7 +74,7 @@ impl Demo {
     }
 }
 
-/// Makes the demo workspace at the first start, and finds it again later.
+/// Creates the demo workspace at the first start, and finds it again later.
 pub async fn seed(app: &App) -> Result<Demo, String> {
     let made = async {
         let facts = facts(app).await?;
@@ -123,7 +123,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     };
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
-    numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
+    numbers::create(app, trace(), workspace, "+918045670001".into(), None).await?;
     // The sandbox's phones are not real, so the demo may call at night and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
     let pack =
@@ -133,7 +133,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let agent = agents::create(app, workspace, body).await?.summary.id;
-    // Offline nobody can hold a free conversation: the demo asks one question, which the offline recogniser
+    // The offline answerer cannot hold a free conversation: the demo asks one question, which the offline recogniser
     // understands.
     let field = json!({"key": "delivery", "label": "Delivery tomorrow", "type": "boolean"});
     let graph = json!({"startNodeId": "ask", "variables": [], "nodes": [

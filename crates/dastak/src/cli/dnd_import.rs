@@ -14,15 +14,15 @@ use super::client::Client;
 
 /// The subcommand's name.
 pub const NAME: &str = "import-dnd";
-/// Numbers sent at a time.
+/// Numbers per request.
 const PIECE: usize = 50_000;
-/// Bytes of JSON sent at a time: a request has up to 5 MB.
+/// Bytes of JSON per request: the service accepts 5 MB.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
-/// Longest line, bytes. A file with a longer one is no list of numbers.
+/// Longest line, bytes. A file with a longer one is not a list of numbers.
 const LONGEST_LINE: usize = 64 * 1024;
-/// Letters of a cell that are sent: no writing of a number has as many.
+/// Characters of a cell that are sent: no notation of a number is longer.
 const LONGEST_CELL: usize = 100;
-/// Lines that are shown when they hold no number.
+/// Lines without a valid number that are shown.
 const SHOWN: usize = 100;
 
 pub fn command() -> Command {
@@ -38,7 +38,7 @@ pub fn command() -> Command {
         )
 }
 
-/// What the file turned out to hold.
+/// The result of reading the file.
 #[derive(Default)]
 struct Tally {
     lines: u64,
@@ -50,7 +50,7 @@ struct Tally {
     last: Option<u64>,
 }
 
-/// Numbers on their way, with the lines they stand on.
+/// Numbers of the current batch, with their line numbers.
 #[derive(Default)]
 struct Piece {
     phones: Vec<String>,
@@ -59,9 +59,9 @@ struct Piece {
     bytes: usize,
 }
 
-/// Where the numbers stand in the rows of a file.
+/// The columns of a file that hold numbers.
 struct Columns {
-    /// Of a registry every number counts, so this may be more than one column.
+    /// In a registry every number counts, so this may be more than one column.
     places: Vec<usize>,
     /// Cells of the first row.
     cells: usize,
@@ -70,7 +70,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Found by the first row: by `asked`, the heading that the user named, else by usual headings, else by a number.
+    /// From the first row: by `asked`, the heading that the user named, else by usual headings, else by a number.
     fn of(first: &Row, asked: Option<&str>) -> Option<Self> {
         let cells = first.cells().count();
         let places = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -89,7 +89,7 @@ impl Columns {
         })
     }
 
-    /// What is taken when nothing in the first row tells: the first column. A row without any digit has headings.
+    /// The default when the first row does not decide: the first column. A row without any digit is a heading row.
     fn unknown(first: &Row) -> Self {
         let headed = !first.cells().any(|cell| cell.chars().any(char::is_numeric));
         Self { places: vec![0], cells: first.cells().count(), headed }
@@ -161,7 +161,7 @@ impl<R: Read> Numbers<R> {
     }
 }
 
-/// Sends the file piece by piece; the registry changes only when all of it has arrived.
+/// Sends the file in batches; the registry changes only when all of them have arrived.
 pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let file = text("FILE").unwrap_or_default();
@@ -182,14 +182,14 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
             Ok(())
         }
         Err(why) => {
-            // The import is given up; if even that fails, the next one replaces it within the hour.
+            // The import is cancelled; if even that fails, the next import replaces it within the hour.
             let _ = send(client, "DELETE", &path, None).await;
             Err(format!("{file}: {why}; the registry is as it was"))
         }
     }
 }
 
-/// Whether what was sent may become the registry. Whoever stands on a line that cannot be read would be called.
+/// Whether what was sent may become the registry. A person whose line cannot be read would be called.
 fn check(tally: &Tally, skip_invalid: bool) -> Result<(), String> {
     if tally.invalid > 0 && !skip_invalid {
         return Err(format!(
@@ -264,7 +264,7 @@ impl Piece {
         tally.repeated += answer["data"]["repeated"].as_u64().unwrap_or(0);
         for place in answer["data"]["invalid"].as_array().into_iter().flatten().filter_map(Value::as_u64) {
             let line = lines.get(place as usize).copied();
-            // Several numbers may stand on a line.
+            // A line may hold several numbers.
             if line.is_some() && line == tally.last {
                 continue;
             }
@@ -315,7 +315,7 @@ fn report(tally: &Tally, as_json: bool) {
 /// Every cell of a file that should hold a number, with its line: for fuzz targets.
 ///
 /// # Errors
-/// The file is no list.
+/// The file is not a list.
 pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, String)>, String> {
     let (mut numbers, mut piece, mut found) = (Numbers::of(file, None)?, Piece::default(), Vec::new());
     while let Some((line, cell)) = numbers.next()? {

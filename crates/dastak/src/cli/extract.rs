@@ -1,5 +1,5 @@
-//! `dastak extract`: the process that reads one document of a stranger's (`extraction::inside`). The service
-//! starts it; it is of no use to people.
+//! `dastak extract`: the subprocess that reads one untrusted document (`extraction::inside`). The service starts it; it
+//! is not meant for people.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `dastak admin import-list CAMPAIGN FILE.csv`: replaces the calling list of a campaign with a file, however
-//! large. The file is sent in pieces into a staged list, which takes effect in one moment.
+//! `dastak admin import-list CAMPAIGN FILE.csv`: replaces the calling list of a campaign with a file of any size. The
+//! file is sent in batches into a staged list, which takes effect atomically.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read};
@@ -17,17 +17,17 @@ use super::client::Client;
 
 /// The subcommand's name.
 pub const NAME: &str = "import-list";
-/// Rows sent at a time: each time is one transaction, for which others wait.
+/// Rows per request: each request is one transaction, and others wait for it.
 const PIECE: usize = 2_000;
-/// Values sent at a time: a request has up to 500,000.
+/// Values per request: the service accepts 500,000.
 const PIECE_VALUES: usize = 400_000;
-/// Bytes of JSON sent at a time: a request has up to 5 MB.
+/// Bytes of JSON per request: the service accepts 5 MB.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of one row of the file.
 const LONGEST_ROW: usize = 1024 * 1024;
 /// Characters of the headings that an error shows.
 const SHOWN: usize = 500;
-/// How often a piece is sent whose answer was lost.
+/// How often a batch is retried whose response was lost.
 const TRIES: usize = 3;
 /// Headings of the column with the name.
 const NAMES: &[&str] = &[
@@ -41,7 +41,7 @@ const NAMES: &[&str] = &[
     "customer",
     "borrower_name",
 ];
-/// Headings of two columns that make the name together.
+/// Headings of two columns that together make the name.
 const FIRST: &[&str] = &["first_name", "firstname", "given_name"];
 const LAST: &[&str] = &["last_name", "lastname", "surname", "family_name"];
 
@@ -93,7 +93,7 @@ fn plain(heading: &str) -> String {
     out.trim_end_matches('_').to_owned()
 }
 
-/// The name of the variable in a column: the heading if it can stand in `{{…}}`, else made such a name.
+/// The name of the variable in a column: the heading if it is valid in `{{…}}`, else converted to a valid name.
 fn variable(heading: &str) -> String {
     let heading = heading.trim();
     if is_name(heading) {
@@ -104,7 +104,7 @@ fn variable(heading: &str) -> String {
     if is_name(&made) { made } else { heading.to_owned() }
 }
 
-/// Headings for an error, as far as they fit.
+/// Headings for an error, truncated.
 fn listed(headings: &[String]) -> String {
     let all = headings.join(", ");
     match all.char_indices().nth(SHOWN) {
@@ -116,7 +116,7 @@ fn listed(headings: &[String]) -> String {
 /// Which column holds what.
 ///
 /// # Errors
-/// There is no column with numbers, or two have the same name.
+/// There is no column with numbers, or two columns have the same name.
 fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Result<Vec<Column>, String> {
     let known: Vec<String> = headings.iter().map(|heading| plain(heading)).collect();
     let chosen = |asked: Option<&str>, usual: &[&str]| -> Result<Option<usize>, String> {
@@ -170,7 +170,7 @@ fn column_with_number<'a>(headings: impl Iterator<Item = &'a str>) -> Option<usi
     known.min().map(|(_, place)| place)
 }
 
-/// A row as the service takes it.
+/// A row in the form that the service accepts.
 fn row(columns: &[Column], cells: &sheet::Row) -> Value {
     let (mut phone, mut name, mut first, mut last) =
         (String::new(), String::new(), String::new(), String::new());
@@ -182,7 +182,7 @@ fn row(columns: &[Column], cells: &sheet::Row) -> Value {
             Column::Name => name = text,
             Column::First => first = text,
             Column::Last => last = text,
-            // An empty cell is a value that is not known.
+            // An empty cell is an unknown value.
             Column::Variable(of) if !text.is_empty() => {
                 variables.insert(of.clone(), text.into());
             }
@@ -198,18 +198,18 @@ fn row(columns: &[Column], cells: &sheet::Row) -> Value {
     json!({"phone": phone, "name": name, "variables": variables})
 }
 
-/// Rows of a file, piece by piece.
+/// Rows of a file, in batches.
 struct Rows<R> {
     sheet: sheet::Rows<R>,
     columns: Vec<Column>,
-    /// Where the number stands.
+    /// The column of the number.
     phone: usize,
-    /// The row that the last piece had no room for, with its line.
+    /// The row that did not fit into the last batch, with its line number.
     over: Option<(u64, Value)>,
     lines: u64,
 }
 
-/// Rows on their way, with the lines they stand on.
+/// Rows of the current batch, with their line numbers.
 #[derive(Default)]
 struct Piece {
     rows: Vec<Value>,
@@ -219,7 +219,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Takes a row, unless the piece is full.
+    /// Adds a row, unless the batch is full.
     fn push(&mut self, line: u64, row: Value) -> Option<(u64, Value)> {
         let bytes = row.to_string().len() + 1;
         let values = 4 + row["variables"].as_object().map_or(0, Map::len);
@@ -274,7 +274,7 @@ impl<R: Read> Rows<R> {
     }
 }
 
-/// Sends the file piece by piece; the list changes only when all of it has arrived.
+/// Sends the file in batches; the list changes only when all of them have arrived.
 pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let (campaign, file) = (text("CAMPAIGN").unwrap_or_default(), text("FILE").unwrap_or_default());
@@ -309,7 +309,7 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
             Ok(())
         }
         Err(why) => {
-            // The import is given up; if even that fails, the service does so within two hours.
+            // The import is cancelled; if even that fails, the service does so within two hours.
             let _ = send(client, "DELETE", &path, None).await;
             Err(format!("{why}; the calling list is as it was"))
         }
@@ -373,7 +373,7 @@ fn line_of(message: &str, piece: &Piece) -> String {
     named.and_then(|place| piece.lines.get(place)).map_or_else(String::new, |line| format!(" (line {line})"))
 }
 
-/// How far it is, on standard error.
+/// Prints progress on standard error.
 struct Bar {
     size: u64,
     begun: Instant,
@@ -414,7 +414,7 @@ fn report(tally: &Tally, campaign: &str, as_json: bool) {
 /// Every row of a file: for fuzz targets.
 ///
 /// # Errors
-/// The file is no list.
+/// The file is not a list.
 pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, Value)>, String> {
     let (mut rows, mut found) = (Rows::of(file, None, None)?, Vec::new());
     loop {

@@ -1,5 +1,5 @@
-//! `dastak listen`: the workspace's events on a developer's machine, without a public address. It asks for
-//! events and forwards them signed as an endpoint would get them, with a secret of its own.
+//! `dastak listen`: forwards the workspace's events to a developer's machine that has no public address. It long-polls
+//! for events and forwards them signed like an endpoint's, with a secret of its own.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,9 +19,9 @@ use super::client::Client;
 use crate::runtime::clock::Clock;
 use crate::runtime::ids::Ids;
 
-/// Seconds that the service may keep a question open.
+/// Seconds of one long poll.
 const WAIT: u32 = 25;
-/// How long the local receiver may take, as a real one.
+/// Timeout of the local receiver, the same as of a real endpoint.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Options that name the service and a key, for `listen` and `trigger`.
@@ -92,7 +92,7 @@ pub fn client(matches: &ArgMatches) -> Result<Client, String> {
     Client::new(option("url").unwrap_or_default(), &key)
 }
 
-/// What the service answered, or why it refused.
+/// The service's response, or its error.
 pub fn accepted(status: u16, answer: Value) -> Result<Value, String> {
     if status < 400 {
         return Ok(answer);
@@ -144,7 +144,7 @@ impl Forward {
         Ok(headers)
     }
 
-    /// Sends one event; the status and how long it took, or why there is none.
+    /// Sends one event; returns the status and the duration, or the error.
     async fn send(&self, brand: &str, event: &Value) -> Value {
         let body = Bytes::from(event.to_string());
         let started = Instant::now();
@@ -206,7 +206,7 @@ impl Show {
     }
 }
 
-/// Listens until the process is ended.
+/// Forwards events until the process is stopped.
 pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let (client, clock, show) = (client(matches)?, Clock::real(), Show { json: matches.get_flag("json") });
@@ -225,10 +225,10 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let mut cursor = "latest".to_owned();
     let mut told = false;
     loop {
-        // The first question only asks where «now» is.
+        // The first poll only gets the current position.
         let wait = if told { WAIT } else { 0 };
         let answer = match client.send("GET", &format!("/v1/events?after={cursor}&wait={wait}"), None).await {
-            // A service that restarts, is busy or limits us comes back.
+            // A service that restarts, is busy or limits the rate is polled again.
             Err(why) => Err(why),
             Ok((status @ (429 | 500..), _)) => Err(format!("the service answered {status}")),
             Ok((status, answer)) => Ok(accepted(status, answer)?),

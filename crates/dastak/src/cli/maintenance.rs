@@ -35,7 +35,7 @@ pub async fn migrate(config: Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes the master key of a service that is stopped.
+/// Changes the master key of a stopped service.
 pub async fn rotate_master_key(
     config: Config,
     new_key: Option<&str>,
@@ -112,6 +112,16 @@ const REPLICA: Duration = Duration::from_secs(4);
 /// How long trunks get to answer an OPTIONS.
 const TRUNKS: Duration = Duration::from_secs(5);
 
+/// The carriers with their trunks, in the order of the settings.
+fn carriers(settings: &telephony::settings::Settings) -> String {
+    let trunks = |carrier: &str| {
+        let of = settings.trunks.iter().filter(|trunk| trunk.carrier == carrier);
+        of.map(|trunk| trunk.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let each = settings.carriers().into_iter().map(|carrier| format!("{carrier} ({})", trunks(carrier)));
+    format!("sip: {}", each.collect::<Vec<_>>().join("; "))
+}
+
 /// Asks every trunk whether it lives, from a port of its own: the service may be running.
 async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
     if config.telephony.carrier != crate::config::Carrier::Sip {
@@ -124,12 +134,12 @@ async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
         trunk.register = false;
         trunk.options_interval = TRUNKS;
     }
-    match crate::lines::probe(settings, TRUNKS).await {
+    match crate::sip_trunks::probe(settings, TRUNKS).await {
         Ok(trunks) => trunks
             .into_iter()
             .map(|trunk| {
                 let verdict = match trunk.healthy {
-                    Some(true) => Ok("answers OPTIONS".to_owned()),
+                    Some(true) => Ok(format!("carrier {}: answers OPTIONS", trunk.carrier)),
                     _ => Err(trunk
                         .error
                         .unwrap_or_else(|| "no answer to OPTIONS within 5 seconds; set options_interval = 0 if it never answers any".into())),
@@ -199,7 +209,7 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
             None => Ok("none yet; the first start makes it".into()),
         },
     ));
-    verdicts.push(("store".into(), check_store(&config).await));
+    verdicts.extend(check_store(&config).await);
     verdicts.extend(check_engine(&config).await);
     verdicts.extend(check_server(&config).await);
     verdicts.push((
@@ -215,7 +225,7 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         "carrier".into(),
         match config.telephony.carrier {
             crate::config::Carrier::Sandbox => Ok("sandbox".into()),
-            crate::config::Carrier::Sip => Ok(format!("sip, {} trunks", config.telephony.sip.trunks.len())),
+            crate::config::Carrier::Sip => Ok(carriers(&config.telephony.sip)),
             crate::config::Carrier::None => Ok("none: live calls answer 503".into()),
         },
     ));
@@ -259,24 +269,46 @@ fn check_folder(config: &Config) -> Result<String, String> {
     Ok(config.data.display().to_string())
 }
 
-async fn check_store(config: &Config) -> Result<String, String> {
+/// Whether the store answers, and whether what it holds fits the settings.
+async fn check_store(config: &Config) -> Vec<ComponentCheck> {
+    let alone = |verdict| vec![("store".into(), verdict)];
     if config.database_url.is_none() {
         let file = config.data.join("dastak.db");
         if !file.exists() {
-            return Ok(format!("{} does not exist yet; the first start makes it", file.display()));
+            return alone(Ok(format!("{} does not exist yet; the first start makes it", file.display())));
         }
     }
-    match Store::open(&service::store_settings(config), std::sync::Arc::new(|_| ())) {
-        Ok(store) => {
-            store.ready().await.map_err(|why| why.to_string())?;
-            store.writable().await.map_err(|why| why.to_string())?;
-            Ok("answers, can write, schema is current".into())
-        }
+    let store = match Store::open(&service::store_settings(config), std::sync::Arc::new(|_| ())) {
+        Ok(store) => store,
         Err(why) if why.to_string().contains("in use") => {
-            Ok("in use by a running service; ask its /readyz".into())
+            return alone(Ok("in use by a running service; ask its /readyz".into()));
         }
-        Err(why) => Err(why.to_string()),
+        Err(why) => return alone(Err(why.to_string())),
+    };
+    let answers = async {
+        store.ready().await.map_err(|why| why.to_string())?;
+        store.writable().await.map_err(|why| why.to_string())?;
+        Ok("answers, can write, schema is current".into())
+    };
+    let mut verdicts = alone(answers.await);
+    if verdicts.iter().all(|(_, verdict)| verdict.is_ok()) && !config.telephony.carriers().is_empty() {
+        verdicts.push(("numbers".into(), check_numbers(&store, config).await));
     }
+    verdicts
+}
+
+/// Whether the settings have the carriers that numbers name.
+async fn check_numbers(store: &Store, config: &Config) -> Result<String, String> {
+    let unknown = crate::app::numbers::unknown_carriers(store, &config.telephony).await;
+    let unknown = unknown.map_err(|why| why.to_string())?;
+    if unknown.is_empty() {
+        return Ok("their carriers are in the settings".into());
+    }
+    let each = unknown.iter().map(|(carrier, numbers)| format!("{carrier} ({numbers} numbers)"));
+    Err(format!(
+        "no trunk of telephony.sip.trunks leads to these carriers, so calls from their numbers are refused: {}",
+        each.collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// Tries what the service needs of an engine that speaks PostgreSQL's protocol, and whether the replica can be read

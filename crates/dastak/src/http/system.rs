@@ -78,6 +78,7 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
             if sees_more {
                 let healthy = |trunk: TrunkHealth| api::system::TrunkHealth {
                     name: trunk.name,
+                    carrier: trunk.carrier,
                     healthy: trunk.healthy,
                     registered: trunk.registered,
                     calls: trunk.calls,

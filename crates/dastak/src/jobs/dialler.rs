@@ -38,7 +38,7 @@ struct Dialler {
     app: Arc<App>,
     signal: Signal,
     dials: Arc<Semaphore>,
-    /// The loop stopped for want of room; the next dial that ends wakes it.
+    /// The loop stopped because no slot was free; the next dial that ends wakes it.
     starved: AtomicBool,
 }
 
@@ -57,7 +57,7 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
 }
 
 impl Dialler {
-    /// Works everything that is due. Returns when to look again.
+    /// Works everything that is due. Returns the time of the next poll.
     async fn look(self: Arc<Self>) -> Option<Timestamp> {
         self.work_due().await.unwrap_or_else(|failure| {
             failure.log("a look at what is due failed");
@@ -75,7 +75,7 @@ impl Dialler {
         if found.revoked {
             while nudges::work_revocations(app).await? {}
         }
-        // Queues and campaigns that wait for a line are asked once a look, however many there are.
+        // Queues and campaigns that wait for a line are polled once a round, however many there are.
         let rounds = |waiting, in_round| usize::try_from(waiting).unwrap_or(0).div_ceil(in_round);
         let mut line_rounds = rounds(found.queues_without_line, QUEUES);
         let mut campaign_line_rounds = rounds(found.campaigns_without_line, CAMPAIGNS);
@@ -83,7 +83,7 @@ impl Dialler {
             return Ok(next_look(app, found.next_look, started.plus(AGAIN)));
         }
         let (mut burst, mut dials, mut failed) = (None, Vec::new(), false);
-        // What the last round has decided is dialled all the same.
+        // Dials that the last round decided are made also after the loop ends.
         while app.node.in_service() {
             self.starved.store(true, Ordering::SeqCst);
             if self.dials.available_permits() < ROOM + dials.len() {
@@ -91,10 +91,10 @@ impl Dialler {
                 return Ok(None);
             }
             self.starved.store(false, Ordering::SeqCst);
-            // What the round before has decided is dialled while the store is busy with the next one.
+            // Dials of the previous round are made while the store works on the next one.
             let (round, ()) =
                 tokio::join!(nudges::round(app, line_rounds > 0), self.start_all(std::mem::take(&mut dials)));
-            // Neither of the two takes the turn of the other when it fails.
+            // A failure of one does not skip the other.
             let nudges = round.unwrap_or_else(|failure| {
                 failure.log("a look at due nudges failed");
                 failed = true;
@@ -112,7 +112,7 @@ impl Dialler {
             });
             campaign_line_rounds = campaign_line_rounds.saturating_sub(1);
             let (more, dialled) = (nudges.more || round.more, nudges_dialled || !round.dials.is_empty());
-            // A burst begins with the second round and has an end within one look, so that nothing waits for ever.
+            // A burst begins with the second round and is bounded within one poll, so that nothing waits for ever.
             let now = app.clock.now();
             if now < started || started.plus(BURST) <= now {
                 burst = None;
@@ -141,15 +141,15 @@ impl Dialler {
         }
     }
 
-    /// Dials in a task of its own, so that a slow carrier delays no other dial. The outcome is stored as a
-    /// fact of the call.
+    /// Dials in a task of its own, so that a slow carrier does not delay other dials. The outcome is stored as a fact
+    /// of the call.
     async fn start(self: &Arc<Self>, call: Arc<CallRow>) {
         let Ok(permit) = self.dials.clone().acquire_owned().await else { return };
         let dialler = self.clone();
         self.app.clock.spawn(async move {
-            let mode = call.mode;
+            let (mode, carrier) = (call.mode, call.carrier.clone());
             match calls::start_dial(&dialler.app, call).await {
-                Ok(outcome) => dialler.heard(mode, &outcome).await,
+                Ok(outcome) => dialler.heard(mode, carrier.as_deref(), &outcome).await,
                 // The placing mark is stored: when its lease is over, a node asks the carrier.
                 Err(failure) => failure.log("the outcome of a dial could not be stored"),
             }
@@ -161,17 +161,17 @@ impl Dialler {
     }
 
     /// Tells the breaker what a real carrier said.
-    async fn heard(&self, mode: Mode, outcome: &Result<CallRow, DialError>) {
+    async fn heard(&self, mode: Mode, carrier: Option<&str>, outcome: &Result<CallRow, DialError>) {
         if self.app.carriers.in_mode(mode).is_none_or(|carrier| carrier.simulated()) {
             return;
         }
         let took = match outcome {
             Ok(_) => true,
             Err(DialError::ProviderErrorBeforeRing) => false,
-            // Not an answer of the carrier.
+            // Not a response of the carrier.
             Err(DialError::Uncertain) => return,
         };
-        if let Err(failure) = due_dials::carrier_said(&self.app, took).await {
+        if let Err(failure) = due_dials::carrier_said(&self.app, carrier, took).await {
             failure.log("other nodes do not hear what the carrier said");
         }
     }

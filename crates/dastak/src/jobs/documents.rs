@@ -1,4 +1,4 @@
-//! Drops the files of documents that are gone, and of uploads that were never accepted.
+//! Deletes the files of deleted documents, and of uploads that were never accepted.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use domain::time::{MINUTE, Timestamp};
 use super::next_look;
 use crate::app::App;
 
-/// Longest wait on a store that other nodes share, and after a failure of the store.
+/// Longest time between two polls of a shared store, and after an error of the store.
 const AGAIN: i64 = MINUTE;
 
-/// Drops what is due and returns when to look again.
+/// Deletes what is due and returns the time of the next poll.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let again = |app: &App| app.clock.now().plus(AGAIN);
     match chats::drop_due(&app).await {

@@ -1,4 +1,4 @@
-//! Makes vectors of passages that have none (docs/knowledge.md#vectors).
+//! Computes embeddings of passages that have none (docs/knowledge.md#vectors).
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use domain::time::{MINUTE, Timestamp};
 use super::next_look;
 use crate::app::App;
 
-/// Time until the next look after the store failed, and where another node's wake-up may be lost.
+/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
 const AGAIN: i64 = MINUTE;
 
-/// Makes a bounded part of what is missing, and returns when to look again.
+/// Embeds a bounded batch, and returns the time of the next poll.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
     match ::knowledge::embed(&app).await {

@@ -1,4 +1,4 @@
-//! Lets what live calls hold of the wallet grow, minute by minute.
+//! Increases the wallet holds of live calls, minute by minute.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use domain::time::{SECOND, Timestamp};
 use super::next_look;
 use crate::app::{App, calls};
 
-/// Time until the next look after the store failed.
+/// Time until the next poll after an error of the store.
 const AGAIN: i64 = SECOND;
-/// Longest time between two looks when other nodes may have answered calls unheard: a call's first growth is
-/// later than that.
+/// Longest time between two polls when a notification of another node's answered call may be lost: a call's first
+/// increase is later than that.
 const UNHEARD: i64 = 30 * SECOND;
 
-/// Lets holds grow that are due; when to look again. A burst of dials does not delay it, since minutes go on.
+/// Increases the holds that are due; returns the time of the next poll. A burst of dials does not delay it, since the
+/// minutes of calls continue.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let now = app.clock.now();
     loop {

@@ -1,5 +1,5 @@
-//! Looks after knowledge bases on this node: removes what deleted ones leave behind, and lets the indexes that
-//! are in use follow their bases before somebody asks.
+//! Maintains knowledge bases on this node: removes the rows of deleted ones, and updates the indexes in use when their
+//! bases change, before the next query.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use domain::time::{SECOND, Timestamp};
 use super::next_look;
 use crate::app::App;
 
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
+/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
 const AGAIN: i64 = 30 * SECOND;
 
-/// Removes a bounded part of what is deleted, and brings indexes up to date. Returns when to look again.
+/// Removes a bounded batch of deleted rows, and updates indexes. Returns the time of the next poll.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let now = app.clock.now();
     let again = now.plus(AGAIN);

@@ -1,4 +1,4 @@
-//! Renews the leases of the calls that this node holds, and ends those that are over in the store.
+//! Renews the leases of the calls that this node holds, and ends the calls that are over in the store.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::lines::{LEASE, Lines};
 
 /// Time between two renewals of the leases; a lease survives two that fail.
 const SAY: i64 = 15 * SECOND;
-/// The same after one that failed. When the store is back after an outage, the leases are renewed well before anybody
+/// The same after a failed renewal. When the store is back after an outage, the leases are renewed well before any node
 /// judges them (`live_calls::PATIENCE`).
 const SAY_AGAIN: i64 = 3 * SECOND;
 
@@ -28,8 +28,8 @@ async fn look(app: Arc<App>, lines: Arc<Lines>) -> Option<Timestamp> {
     Some(app.clock.now().plus(SAY_AGAIN))
 }
 
-/// Keeps the leases of all calls of this node, those that it is dialling included: an answer may take longer than the lease
-/// with which they were written down.
+/// Renews the leases of all calls of this node, including those that it is dialling: an answer may take longer than the
+/// lease with which they were stored.
 async fn say(app: &App, lines: &Lines) -> Result<(), Failure> {
     let held = lines.in_hand();
     if held.is_empty() {

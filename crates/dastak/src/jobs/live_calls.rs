@@ -1,4 +1,4 @@
-//! Plays the calls of networks that are tables, and finds placements whose outcome was not stored.
+//! Advances the calls of simulated networks, and finds placements whose outcome was not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,16 +9,16 @@ use super::next_look;
 use crate::app::{App, Wakes, calls, topics};
 use crate::runtime::pace::Pace;
 
-/// Time until the next look after the store failed, and between two looks when other nodes may have placed
-/// calls unheard.
+/// Time until the next poll after an error of the store, and where a notification of another node's placed call may be
+/// lost.
 const AGAIN: i64 = 5 * SECOND;
 
 /// Time for the nodes that hold calls to say so after the store was away. It counts from the last look that failed, which
 /// may have been one pause between two looks before the store was back; after a failure nodes say so every few seconds.
 const PATIENCE: i64 = 20 * SECOND;
 
-/// Time between the beginnings of two looks on a shared store, milliseconds. What falls due meanwhile shares a transaction. Steps
-/// of simulated calls have the moment at which they were due, whenever they are looked at.
+/// Least time between the starts of two polls of a shared store, milliseconds. What falls due meanwhile shares a
+/// transaction. Steps of simulated calls have the time at which they were due, whenever they are processed.
 const PAUSE: i64 = 50;
 
 /// Time until calls are looked for again of which nobody knows whether they are stored.
@@ -43,7 +43,7 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     });
 }
 
-/// Works everything that is due. Returns when to look again.
+/// Works everything that is due. Returns the time of the next poll.
 async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
     let mut again = app.clock.now().plus(AGAIN);
     let doubts = match calls::settle_undialled(&app).await {

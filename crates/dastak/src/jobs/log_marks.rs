@@ -1,6 +1,5 @@
-//! Keeps what this node has witnessed of the decision log: a second after a chain grew its mark is in the
-//! file of the data folder, and now and then signed heads are added to a file that the operator keeps
-//! elsewhere.
+//! Saves this node's marks of the decision log: a second after a chain grew, its mark is in the file of the data
+//! folder, and signed heads are added periodically to a file that the operator keeps elsewhere.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,9 +13,9 @@ use crate::app::{App, audit};
 use crate::runtime::clock::{Job, Woken};
 use crate::runtime::mark_file;
 
-/// Time between two writings of the file.
+/// Time between two writes of the file.
 const PACE: i64 = SECOND;
-/// Time between two looks at the heads of all chains, on a store that other nodes write to.
+/// Time between two polls of the heads of all chains, on a store that other nodes write to.
 const SCAN: i64 = MINUTE;
 
 /// Runs until the service stops.
@@ -44,7 +43,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
         if job.wait([scan, again, heads_due].into_iter().flatten().min()).await == Woken::Stop {
             break;
         }
-        // Many commits share one writing; a manual clock stands still, so there is nothing to wait for.
+        // Many commits share one write; a manual clock stands still, so there is nothing to wait for.
         if !app.clock.is_manual() && app.clock.sleep_until(app.clock.now().plus(PACE)).await == Woken::Stop {
             break;
         }
@@ -55,7 +54,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
     heads.hand_out(&app, true).await;
 }
 
-/// What has left for the file of heads.
+/// What was appended to the file of heads.
 #[derive(Default)]
 struct Heads {
     given: HashMap<(Tenant, Strand), u64>,
@@ -63,7 +62,7 @@ struct Heads {
 }
 
 impl Heads {
-    /// Adds the head of every chain that has grown, when it is time; when the next time is.
+    /// Appends the head of every chain that has grown, when it is due; returns when it is due next.
     async fn hand_out(&mut self, app: &App, last: bool) -> Option<Timestamp> {
         let file = app.config.head_file.as_deref()?;
         let now = app.clock.now();

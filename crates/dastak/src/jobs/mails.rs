@@ -10,11 +10,10 @@ use providers::mail::Mailer;
 use super::next_look;
 use crate::app::App;
 
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
+/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
 const AGAIN: i64 = 30 * SECOND;
 
-/// Sends what is due; when to look again.
+/// Sends what is due; returns the time of the next poll.
 pub async fn look(app: Arc<App>, mailer: Arc<Mailer>) -> Option<Timestamp> {
     loop {
         match mail::send_due(&app, &mailer).await {

@@ -1,5 +1,5 @@
-//! What runs beside requests. Every job is one loop: look at the store, work a bounded batch, and sleep until
-//! the next thing is due or a commit wakes it.
+//! Background jobs. Every job is one loop: poll the store, work a bounded batch, and sleep until the next item is due
+//! or a commit wakes it.
 
 pub mod after_calls;
 pub mod backfills;
@@ -45,11 +45,11 @@ use crate::app::due_rows::{self, DueRow};
 use crate::app::{App, Wakes};
 use crate::runtime::clock::{Job, Woken};
 
-/// A job that is woken by no commit.
+/// A job that no commit wakes.
 pub const BY_TIME: WakeSet = WakeSet(0);
 
-/// Starts a job. `look` works what is due and returns when to look again; it runs at the start, when a commit
-/// wakes one of `topics`, and when its time has come.
+/// Starts a job. `look` works what is due and returns the time of the next poll; it runs at the start, when a commit
+/// wakes one of `topics`, and at that time.
 pub fn start<F>(app: &Arc<App>, wakes: &Wakes, topics: WakeSet, look: impl Fn(Arc<App>) -> F + Send + 'static)
 where
     F: Future<Output = Option<Timestamp>> + Send + 'static,
@@ -59,7 +59,7 @@ where
     app.clock.start_job(signal, move |job| repeat(job, move || look(app_.clone())));
 }
 
-/// The same for work that brings new calls: while the node is drained or stops it rests, and it looks at once when the
+/// The same for work that brings new calls: it pauses while the node is drained or stops, and polls at once when the
 /// node is in service again (docs/contract/operator.md#nodes).
 pub fn start_in_service<F>(
     app: &Arc<App>,
@@ -95,12 +95,12 @@ async fn repeat<F: Future<Output = Option<Timestamp>>>(mut job: Job, look: impl 
     }
 }
 
-/// Time until the next look at rows that any node may work: after the store failed, and between two looks when another
-/// node's wake-up may be lost.
+/// Time until the next poll of rows that any node may work: after an error of the store, and where a notification of
+/// another node may be lost.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Works one fair batch of rows that are due, `at_once` at a time; `attempt` says whether a row could be worked. Returns when to
-/// look again.
+/// Works one fair batch of rows that are due, `at_once` at a time; `attempt` returns whether it could work a row.
+/// Returns the time of the next poll.
 async fn work_due<D, F>(
     app: &Arc<App>,
     at_once: usize,
@@ -123,15 +123,15 @@ where
         failed |= !matches!(done, Ok(true));
     }
     match due_rows::next_due::<D>(app).await {
-        // What failed stays due: come back, but not at once.
+        // What failed stays due: retry it, but not at once.
         Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
         Ok(due) => next_look(app, due, again),
         Err(_) => Some(again),
     }
 }
 
-/// When to look again: when the next thing is due, and on a store that other nodes share at `again` at the
-/// latest, since the wake-up of another node can get lost. A manual clock belongs to one node.
+/// The time of the next poll: when the next item is due, and on a shared store at `again` at the latest, since the
+/// notification of another node can get lost. A manual clock belongs to one node.
 fn next_look(app: &App, due: Option<Timestamp>, again: Timestamp) -> Option<Timestamp> {
     if app.store.shared() && !app.clock.is_manual() {
         return Some(due.map_or(again, |due| due.min(again)));

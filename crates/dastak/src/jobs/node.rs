@@ -11,7 +11,7 @@ use crate::app::{App, Failure, node};
 /// may have taken over.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Looks once; when to look again.
+/// Checks once; returns the time of the next check.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     if let Err(why) = node::look(&app).await {
         Failure::from(why).log("the database server could not be looked at");

@@ -14,13 +14,12 @@ use super::{next_look, repeat};
 use crate::app::{App, Failure, Wakes, topics};
 use crate::runtime::clock::Signal;
 
-/// Checks at once, and how many of them one workspace may have.
+/// Checks at once, and the share of one workspace.
 const AT_ONCE: usize = 16;
 const SHARE: usize = 4;
 /// Streams that are looked at for a place.
 const LOOKED_AT: i64 = 64;
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
+/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
 const AGAIN: i64 = 5 * SECOND;
 
 pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
@@ -44,14 +43,14 @@ impl Checks {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts as many due checks as there is room for; when to look again. The end of a check raises the
-    /// signal.
+    /// Starts as many due checks as there are free slots; returns the time of the next poll. The end of a check raises
+    /// the signal.
     async fn look(self: Arc<Self>) -> Option<Timestamp> {
         let now = self.app.clock.now();
         let again = now.plus(AGAIN);
         match self.start_due(now).await {
             Ok(true) => {}
-            // There is no room: the end of a check brings the job back.
+            // No slot is free: the end of a check wakes the job.
             Ok(false) => return None,
             Err(failure) => {
                 failure.warn("a look at streams that are due failed");
@@ -64,7 +63,7 @@ impl Checks {
         }
     }
 
-    /// Starts what is due; `false` when something is left for which there is no room.
+    /// Starts what is due; `false` when something is left for which no slot is free.
     async fn start_due(self: &Arc<Self>, now: Timestamp) -> Result<bool, Failure> {
         loop {
             let full = self.full_shares();
@@ -89,7 +88,7 @@ impl Checks {
         }
     }
 
-    /// Workspaces that have their share.
+    /// Workspaces that use their whole share.
     fn full_shares(&self) -> Vec<Tenant> {
         let mut shares: HashMap<Tenant, usize> = HashMap::new();
         for tenant in self.lock().values() {
@@ -98,7 +97,7 @@ impl Checks {
         shares.into_iter().filter(|(_, share)| *share >= SHARE).map(|(tenant, _)| tenant).collect()
     }
 
-    /// A place for a check, unless it runs already, or there is none left for the workspace.
+    /// A slot for a check, unless it runs already, or none is free for the workspace.
     fn place(self: &Arc<Self>, tenant: Tenant, stream: Id<DataStream>) -> Option<Place> {
         let mut running = self.lock();
         let share = running.values().filter(|other| **other == tenant).count();
@@ -110,7 +109,7 @@ impl Checks {
     }
 }
 
-/// The place of a running check, given back however the check ends.
+/// The slot of a running check, released however the check ends.
 struct Place(Arc<Checks>, Id<DataStream>);
 
 impl Drop for Place {

@@ -12,8 +12,7 @@ use crate::runtime::clock::Signal;
 
 /// Calls that are written back at once.
 const AT_ONCE: usize = 16;
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
+/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
 const AGAIN: i64 = 5 * SECOND;
 
 pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
@@ -33,7 +32,7 @@ struct Pushes {
 }
 
 impl Pushes {
-    /// Starts as many as there is room for; when to look again. The end of one raises the signal.
+    /// Starts as many as there are free slots; returns the time of the next poll. The end of one raises the signal.
     async fn look(self: Arc<Self>) -> Option<Timestamp> {
         let again = self.app.clock.now().plus(AGAIN);
         if let Err(failure) = self.desk.sweep_pushes().await {
@@ -67,7 +66,7 @@ impl Pushes {
     }
 }
 
-/// The place of one that is being written, given back however it ends.
+/// The slot of a call that is being written back, released however it ends.
 struct Place(Arc<Pushes>);
 
 impl Drop for Place {

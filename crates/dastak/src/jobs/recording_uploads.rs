@@ -36,7 +36,7 @@ struct Work {
     app: Arc<App>,
     signal: Signal,
     running: AtomicUsize,
-    /// Whether recordings that grow wait for a place.
+    /// Whether growing recordings wait for a slot.
     more: AtomicBool,
     /// Calls whose uploads are being settled.
     calls: Mutex<HashSet<Id<Call>>>,
@@ -53,7 +53,7 @@ impl Work {
         }
     }
 
-    /// Lets recordings that have waited longest have their turn.
+    /// Serves the recordings that have waited longest.
     fn send(self: Arc<Self>) -> Option<Timestamp> {
         // This is set before the room is counted, so that a turn that ends meanwhile looks whether others wait.
         self.more.store(true, Ordering::SeqCst);
@@ -69,7 +69,7 @@ impl Work {
         turns.any.then(|| self.app.clock.now().plus(GROWN))
     }
 
-    /// Settles what this node holds, and takes over what a node that is gone held.
+    /// Settles the uploads that this node holds, and takes over those of a node that is gone.
     async fn settle(self: Arc<Self>) -> Option<Timestamp> {
         let app = &self.app;
         let again = app.clock.now().plus(LEFT);
@@ -98,7 +98,7 @@ impl Work {
     }
 }
 
-/// The place of something that runs, given back however it ends.
+/// The slot of a running task, released however it ends.
 struct Place {
     work: Arc<Work>,
     call: Option<Id<Call>>,

@@ -10,7 +10,7 @@ use crate::app::{App, calls, scheduled_calls};
 /// Transactions at once; on the embedded store they share commits.
 const AT_ONCE: usize = 32;
 
-/// Tries one fair batch of those that are due. Returns when to look again.
+/// Tries one fair batch of those that are due. Returns the time of the next poll.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     super::work_due(&app, AT_ONCE, attempt).await
 }

@@ -1,5 +1,5 @@
-//! Keeps what PostgreSQL knows of tables that grow fast up to date ([`store::statistics`]). Each node does so; a table is
-//! looked at by one of them at a time.
+//! Keeps PostgreSQL's statistics of fast-growing tables up to date ([`store::statistics`]). Each node runs the job; one
+//! of them at a time works on a table.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use domain::time::{SECOND, Timestamp};
 
 use crate::app::{App, Failure};
 
-/// Time between two looks.
+/// Time between two polls.
 const PACE: i64 = 2 * SECOND;
 
-/// Refreshes what is out of date. Returns when to look again.
+/// Refreshes outdated statistics. Returns the time of the next poll.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     if let Err(why) = store::statistics::refresh(&app.store).await {
         Failure::from(why).log("what the database knows of its tables could not be refreshed");

@@ -1,8 +1,8 @@
-//! What is taken out of the records of streams with age, and those of streams that were deleted.
+//! Retention of stream records: redacts old records, and removes those of deleted streams.
 
 use crate::app::App;
 
-/// Takes out everything that is old enough. What fails is left for the next round.
+/// Works everything that is old enough. What fails is retried in the next round.
 pub async fn sweep(app: &App) {
     loop {
         match ::streams::retention::sweep(app).await {

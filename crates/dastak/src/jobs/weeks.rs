@@ -1,5 +1,5 @@
-//! On PostgreSQL, makes the parts of the coming weeks of the tables whose rows die by age, and drops those that are over
-//! ([`store::weeks`]). Each node does so; one is at it at a time.
+//! On PostgreSQL, creates the partitions of the coming weeks of the tables whose rows expire by age, and drops expired
+//! ones ([`store::weeks`]). Each node runs the job; one at a time works.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use store::weeks::{WEEK, week_of};
 
 use crate::app::{App, Failure, node};
 
-/// Time until the next look after one that failed.
+/// Time until the next round after a failed one.
 const AGAIN: i64 = 5 * MINUTE;
 
-/// One round; when to come again.
+/// One round; returns the time of the next one.
 pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let now = app.clock.now();
     let kept = store::weeks::keep(&app.store, now, now.plus(-webhooks::KEPT)).await;

@@ -8,7 +8,7 @@ use domain::time::{SECOND, Timestamp};
 
 use crate::app::{App, calls};
 
-/// Time until the next look after the store failed.
+/// Time until the next poll after an error of the store.
 const AGAIN: i64 = SECOND;
 
 /// Tells the carrier what is wanted; when to look again. What a lost wake-up would leave undone is found when

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use domain::call::Fact;
+use domain::ports::{IncomingLeg, IncomingLegs, Leg, LegMedia};
 use store::calls::CallRow;
-use telephony::media::Line;
-use telephony::sip::{Inbound, IncomingCall, Leg};
 use tokio::sync::mpsc;
 
 use super::Lines;
@@ -19,10 +18,10 @@ use crate::runtime::traces::SpanKind;
 const RINGING: usize = 256;
 
 /// Where trunks ring.
-pub(super) struct Doorbell(mpsc::Sender<IncomingCall>);
+pub(super) struct Doorbell(mpsc::Sender<Box<dyn IncomingLeg>>);
 
 /// The task that answers calls which come in.
-pub(super) struct Answering(mpsc::Receiver<IncomingCall>);
+pub(super) struct Answering(mpsc::Receiver<Box<dyn IncomingLeg>>);
 
 impl Doorbell {
     pub(super) fn new() -> (Self, Answering) {
@@ -31,11 +30,10 @@ impl Doorbell {
     }
 }
 
-impl Inbound for Doorbell {
-    fn invite(&self, call: IncomingCall) {
+impl IncomingLegs for Doorbell {
+    fn incoming(&self, call: Box<dyn IncomingLeg>) {
         if let Err(full) = self.0.try_send(call) {
-            let call = full.into_inner();
-            tokio::spawn(async move { call.reject(503).await });
+            full.into_inner().reject(503);
         }
     }
 }
@@ -46,19 +44,20 @@ impl Answering {
         let lines: Weak<Lines> = Arc::downgrade(lines);
         tokio::spawn(async move {
             while let Some(call) = self.0.recv().await {
-                let Some(lines) = lines.upgrade() else { return call.reject(503).await };
+                let Some(lines) = lines.upgrade() else { return call.reject(503) };
                 tokio::spawn(async move { answer(&lines, call).await });
             }
         });
     }
 }
 
-async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
-    let Some(app) = lines.app().filter(|app| app.node.in_service()) else { return call.reject(503).await };
+async fn answer(lines: &Arc<Lines>, call: Box<dyn IncomingLeg>) {
+    let Some(app) = lines.app().filter(|app| app.node.in_service()) else { return call.reject(503) };
     let caller = Caller {
         to: call.to().to_owned(),
         from: call.from().to_owned(),
-        provider_call: call.id().to_owned(),
+        provider_call: call.provider_call().to_owned(),
+        carrier: call.carrier().to_owned(),
     };
     // What the call leaves behind belongs to the trace that begins here.
     let mut span = app.traces.begin(SpanKind::Server, "incoming call", None);
@@ -77,14 +76,14 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
         Ok(Welcome::Answer(row)) => row,
         Ok(Welcome::Decline(status, reason)) => {
             tracing::info!(status, reason, "a call that came in was declined");
-            return call.reject(status).await;
+            return call.reject(status);
         }
         Err(failure) => {
             failure.log("a call that came in could not be written down");
-            return call.reject(503).await;
+            return call.reject(503);
         }
     };
-    call.ring().await;
+    call.ring();
     let (tenant, id) = (row.workspace, row.id);
     let (facts, written) = Facts::of(&app, tenant, id);
     match pick_up(lines, &app, call, &row).await {
@@ -110,15 +109,15 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
 async fn pick_up(
     lines: &Lines,
     app: &App,
-    call: IncomingCall,
+    call: Box<dyn IncomingLeg>,
     row: &CallRow,
-) -> Option<(Leg, Meeting, Line)> {
+) -> Option<(Leg, Meeting, Arc<dyn LegMedia>)> {
     let Some((meeting, ear)) = Meeting::prepare(lines, app, row.workspace, row.id).await else {
-        call.reject(480).await;
+        call.reject(480);
         return None;
     };
     match call.answer(Box::new(ear)).await {
-        Ok(leg) => leg.control.line().map(|line| (leg, meeting, line)),
+        Ok(leg) => leg.control.media().map(|line| (leg, meeting, line)),
         Err(why) => {
             tracing::info!(call = %row.id, ?why, "a call that came in was not answered after all");
             None

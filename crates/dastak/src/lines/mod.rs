@@ -1,88 +1,88 @@
-//! Telephone lines of this node: calls on SIP trunks and on the sandbox's phones, from the dial to the last
-//! fact.
+//! Live calls of this node, from the dial to the last fact. A call is a leg (`domain::ports::Leg`) with a `voice`
+//! conversation; over which carrier the leg runs is not known here. `open` alone chooses between SIP trunks and the
+//! sandbox's phones.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `session` | one call: its signalling, its conversation, its facts in order |
-//! | `facts` | getting facts into the store, however long the store takes |
-//! | `services` | what a conversation asks of the service: tools, people |
-//! | `passages` | what the agent knows about what the customer says |
-//! | `transfer` | bringing a person in, by referral or beside the call |
-//! | `inbound` | calls that come in |
-//! | `probe`, `figures` | health and figures |
-//! | `shares` | what this node has of trunks that other nodes use, too |
-//! | `sandbox` | the phones of the sandbox network, a SIP peer in this process |
+//! | `open` | the composition root: which gateways dial |
+//! | `carriers` | the list of carriers: which gateway dials over which |
+//! | `session` | one call: its leg, its conversation, its facts in order |
+//! | `facts` | storing facts in order, with retries while the store is unavailable |
+//! | `services` | what a conversation requests of the service: tools, knowledge, transfers |
+//! | `passages` | prefetch of knowledge base passages while the customer speaks |
+//! | `transfer` | transfers: blind (referral) and attended (a second leg, bridged) |
+//! | `inbound` | incoming calls |
+//! | `figures` | metrics of calls and of speech and language providers |
+//! | `sandbox`, `room` | the phones of the sandbox, and the limit of its concurrent calls |
 //!
-//! A call is held by one node. It is dialled after its intent is stored; its facts are reported after the
-//! outcome of the dial is stored ([`Carrier::settled`]). The node says every few seconds which calls it still
-//! holds (`jobs/lines`); the store gives up those of a node that has died. Nothing here decides what a fact
-//! means: `app::calls` does.
+//! One node owns a call. It is dialled after its intent is stored; its facts are reported after the outcome of the dial is
+//! stored ([`Carrier::settled`]). The node renews its lease on live calls every few seconds (`jobs/lines`); the store ends
+//! the calls of a node whose lease expired. What a fact means is decided in `app::calls`.
 
 #![allow(
     clippy::disallowed_methods,
     reason = "lines exist on a real clock only: the peers at their other end have one"
 )]
 
+mod carriers;
 mod facts;
 mod figures;
 mod inbound;
+mod open;
 mod passages;
-mod probe;
 mod room;
 mod sandbox;
 mod services;
 mod session;
-mod shares;
 mod transfer;
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Network, Wish, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
-use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
+use domain::ports::{
+    Answer, Carrier, DialError, DialFailed, DialOrder, DialStatus, HangUpFailed, Leg, LegControl, LegGateway,
+    LegOrder, Scripted,
+};
 use domain::tenant::Tenant;
 use domain::time::SECOND;
-use telephony::media::Engine;
-use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
-use telephony::sip::{Dial, DialFailed, Inbound, LegControl, TrunkHealth, UserAgent};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::config::{Carrier as Kind, Config};
-use crate::speech::Offline;
+use crate::sip_trunks::SipTrunks;
 use voice::{Command, Recordings, Speech};
 
 pub use figures::{LineFigures, ProviderFigures};
-pub use probe::probe;
 use room::Room;
 
-/// For how long a call counts as held after its node said so, milliseconds.
+/// Lease of a node on its live calls, milliseconds.
 pub const LEASE: i64 = 45 * SECOND;
 /// Time that goodbyes get after the grace of a shutdown is over.
 const LAST_FACTS: Duration = Duration::from_secs(3);
 
-/// The lines of this node.
+/// The live calls of this node, and what they are dialled with.
 pub struct Lines {
-    user_agent: UserAgent,
-    engine: Engine,
-    network: Option<sandbox::Phones>,
-    /// Calls at once over the sandbox's phones; trunks have their own caps.
+    carriers: carriers::Carriers,
+    /// The SIP side; `None` with the sandbox.
+    trunks: Option<Arc<SipTrunks>>,
+    /// The phones of the sandbox; `None` with SIP trunks.
+    phones: Option<sandbox::Phones>,
+    /// Concurrent calls to the sandbox's phones; trunks have channels of their own.
     cap: usize,
     pub(crate) speech: Speech,
     recordings: Recordings,
     held: Mutex<HashMap<Id<Call>, Held>>,
-    /// Reserved lines of the sandbox.
+    /// Reservations of the sandbox's concurrent calls.
     room: Mutex<Room>,
     app: OnceLock<Weak<App>>,
-    shares: OnceLock<Arc<shares::Shares>>,
-    /// Dials that wait for the carrier's answer.
+    /// Dials that wait for the carrier's response.
     dialling: Mutex<HashMap<Id<Call>, Tenant>>,
-    /// Grows with every call and every dial that ends; a shutdown waits on it until none is left.
+    /// Incremented when a call or a dial ends; the shutdown waits on it until none is left.
     ended: watch::Sender<u64>,
 }
 
@@ -90,69 +90,14 @@ pub struct Lines {
 struct Held {
     tenant: Tenant,
     provider_call: String,
-    control: LegControl,
+    control: Arc<dyn LegControl>,
     commands: mpsc::Sender<Command>,
     settled: Option<oneshot::Sender<bool>>,
-    /// What the conversation was told last of what is wanted of it.
-    told: Option<Wish>,
+    /// The hang-up request that was carried out last.
+    requested: Option<Wish>,
 }
 
 impl Lines {
-    /// Opens the lines that the settings ask for; `None` when there are none (carrier `none`, a manual clock,
-    /// a sandbox without offline speech).
-    ///
-    /// # Errors
-    /// The setting that cannot be carried out, and why.
-    pub async fn start(
-        config: &Config,
-        speech: Speech,
-        offline: &Offline,
-    ) -> Result<Option<Arc<Self>>, String> {
-        let sandbox = match config.telephony.carrier {
-            Kind::None => return Ok(None),
-            Kind::Sandbox if config.manual_clock || config.telephony.sandbox_lines == 0 => return Ok(None),
-            Kind::Sandbox => true,
-            Kind::Sip => false,
-        };
-        if sandbox && let Err(why) = offline.check().await {
-            tracing::warn!(%why, "the sandbox plays calls by its table alone, without sound");
-            return Ok(None);
-        }
-        let mut settings = config.telephony.sip.clone();
-        // The phones of the sandbox are in this process.
-        settings.shared = !sandbox && config.database_url.is_some();
-        let engine = engine(&settings)?;
-        let network = if sandbox {
-            let phones = sandbox::Phones::start(engine.clone(), offline.from_text.clone()).await?;
-            settings.listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-            settings.public_address = None;
-            settings.tls = None;
-            settings.response_timeout = sandbox::RESPONSE_TIMEOUT;
-            settings.trunks = vec![sandbox_trunk(phones.address())];
-            Some(phones)
-        } else {
-            None
-        };
-        let (inbound, answering) = inbound::Doorbell::new();
-        let user_agent = open_user_agent(settings, engine.clone(), Arc::new(inbound)).await?;
-        let lines = Arc::new(Self {
-            user_agent,
-            engine,
-            network,
-            cap: if sandbox { config.telephony.sandbox_lines } else { usize::MAX },
-            speech,
-            recordings: Recordings::start().map_err(|why| why.to_string())?,
-            held: Mutex::new(HashMap::new()),
-            room: Mutex::default(),
-            app: OnceLock::new(),
-            shares: OnceLock::new(),
-            dialling: Mutex::default(),
-            ended: watch::channel(0).0,
-        });
-        answering.start(&lines);
-        Ok(Some(lines))
-    }
-
     /// Lets calls reach the use cases. Called once, before the first dial.
     pub fn attach(&self, app: &Arc<App>) {
         let _ = self.app.set(Arc::downgrade(app));
@@ -162,8 +107,9 @@ impl Lines {
         self.app.get()?.upgrade()
     }
 
-    pub fn trunks(&self) -> Vec<TrunkHealth> {
-        self.user_agent.trunks()
+    /// The SIP side of this node, if it has one.
+    pub fn trunks(&self) -> Option<&Arc<SipTrunks>> {
+        self.trunks.as_ref()
     }
 
     /// Calls that this node holds.
@@ -181,9 +127,9 @@ impl Lines {
     /// Carries out a wish for a call, if this node holds it; once, however often it is told.
     pub fn carry_out(&self, id: Id<Call>, wish: Wish) {
         let new = self.lock().get_mut(&id).is_some_and(|held| {
-            let new = held.told.is_none_or(|known| wish.replaces(known));
+            let new = held.requested.is_none_or(|known| wish.replaces(known));
             if new {
-                held.told = Some(wish);
+                held.requested = Some(wish);
             }
             new
         });
@@ -238,10 +184,20 @@ impl Lines {
     }
 
     pub async fn close(&self) {
-        self.user_agent.stop().await;
-        if let Some(network) = &self.network {
-            network.stop().await;
+        self.carriers.stop().await;
+    }
+
+    /// Gives channels and registrations that are shared with other nodes back; after [`Lines::close`].
+    pub async fn release(&self, app: &App) {
+        if let Some(trunks) = &self.trunks {
+            trunks.release(app).await;
         }
+    }
+
+    /// Dials over the carrier of the order. The sandbox stands in for all of them.
+    async fn dial_leg(&self, order: LegOrder) -> Result<Leg, DialFailed> {
+        let carrier = order.carrier.filter(|_| self.phones.is_none());
+        self.carriers.dial(LegOrder { carrier, ..order }).await
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Id<Call>, Held>> {
@@ -297,64 +253,9 @@ impl Drop for Dialling<'_> {
     }
 }
 
-/// Opens the SIP side. With port 0 the datagrams' port is free, but the same one for connections may be
-/// another program's: another is tried.
-async fn open_user_agent(
-    settings: Settings,
-    engine: Engine,
-    inbound: Arc<dyn Inbound>,
-) -> Result<UserAgent, String> {
-    const TRIES: usize = 10;
-    let mut tries = if settings.listen.port() == 0 { TRIES } else { 1 };
-    loop {
-        tries -= 1;
-        match UserAgent::start(settings.clone(), engine.clone(), inbound.clone()).await {
-            Err(why) if tries > 0 => tracing::debug!(why, "another port is tried for SIP"),
-            outcome => return outcome,
-        }
-    }
-}
-
-fn engine(settings: &Settings) -> Result<Engine, String> {
-    let (first, last) = settings.rtp_ports;
-    let started =
-        Engine::start(telephony::media::Settings { ports: (first, last), threads: settings.media_threads });
-    started.map_err(|why| format!("telephony.sip.rtp_ports: {why}"))
-}
-
-fn sandbox_trunk(address: SocketAddr) -> Trunk {
-    Trunk {
-        name: "sandbox".into(),
-        address: address.to_string(),
-        transport: Transport::Udp,
-        outbound_proxy: None,
-        username: None,
-        password: None,
-        register: false,
-        codecs: vec![Codec::Pcmu, Codec::Pcma],
-        number_format: NumberFormat::E164,
-        user_phone: true,
-        caller_id: None,
-        encryption: Encryption::WhenOffered,
-        options_interval: Duration::from_secs(30),
-        channels: u32::MAX,
-        inbound_from: Vec::new(),
-        inbound_transport: InboundTransport::Any,
-        inbound_auth: false,
-        media_from: Vec::new(),
-    }
-}
-
 impl crate::app::lines::Lines for Lines {
     fn trunks(&self) -> Vec<crate::app::lines::TrunkHealth> {
-        let health = |trunk: TrunkHealth| crate::app::lines::TrunkHealth {
-            name: trunk.name,
-            healthy: trunk.healthy,
-            registered: trunk.registered,
-            calls: trunk.calls,
-            channels: trunk.channels,
-        };
-        self.user_agent.trunks().into_iter().map(health).collect()
+        self.trunks.as_ref().map(|trunks| trunks.health()).unwrap_or_default()
     }
 
     fn held(&self) -> usize {
@@ -362,11 +263,11 @@ impl crate::app::lines::Lines for Lines {
     }
 
     fn drain(&self, draining: bool) {
-        self.user_agent.drain(draining);
+        self.carriers.drain(draining);
     }
 
-    fn address(&self) -> SocketAddr {
-        self.user_agent.local_address()
+    fn address(&self) -> Option<SocketAddr> {
+        self.trunks.as_ref().map(|trunks| trunks.address())
     }
 }
 
@@ -375,18 +276,17 @@ pub struct LineCarrier(pub Arc<Lines>);
 
 impl Carrier for LineCarrier {
     fn simulated(&self) -> bool {
-        self.0.network.is_some()
+        self.0.phones.is_some()
     }
 
     fn network(&self, _: Number) -> Option<Network> {
-        self.0.network.as_ref().map(|_| Network::Sandbox)
+        self.0.phones.as_ref().map(|_| Network::Sandbox)
     }
 
-    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table, which any node works: so does a
-    /// node that is drained. Nothing that a phone
-    /// does makes our agent fail, so these calls are always played by the table.
+    /// The sandbox plays as many calls with audio as it has lines. The rest, and all calls of a drained node, are played
+    /// by the table, which any node works; so are calls whose agent fails, since nothing that a phone does causes that.
     fn takes_line(&self, to: Number) -> bool {
-        self.0.network.is_some()
+        self.0.phones.is_some()
             && self.0.in_service()
             && !script(Network::Sandbox, to).iter().any(|step| step.fact == Fact::AgentFailed)
     }
@@ -410,14 +310,14 @@ impl Carrier for LineCarrier {
                 return Err(DialError::ProviderErrorBeforeRing);
             };
             let _dialling = Dialling::begin(lines, &order);
-            let dial = Dial {
+            let dial = LegOrder {
                 id: order.call.to_string(),
                 to: order.to,
                 from: order.from.clone(),
-                trunk: None,
+                carrier: order.carrier.clone(),
                 ring_timeout: None,
             };
-            let leg = match lines.user_agent.dial(dial).await {
+            let leg = match lines.dial_leg(dial).await {
                 Ok(leg) => leg,
                 Err(DialFailed::ProviderErrorBeforeRing { status, reason }) => {
                     tracing::warn!(call = %order.call, status, reason, "no trunk took the call");
@@ -466,5 +366,34 @@ impl Carrier for LineCarrier {
 
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
         self.0.carry_out(call, wish);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The first line of a source that names SIP.
+    fn names_sip(source: &str) -> Option<&str> {
+        source.lines().find(|line| line.contains("telephony::sip") || line.contains("telephony::{"))
+    }
+
+    /// Calls are written on the port of legs. What chooses the implementation is `open`, which names no SIP either.
+    #[test]
+    fn calls_know_no_sip() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lines");
+        let mut read = 0;
+        for entry in std::fs::read_dir(folder).expect("the sources") {
+            let path = entry.expect("a file").path();
+            let source = std::fs::read_to_string(&path).expect("a text");
+            // Not this test.
+            let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+            assert_eq!(names_sip(source), None, "{}", path.display());
+            read += 1;
+        }
+        assert!(read > 8, "the sources were read: {read}");
+        assert!(
+            names_sip("use telephony::sip::Leg;").is_some() && names_sip("use telephony::{sip};").is_some()
+        );
     }
 }

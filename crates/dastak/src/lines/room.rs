@@ -1,4 +1,4 @@
-//! Lines of the sandbox: as many of its calls are played over SIP as it has lines.
+//! Lines of the sandbox: as many of its calls are played with audio as it has lines.
 
 use std::collections::VecDeque;
 use std::time::Duration;

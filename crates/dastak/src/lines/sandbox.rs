@@ -1,18 +1,16 @@
-//! The phones of the sandbox network: a SIP peer in this process that rings, answers, talks and listens as
-//! the table of the sandbox says (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]).
-//! Calls to it take the whole way of a live call: INVITE, sound, voice detection, recognition.
+//! The phones of the sandbox network: callees in this process that ring, answer, talk and listen as the table of the
+//! sandbox says (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]). A call to them runs
+//! through the port of legs as a live call does: dial, answer, audio, voice activity detection, recognition.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::call::{Fact, Network, ScriptedFact, refusal, script};
 use domain::phone::Phone as Number;
-use domain::ports::{DialError, SpeakOrder, Synthesiser};
-use telephony::media::{Ear, Engine, Line, Tick};
-use telephony::settings::Settings;
-use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, UserAgent};
+use domain::ports::{
+    DialError, Ear, IncomingLeg, IncomingLegs, Leg, LegEvent, LegMedia, SpeakOrder, Synthesiser, Tick,
+};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -76,38 +74,18 @@ impl Drop for Asked {
 }
 
 pub(super) struct Phones {
-    user_agent: UserAgent,
+    voice: Arc<dyn Synthesiser>,
     questions: Questions,
 }
 
 impl Phones {
-    /// Opens them on a port of their own.
-    pub(super) async fn start(engine: Engine, voice: Arc<dyn Synthesiser>) -> Result<Self, String> {
-        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let caller = telephony::settings::Trunk {
-            name: "callers".into(),
-            options_interval: Duration::ZERO,
-            inbound_from: vec![loopback.into()],
-            ..super::sandbox_trunk(SocketAddr::new(loopback, 5060))
-        };
-        let settings = Settings {
-            listen: SocketAddr::new(loopback, 0),
-            tls: None,
-            tls_ca: None,
-            public_address: None,
-            // The engine has its own.
-            rtp_ports: (1, 2),
-            ring_timeout: Duration::from_secs(120),
-            response_timeout: RESPONSE_TIMEOUT,
-            media_threads: 1,
-            user_agent: "sandbox".into(),
-            shared: false,
-            trunks: vec![caller],
-        };
-        let questions = Questions::default();
-        let exchange = Exchange { voice, questions: questions.clone() };
-        let user_agent = super::open_user_agent(settings, engine, Arc::new(exchange)).await?;
-        Ok(Self { user_agent, questions })
+    pub(super) fn new(voice: Arc<dyn Synthesiser>) -> Self {
+        Self { voice, questions: Questions::default() }
+    }
+
+    /// Where their calls arrive.
+    pub(super) fn exchange(&self) -> Arc<dyn IncomingLegs> {
+        Arc::new(Exchange { voice: self.voice.clone(), questions: self.questions.clone() })
     }
 
     /// Who was called will ask this, until the value is dropped (docs/contract/sandbox.md#questions).
@@ -116,15 +94,6 @@ impl Phones {
         questions.insert(call_id.to_owned(), question);
         Asked { questions: self.questions.clone(), call_id: call_id.to_owned() }
     }
-
-    pub(super) fn address(&self) -> SocketAddr {
-        self.user_agent.local_address()
-    }
-
-    /// Hangs everything up.
-    pub(super) async fn stop(&self) {
-        self.user_agent.stop().await;
-    }
 }
 
 struct Exchange {
@@ -132,12 +101,12 @@ struct Exchange {
     questions: Questions,
 }
 
-impl Inbound for Exchange {
-    fn invite(&self, call: IncomingCall) {
+impl IncomingLegs for Exchange {
+    fn incoming(&self, call: Box<dyn IncomingLeg>) {
         let person = Person {
             voice: self.voice.clone(),
             questions: self.questions.clone(),
-            call_id: call.id().to_owned(),
+            call_id: call.provider_call().to_owned(),
         };
         tokio::spawn(async move { play(call, person).await });
     }
@@ -166,28 +135,28 @@ impl Person {
 }
 
 /// Plays one phone.
-async fn play(mut call: IncomingCall, person: Person) {
-    let Ok(number) = Number::normalize(call.to()) else { return call.reject(404).await };
+async fn play(mut call: Box<dyn IncomingLeg>, person: Person) {
+    let Ok(number) = Number::normalize(call.to()) else { return call.reject(404) };
     match refusal(Network::Sandbox, number) {
-        Some(DialError::ProviderErrorBeforeRing) => return call.reject(503).await,
+        Some(DialError::ProviderErrorBeforeRing) => return call.reject(503),
         Some(DialError::Uncertain) => return call.ignore(),
         None => {}
     }
     let started = Instant::now();
     let at = |step: &ScriptedFact| started + Duration::from_millis(step.after_ms.unsigned_abs());
     let steps = script(Network::Sandbox, number);
-    let Some(first) = steps.first() else { return call.reject(404).await };
-    call.ring().await;
+    let Some(first) = steps.first() else { return call.reject(404) };
+    call.ring();
     tokio::select! {
         () = sleep_until(at(first)) => {}
         () = call.cancelled() => return,
     }
     match first.fact {
         Fact::Answered => {}
-        Fact::Busy => return call.reject(486).await,
-        Fact::NoAnswer => return call.reject(480).await,
-        Fact::Rejected => return call.reject(603).await,
-        _ => return call.reject(404).await,
+        Fact::Busy => return call.reject(486),
+        Fact::NoAnswer => return call.reject(480),
+        Fact::Rejected => return call.reject(603),
+        _ => return call.reject(404),
     }
     let (noticed, pauses) = mpsc::channel(1);
     let Ok(leg) = call.answer(Box::new(Attention { spoken: 0, silent: 0, noticed })).await else { return };
@@ -242,7 +211,7 @@ async fn talk(
     opts_out: Option<Instant>,
 ) {
     let Leg { control, mut events } = leg;
-    let Some(line) = control.line() else { return control.hang_up().await };
+    let Some(line) = control.media() else { return control.hang_up().await };
     let voice = &person.voice;
     if machine {
         say(voice, &line, GREETING).await;
@@ -257,7 +226,7 @@ async fn talk(
     loop {
         let opt_out_at = opts_out.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
         tokio::select! {
-            event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { return },
+            event = events.next() => if matches!(event, None | Some(LegEvent::Ended(_))) { return },
             () = sleep_until(opt_out_at), if opts_out.is_some() => {
                 opts_out = None;
                 say(voice, &line, OPT_OUT).await;
@@ -273,7 +242,7 @@ async fn talk(
 }
 
 /// Says something; a voice that fails is silent.
-async fn say(voice: &Arc<dyn Synthesiser>, line: &Line, text: &str) {
+async fn say(voice: &Arc<dyn Synthesiser>, line: &Arc<dyn LegMedia>, text: &str) {
     let order = SpeakOrder { text: text.to_owned(), voice: String::new(), language: "en".into() };
     let spoken = async {
         let mut speaking = voice.speak(order).await?;

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use domain::call::{EndCause, Fact, TurnLatency};
 use domain::ids::{Call, Id};
-use domain::ports::{Answer, ToolOffer};
+use domain::ports::{Answer, LegControl, LegEvent, LegEvents, LegMedia, ToolOffer};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
-use telephony::media::Line;
-use telephony::sip::{LegControl, LegEvent};
 use tokio::sync::Mutex;
-use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
 
 use super::Lines;
@@ -27,9 +25,9 @@ pub(super) struct LineServices {
     pub(super) app: Arc<App>,
     pub(super) tenant: Tenant,
     pub(super) id: Id<Call>,
-    pub(super) control: LegControl,
+    pub(super) control: Arc<dyn LegControl>,
     pub(super) facts: Facts,
-    pub(super) line: Line,
+    pub(super) line: Arc<dyn LegMedia>,
     pub(super) fork: Fork,
     pub(super) referred: Mutex<Referred>,
     pub(super) talk: calls::Talk,
@@ -41,7 +39,7 @@ impl LineServices {
     pub(super) fn new(
         session: &Session,
         talk: &calls::Talk,
-        line: Line,
+        line: Arc<dyn LegMedia>,
         fork: Fork,
         referred: Referred,
     ) -> Self {
@@ -66,7 +64,7 @@ impl LineServices {
     /// left.
     pub(super) async fn stay_bridged(
         &self,
-        events: &mut UnboundedReceiver<LegEvent>,
+        events: &mut dyn LegEvents,
         orders: &mut Receiver<Command>,
         longest: Instant,
     ) -> Option<EndCause> {
@@ -74,12 +72,12 @@ impl LineServices {
         // People of the sandbox do not hang up by themselves.
         let curtain = self
             .lines
-            .network
+            .phones
             .as_ref()
             .map_or(longest, |_| longest.min(Instant::now() + super::sandbox::TALK));
         let (stopped, politely) = loop {
             tokio::select! {
-                event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break (None, false) },
+                event = events.next() => if matches!(event, None | Some(LegEvent::Ended(_))) { break (None, false) },
                 () = bridge.person_left() => break (None, false),
                 order = orders.recv() => match order {
                     None => break (None, false),
@@ -122,8 +120,8 @@ impl LineServices {
 }
 
 /// Waits until the customer is gone.
-async fn gone(events: &mut UnboundedReceiver<LegEvent>) {
-    while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
+async fn gone(events: &mut dyn LegEvents) {
+    while !matches!(events.next().await, None | Some(LegEvent::Ended(_))) {}
 }
 
 /// Waits until the call is to end without a goodbye.
@@ -132,6 +130,10 @@ async fn hung_up(orders: &mut Receiver<Command>) {
 }
 
 impl voice::CallServices for LineServices {
+    fn now(&self) -> domain::time::Timestamp {
+        self.app.clock.now()
+    }
+
     fn call_tool(
         &self,
         request: u64,

@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use domain::call::{Direction, EndCause, Fact};
 use domain::ids::{Call, Id};
-use domain::ports::DialOrder;
+use domain::ports::{DialOrder, Leg, LegControl, LegEvent, LegEvents, LegMedia};
 use domain::tenant::Tenant;
-use telephony::media::Line;
-use telephony::sip::{Leg, LegControl, LegEvent};
-use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::facts::Facts;
@@ -39,7 +36,7 @@ pub(super) struct Session {
     pub(super) app: Arc<App>,
     pub(super) tenant: Tenant,
     pub(super) id: Id<Call>,
-    pub(super) control: LegControl,
+    pub(super) control: Arc<dyn LegControl>,
     pub(super) facts: Facts,
 }
 
@@ -69,7 +66,7 @@ pub(super) fn hold(
     lines: &Lines,
     tenant: Tenant,
     id: Id<Call>,
-    control: &LegControl,
+    control: &Arc<dyn LegControl>,
     settled: Option<oneshot::Sender<bool>>,
 ) -> mpsc::Receiver<Command> {
     let (commands, orders) = mpsc::channel(8);
@@ -79,7 +76,7 @@ pub(super) fn hold(
         control: control.clone(),
         commands,
         settled,
-        told: None,
+        requested: None,
     };
     lines.lock().insert(id, held);
     orders
@@ -98,7 +95,7 @@ async fn carry(
     let Leg { control, mut events } = leg;
     let session = Session { lines: lines.clone(), app: app.clone(), tenant, id, control, facts };
     let ring = async {
-        let rung = session.ring(&mut events, &mut orders).await;
+        let rung = session.ring(events.as_mut(), &mut orders).await;
         if rung.is_ok() {
             session.facts.tell(Fact::Answered);
         }
@@ -196,15 +193,15 @@ impl Session {
     /// Waits until the call is answered; otherwise returns how the dial ended.
     async fn ring(
         &self,
-        events: &mut UnboundedReceiver<LegEvent>,
+        events: &mut dyn LegEvents,
         orders: &mut mpsc::Receiver<Command>,
     ) -> Result<(), Fact> {
         let mut asked = None;
         loop {
             tokio::select! {
-                event = events.recv() => match event {
+                event = events.next() => match event {
                     // An answer that crossed our hang-up is ended by the signalling.
-                    Some(LegEvent::Answered(_)) if asked.is_none() => return Ok(()),
+                    Some(LegEvent::Answered) if asked.is_none() => return Ok(()),
                     Some(LegEvent::Ended(end)) => return Err(asked.map_or(end.fact, Fact::Ended)),
                     Some(_) => {}
                     None => return Err(asked.map_or(Fact::Lost, Fact::Ended)),
@@ -227,8 +224,8 @@ impl Session {
     pub(super) async fn talk(
         &self,
         meeting: Meeting,
-        line: Line,
-        mut events: UnboundedReceiver<LegEvent>,
+        line: Arc<dyn LegMedia>,
+        mut events: Box<dyn LegEvents>,
         mut orders: mpsc::Receiver<Command>,
     ) {
         // It ends with the conversation.
@@ -236,14 +233,14 @@ impl Session {
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
         let question = talk.question.clone().filter(|_| talk.direction == Direction::Outbound);
-        let asked = self.lines.network.as_ref().zip(question);
-        let asked = asked.map(|(network, question)| network.will_ask(self.control.provider_call(), question));
+        let asked = self.lines.phones.as_ref().zip(question);
+        let asked = asked.map(|(phones, question)| phones.will_ask(self.control.provider_call(), question));
         let times = sandbox::times(asked.is_some());
         let services = Arc::new(LineServices::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(
             self.order(talk, &times),
             self.lines.speech.clone(),
-            Arc::new(line),
+            line,
             hearing,
             services.clone(),
             told,
@@ -251,13 +248,13 @@ impl Session {
         tokio::pin!(conversation);
         let started = Instant::now();
         // When the call ends whatever is being said, and how.
-        let mut curtain = self.lines.network.as_ref().map(|_| (started + times.talk, EndCause::AgentEnded));
+        let mut curtain = self.lines.phones.as_ref().map(|_| (started + times.talk, EndCause::AgentEnded));
         let longest = started + self.app.config.telephony.max_duration;
         let mut over = false;
         let held = loop {
             tokio::select! {
                 held = &mut conversation => break held,
-                event = events.recv(), if !over => match event {
+                event = events.next(), if !over => match event {
                     Some(LegEvent::Held(hold)) => forward(&commands, Command::Hold(hold)).await,
                     Some(LegEvent::TransferDone(done)) => referral.done(done),
                     Some(LegEvent::Ended(_)) | None => {
@@ -290,7 +287,7 @@ impl Session {
         };
         let mut end = held.end;
         if !over && end == Fact::Ended(EndCause::TransferHandoff) {
-            let stopped = services.stay_bridged(&mut events, &mut orders, longest).await;
+            let stopped = services.stay_bridged(events.as_mut(), &mut orders, longest).await;
             end = stopped.map_or(end, Fact::Ended);
         }
         // Nobody is left with a person who was brought in for a call that is over.
@@ -311,12 +308,13 @@ impl Session {
             workspace: Some(self.tenant),
             allowed_numbers: talk.allowed_numbers,
             amd,
+            speakable: talk.speakable,
             max_duration: settings.max_duration,
             silence: settings.silence_prompt,
             filler_after: settings.filler_after.unwrap_or(Duration::MAX),
-            end_after: self.lines.network.as_ref().map(|_| times.goodbye_after),
+            end_after: self.lines.phones.as_ref().map(|_| times.goodbye_after),
             // The offline recogniser understands no sentence that it does not expect.
-            phrases: self.lines.network.as_ref().and(talk.question).into_iter().collect(),
+            phrases: self.lines.phones.as_ref().and(talk.question).into_iter().collect(),
             ..Order::new(talk.flow, talk.variables, talk.language, talk.voice)
         }
     }

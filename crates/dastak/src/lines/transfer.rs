@@ -8,9 +8,9 @@ use std::time::Duration;
 use domain::call::Fact;
 use domain::conversation::TransferMode;
 use domain::phone::Phone;
-use domain::ports::SpeakOrder;
-use telephony::media::{Ear, Line, Tick};
-use telephony::sip::{Dial, DialFailed, Leg as SipLeg, LegControl, LegEvent};
+use domain::ports::{
+    self, DialFailed, Ear, LegControl, LegEvent, LegEvents, LegMedia, LegOrder, SpeakOrder, Tick,
+};
 use tokio::sync::mpsc;
 
 use super::facts::Facts;
@@ -29,7 +29,7 @@ const REFERRAL: Duration = Duration::from_secs(40);
 
 /// What the customer says goes to the person as well, once they are joined.
 #[derive(Clone, Default)]
-pub(super) struct Fork(Arc<Mutex<Option<Line>>>);
+pub(super) struct Fork(Arc<Mutex<Option<Arc<dyn LegMedia>>>>);
 
 impl Fork {
     /// An ear that hears as `inner` does and passes on what the customer says.
@@ -37,7 +37,7 @@ impl Fork {
         ForkedEar { inner, to: self.0.clone() }
     }
 
-    fn join(&self, person: Line) {
+    fn join(&self, person: Arc<dyn LegMedia>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(person);
     }
 
@@ -49,7 +49,7 @@ impl Fork {
 /// See [`Fork::ear`].
 pub(super) struct ForkedEar {
     inner: Box<dyn Ear>,
-    to: Arc<Mutex<Option<Line>>>,
+    to: Arc<Mutex<Option<Arc<dyn LegMedia>>>>,
 }
 
 impl Ear for ForkedEar {
@@ -78,7 +78,7 @@ impl Ear for ForkedEar {
 
 /// Hears the person who was brought in, and passes it to the customer once they are joined.
 struct PersonEar {
-    customer: Line,
+    customer: Arc<dyn LegMedia>,
     joined: Arc<AtomicBool>,
 }
 
@@ -115,16 +115,16 @@ impl Referral {
 /// Customer and person, joined.
 pub(super) struct Bridge {
     person: Person,
-    line: Line,
+    line: Arc<dyn LegMedia>,
     joined: Arc<AtomicBool>,
-    events: mpsc::UnboundedReceiver<LegEvent>,
+    events: Box<dyn LegEvents>,
     fork: Fork,
 }
 
 impl Bridge {
     /// Waits until the person is gone.
     pub(super) async fn person_left(&mut self) {
-        while !matches!(self.events.recv().await, None | Some(LegEvent::Ended(_))) {}
+        while !matches!(self.events.next().await, None | Some(LegEvent::Ended(_))) {}
     }
 
     /// From now on neither hears the other.
@@ -262,7 +262,7 @@ impl Drop for Referring {
 /// A person whose phone rings or who has answered. If the transfer is dropped, the call to a person who is
 /// not needed is ended.
 struct Person {
-    control: Option<LegControl>,
+    control: Option<Arc<dyn LegControl>>,
     facts: Facts,
     leg: i64,
 }
@@ -297,19 +297,19 @@ async fn ring(
     services: &LineServices,
     leg: Leg,
     to: Phone,
-) -> Result<(Person, mpsc::UnboundedReceiver<LegEvent>), TransferFailure> {
-    let dial = Dial {
+) -> Result<(Person, Box<dyn LegEvents>), TransferFailure> {
+    let dial = LegOrder {
         id: format!("{}-transfer{}", services.id, leg.number),
         to,
         from: services.talk.own_number.clone(),
-        trunk: None,
+        carrier: services.talk.carrier.clone(),
         ring_timeout: Some(RING),
     };
     let (lines, facts, number) = (services.lines.clone(), services.facts.clone(), leg.number);
     let mut span = dial_of_leg(services, "beside");
     let dialled = tokio::spawn(async move {
-        match lines.user_agent.dial(dial).await {
-            Ok(SipLeg { control, events }) => {
+        match lines.dial_leg(dial).await {
+            Ok(ports::Leg { control, events }) => {
                 ended(&mut span, "taken");
                 Ok((Person { control: Some(control), facts, leg: number }, events))
             }
@@ -336,8 +336,8 @@ async fn beside(
     let leg = may_ring(services, to, LegKind::Beside).await?;
     let (mut person, mut events) = ring(services, leg, to).await?;
     loop {
-        match events.recv().await {
-            Some(LegEvent::Answered(_)) => break,
+        match events.next().await {
+            Some(LegEvent::Answered) => break,
             Some(LegEvent::Ended(end)) => {
                 let no_answer = end.fact == Fact::NoAnswer;
                 person.left(if no_answer { "no_answer" } else { "refused" });
@@ -372,9 +372,9 @@ async fn beside(
 
 /// Says something to these lines and waits until it was heard: who is calling, before a person is joined, or
 /// that the time is up. Who cannot be told is joined, or hung up on, all the same.
-async fn say(services: &LineServices, text: &str, lines: &[&Line]) {
+async fn say(services: &LineServices, text: &str, lines: &[&Arc<dyn LegMedia>]) {
     let speak = SpeakOrder {
-        text: text.to_owned(),
+        text: services.talk.speakable.prepare(text).said().to_owned(),
         voice: services.talk.voice.clone(),
         language: services.talk.language.clone(),
     };

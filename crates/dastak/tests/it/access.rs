@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::app::TestApp;
+use crate::world::{self, World};
 
 /// The path with every parameter replaced by an id that exists nowhere.
 fn path_of(operation: &Operation) -> String {
@@ -77,32 +78,30 @@ async fn later(app: &TestApp) -> String {
 
 #[tokio::test]
 async fn revocation_and_expiry_take_effect_at_once() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    app.get(&workspace.live, "/v1/me").await.expect(200);
-    let keys =
-        app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await.expect(200);
+    let world = World::bare().await;
+    world.get("/v1/me").await;
+    let keys = world.operator("GET", "/keys", json!(null)).await.expect(200);
     let live = keys["data"].as_array().unwrap().iter().find(|key| key["mode"] == "live").unwrap()["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    let path = format!("/workspaces/{}/keys/{live}", workspace.id);
-    let revoked = app.operator("DELETE", &path, &json!(null)).await.expect(200);
-    app.get(&workspace.live, "/v1/me").await.refused(401, "unauthorized");
-    app.advance(60).await;
+    let path = format!("/workspaces/{}/keys/{live}", world.workspace.id);
+    let revoked = world.app.operator("DELETE", &path, &json!(null)).await.expect(200);
+    world.app.get(world.live(), "/v1/me").await.refused(401, "unauthorized");
+    world.advance(60).await;
     assert_eq!(
-        app.operator("DELETE", &path, &json!(null)).await.expect(200),
+        world.app.operator("DELETE", &path, &json!(null)).await.expect(200),
         revoked,
         "a repeat keeps the first time"
     );
 
-    let expiry = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(60_000).to_string();
+    let expiry = domain::time::Timestamp::parse(&world.now().await).unwrap().plus(60_000).to_string();
     let body = json!({"name": "short", "mode": "live", "scopes": ["billing:read"], "expiresAt": expiry});
-    let made = app.operator("POST", &format!("/workspaces/{}/keys", workspace.id), &body).await.expect(201);
+    let made = world.operator("POST", "/keys", body).await.expect(201);
     let key = made["data"]["key"].as_str().unwrap();
-    assert_eq!(app.get(key, "/v1/me").await.expect(200)["data"]["key"]["expiresAt"], expiry.as_str());
-    app.advance(60).await;
-    app.get(key, "/v1/me").await.refused(401, "unauthorized");
+    assert_eq!(world.app.get(key, "/v1/me").await.expect(200)["data"]["key"]["expiresAt"], expiry.as_str());
+    world.advance(60).await;
+    world.app.get(key, "/v1/me").await.refused(401, "unauthorized");
 }
 
 /// A workspace's live key: its id.
@@ -116,9 +115,9 @@ async fn live_key(app: &TestApp, workspace: &crate::app::Workspace) -> String {
 #[tokio::test]
 async fn a_rotated_key_goes_on_with_another_value() {
     let app = TestApp::start().await;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
     let workspace = app.workspace().await;
-    let agent = crate::agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
     let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * 3_600_000).to_string();
     for (path, number) in [("/v1/nudges", "9812340001"), ("/v1/scheduled-calls", "9812340002")] {
         let body = json!({"agentId": agent, "toNumber": number, "scheduledAt": at});
@@ -127,7 +126,7 @@ async fn a_rotated_key_goes_on_with_another_value() {
     let path = format!("/workspaces/{}/keys/{}", workspace.id, live_key(&app, &workspace).await);
     let rotate = async |hours: i64| {
         let answer = app.operator("POST", &format!("{path}/rotate"), &json!({"graceHours": hours})).await;
-        answer.expect(200)["data"].clone()
+        answer.data(200)
     };
     let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000).to_string();
     let rotated = rotate(1).await;
@@ -169,7 +168,7 @@ async fn a_rotated_key_goes_on_with_another_value() {
     assert_eq!(revoked["data"]["cancelled"], json!({"nudges": 1, "scheduledCalls": 1}));
     app.get(fourth, "/v1/me").await.refused(401, "unauthorized");
     app.operator("POST", &format!("{path}/rotate"), &json!({})).await.refused(409, "conflict");
-    let events = crate::call_simulation::events(&app, &workspace.id).await;
+    let events = crate::world::outbox(&app, &workspace.id).await;
     let cancelled: Vec<_> =
         events.iter().filter(|event| event["type"] == "scheduled_call.cancelled").collect();
     assert_eq!(cancelled.len(), 1);
@@ -183,11 +182,10 @@ async fn a_rotated_key_goes_on_with_another_value() {
 
 #[tokio::test]
 async fn repeated_invalid_keys_wait_a_minute() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let mut refused = 0;
     for _ in 0..40 {
-        let answer = app.get("dastak_live_wrong", "/v1/me").await;
+        let answer = world.app.get("dastak_live_wrong", "/v1/me").await;
         if answer.status == 429 {
             refused += 1;
             let wait: i64 = answer.header("retry-after").unwrap().parse().unwrap();
@@ -195,9 +193,9 @@ async fn repeated_invalid_keys_wait_a_minute() {
         }
     }
     assert_eq!(refused, 20);
-    app.get(&workspace.live, "/v1/me").await.expect(200);
-    app.advance(61).await;
-    app.get("dastak_live_wrong", "/v1/me").await.refused(401, "unauthorized");
+    world.get("/v1/me").await;
+    world.advance(61).await;
+    world.app.get("dastak_live_wrong", "/v1/me").await.refused(401, "unauthorized");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::app::TestApp;
-use crate::call_simulation::Desk;
+use crate::world::{World, leads_to};
 
 /// A carrier that takes every call; the test reports what happens on the line.
 pub struct Line;
@@ -219,9 +219,11 @@ pub fn interested() -> Analysis {
 /// A workspace with an agent that extracts, a carrier that the test plays, an object store and perhaps a
 /// model.
 pub struct Held {
-    pub desk: Desk,
+    pub world: World,
     pub shelf: Arc<Shelf>,
 }
+
+leads_to!(Held, world: World);
 
 impl Held {
     pub async fn open(model: Option<Arc<Reader>>) -> Self {
@@ -241,25 +243,21 @@ impl Held {
 
     /// The same in a service that runs.
     pub async fn open_in(app: TestApp, shelf: Arc<Shelf>) -> Self {
-        let mut desk = Desk::open_in(app).await;
+        let mut world = World::of(app).await;
         let schema = json!([{"key": "amount", "label": "Amount", "type": "number"}, {"key": "day", "label": "Day", "type": "text"}]);
         let agent = json!({"systemPrompt": "You are Asha from Acme.", "extractionSchema": schema});
-        desk.agent = crate::agents::create_active(&desk.app, &desk.workspace, &agent).await;
-        Self { desk, shelf }
-    }
-
-    pub fn app(&self) -> &TestApp {
-        &self.desk.app
+        world.agent = world.agent(&agent).await;
+        Self { world, shelf }
     }
 
     /// Where the file of a call's recording lies.
     pub fn file(&self, call: &str) -> PathBuf {
-        self.app().app().config.data.join(format!("{call}.wav"))
+        self.app().config.data.join(format!("{call}.wav"))
     }
 
     /// Where the line leaves the file of a call.
     pub fn spooled(&self, call: &str) -> PathBuf {
-        self.app().app().config.data.join("spool").join(format!("{call}.wav"))
+        self.app().config.data.join("spool").join(format!("{call}.wav"))
     }
 
     /// A report of a conversation that was recorded.
@@ -274,7 +272,7 @@ impl Held {
 
     /// Places a live call; it rings.
     pub async fn placed(&self) -> String {
-        self.desk.placed(&self.desk.workspace.live, "1234").await
+        self.world.placed(self.live(), "1234").await
     }
 
     pub async fn answer(&self, call: &str) {
@@ -284,7 +282,7 @@ impl Held {
     /// The conversation ends with this report.
     pub async fn end(&self, call: &str, cause: Fact, report: Report) {
         self.tell(call, cause, Some(report), false).await;
-        self.app().advance(0).await;
+        self.advance(0).await;
     }
 
     /// Something happens on the line.
@@ -298,9 +296,8 @@ impl Held {
     }
 
     async fn tell(&self, call: &str, fact: Fact, report: Option<Report>, answered: bool) {
-        let app = self.app().app();
-        let (env, id, tenant) =
-            (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
+        let app = self.app();
+        let (env, id, tenant) = (app.call_env(), call.parse().unwrap(), self.tenant());
         app.of(tenant)
             .tx(move |tx| {
                 let mut row = store::calls::get_for_update(tx, id)?.expect("the call");
@@ -317,22 +314,21 @@ impl Held {
     pub async fn held(&self, report: impl FnOnce(&Self, &str) -> Report) -> String {
         let call = self.placed().await;
         self.answer(&call).await;
-        self.app().advance(10).await;
+        self.advance(10).await;
         let report = report(self, &call);
         self.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
         call
     }
 
     pub async fn detail(&self, call: &str) -> Value {
-        self.desk.call(&self.desk.workspace.live, call).await
+        self.world.call(self.live(), call).await
     }
 
     /// How often an event of a type is in the outbox.
     pub async fn count(&self, kind: &str) -> usize {
-        let tenant = self.desk.workspace.id.parse().unwrap();
+        let tenant = self.tenant();
         // Those that an erasure has emptied count as well.
         let events = self
-            .app()
             .app()
             .store
             .of(tenant)
@@ -344,10 +340,7 @@ impl Held {
 
     pub async fn feature(&self, name: &str, on: bool) {
         let body = json!({"features": {name: on}});
-        self.app()
-            .operator("PATCH", &format!("/workspaces/{}", self.desk.workspace.id), &body)
-            .await
-            .expect(200);
+        self.operator("PATCH", "", body).await.expect(200);
     }
 }
 
@@ -380,7 +373,7 @@ async fn a_conversation_leaves_everything_behind() {
     let model = Reader::of([Ok(interested())]);
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(Held::report).await;
-    let kinds = held.desk.kinds().await;
+    let kinds = held.kinds().await;
     assert_eq!(kinds[..3], ["call.started", "transcript.ready", "call.completed"], "{kinds:?}");
     let mut later = kinds[3..].to_vec();
     later.sort();
@@ -411,16 +404,16 @@ async fn a_conversation_leaves_everything_behind() {
     let link = detail["recordingUrl"]
         .as_str()
         .expect("a link")
-        .strip_prefix(&held.app().url)
+        .strip_prefix(&held.url)
         .expect("under the public address")
         .to_owned();
-    let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
+    let sound = held.send("GET", &link, None, &[], Default::default()).await;
     assert_eq!((sound.status, sound.header("content-type")), (200, Some("audio/wav")));
     assert_eq!(sound.text, format!("RIFF the voice of {call}"));
     assert!(!held.file(&call).exists(), "the file on the node has gone");
     assert_eq!(held.shelf.keys().len(), 1);
 
-    let events = held.desk.events().await;
+    let events = held.outbox().await;
     let captured = events.iter().find(|event| event["type"] == "outcome.captured").unwrap();
     assert_eq!(
         (&captured["data"]["outcome"], &captured["data"]["callId"]),
@@ -432,28 +425,19 @@ async fn a_conversation_leaves_everything_behind() {
         (3, "You are Asha from Acme.", Some(2))
     );
     assert_eq!(Value::Object(order.extracted), json!({"amount": 500}));
-    let timeline =
-        held.app().get(&held.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    let timeline = held.get(&format!("/v1/calls/{call}/timeline")).await;
     let steps: Vec<&str> =
         timeline["data"].as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
     assert_eq!(steps[..3], ["placement", "answered", "ended"], "{steps:?}");
     assert!(steps.contains(&"recorded") && steps.contains(&"analysed"), "{steps:?}");
-    let figures = held.app().get(&held.desk.workspace.live, "/v1/analytics/calls").await.expect(200);
+    let figures = held.get("/v1/analytics/calls").await;
     assert_eq!(figures["data"]["sentiment"], json!([{"sentiment": "positive", "count": 1}]));
     assert_eq!(figures["data"]["byOutcome"], json!({"callback_requested": 1}));
-    let log = held.app().get(&held.desk.workspace.live, "/v1/audit/export?format=csv").await;
+    let log = held.app.get(held.live(), "/v1/audit/export?format=csv").await;
     assert_eq!(log.text.lines().filter(|line| line.contains(",recorded,rec_")).count(), 1, "{}", log.text);
-    assert_eq!(
-        held.app().get(&held.desk.workspace.live, "/v1/audit/verify").await.expect(200)["data"]["verified"],
-        true
-    );
-    let waiting = held
-        .app()
-        .app()
-        .store
-        .read(|tx| tx.one::<i64>("select count(*) from after_calls", &[]))
-        .await
-        .unwrap();
+    assert_eq!(held.get("/v1/audit/verify").await["data"]["verified"], true);
+    let waiting =
+        held.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap();
     assert_eq!(waiting, Some(0), "nothing is owed any more");
 }
 
@@ -548,22 +532,19 @@ async fn machines_and_silence_are_not_analysed() {
 #[tokio::test]
 async fn a_nudge_shows_what_its_calls_left() {
     let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
-    let workspace = &held.desk.workspace;
-    let body = json!({"agentId": held.desk.agent, "toNumber": "+919812301234"});
-    let made = held
-        .app()
-        .post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body)
-        .await
-        .expect(201);
+    let workspace = &held.workspace;
+    let body = json!({"agentId": held.agent, "toNumber": "+919812301234"});
+    let made =
+        held.post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body).await.expect(201);
     let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
-    let ringing = held.app().until(&workspace.live, &path, |answer| answer["data"]["attempts"] == 1).await;
-    held.app().advance(0).await;
+    let ringing = held.until(&workspace.live, &path, |answer| answer["data"]["attempts"] == 1).await;
+    held.advance(0).await;
     let call = ringing["data"]["attemptsList"][0]["callId"].as_str().unwrap().to_owned();
     held.answer(&call).await;
-    held.app().advance(5).await;
+    held.advance(5).await;
     let report = held.report(&call);
     held.end(&call, Fact::Ended(EndCause::CallerHangup), report).await;
-    let nudge = held.app().get(&workspace.live, &path).await.expect(200)["data"].clone();
+    let nudge = held.app.get(&workspace.live, &path).await.data(200);
     let attempt = &nudge["attemptsList"][0];
     assert_eq!((&nudge["result"], &attempt["outcome"]), (&json!("connected"), &json!("callback_requested")));
     assert_eq!(
@@ -571,8 +552,8 @@ async fn a_nudge_shows_what_its_calls_left() {
         (&json!("Wants a call tomorrow."), &json!({"amount": 500, "day": "tomorrow"}))
     );
     assert!(nudge["recordingUrl"].as_str().is_some_and(|link| link.contains("/v1/recordings/rec_")));
-    let key = held.app().key(&workspace.id, "live", json!(["nudges:read"])).await;
-    let nudge = held.app().get(&key, &path).await.expect(200)["data"].clone();
+    let key = held.key(&workspace.id, "live", json!(["nudges:read"])).await;
+    let nudge = held.app.get(&key, &path).await.data(200);
     let attempt = &nudge["attemptsList"][0];
     assert_eq!(
         (&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]),
@@ -584,8 +565,8 @@ async fn a_nudge_shows_what_its_calls_left() {
 async fn pushes_to_connected_systems_are_listed_newest_first() {
     let held = Held::open(None).await;
     let call = held.held(|_, _| talk()).await;
-    let (id, tenant) = (call.parse().unwrap(), held.desk.workspace.id.parse().unwrap());
-    let now = held.app().app().clock.now();
+    let (id, tenant) = (call.parse().unwrap(), held.tenant());
+    let now = held.app().clock.now();
     for (provider, status, error) in
         [("hubspot", "failed", Some("no such property")), ("hubspot", "success", None)]
     {
@@ -593,7 +574,7 @@ async fn pushes_to_connected_systems_are_listed_newest_first() {
             let row = store::calls::get_for_update(&mut tx.of(tenant), id)?.expect("the call");
             dastak::app::after_call::record_push(tx, &row, provider, status, error, now)
         };
-        held.app().app().store.tx(push).await.unwrap();
+        held.app().store.tx(push).await.unwrap();
     }
     let pushes = json!([
         {"provider": "hubspot", "status": "success", "error": null, "createdAt": now},

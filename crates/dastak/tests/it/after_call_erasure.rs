@@ -17,22 +17,15 @@ const SAID: &[&str] = &["Call me tomorrow", "Wants a call", "Hello from Acme"];
 async fn erase(held: &Held, call: &str) -> Value {
     let contact = held.detail(call).await["contactId"].as_str().unwrap().to_owned();
     let answer = held
-        .app()
-        .send(
-            "POST",
-            &format!("/v1/contacts/{contact}/erase"),
-            Some(&held.desk.workspace.live),
-            &[],
-            Bytes::new(),
-        )
+        .send("POST", &format!("/v1/contacts/{contact}/erase"), Some(held.live()), &[], Bytes::new())
         .await;
     let erased = answer.expect(200)["data"]["erased"].clone();
-    held.app().advance(0).await;
+    held.advance(0).await;
     erased
 }
 
 async fn nothing_is_left(held: &Held, call: &str) {
-    assert_eq!(traces(held.app(), SAID).await, Vec::<String>::new());
+    assert_eq!(traces(&held.app, SAID).await, Vec::<String>::new());
     assert_eq!((held.shelf.keys(), held.file(call).exists()), (vec![], false), "no object and no file");
     let detail = held.detail(call).await;
     assert_eq!(
@@ -41,15 +34,10 @@ async fn nothing_is_left(held: &Held, call: &str) {
     );
     assert_eq!((&detail["transcript"], &detail["extracted"]), (&json!([]), &json!({})));
     assert_eq!(detail["fullTranscript"], json!({"status": null, "turns": null}));
-    let owed = held
-        .app()
-        .app()
-        .store
-        .read(|tx| tx.one::<i64>("select count(*) from after_calls", &[]))
-        .await
-        .unwrap();
+    let owed =
+        held.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap();
     assert_eq!(owed, Some(0));
-    assert!(Path::new(&held.app().app().config.data).exists());
+    assert!(Path::new(&held.app().config.data).exists());
 }
 
 #[tokio::test]
@@ -59,10 +47,10 @@ async fn everything_is_there_and_goes() {
     let link = held.detail(&call).await["recordingUrl"]
         .as_str()
         .unwrap()
-        .strip_prefix(&held.app().url)
+        .strip_prefix(&held.url)
         .unwrap()
         .to_owned();
-    let before = traces(held.app(), SAID).await;
+    let before = traces(&held.app, SAID).await;
     for place in ["calls.transcript", "calls.turns", "calls.full_turns", "calls.summary"] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
@@ -72,7 +60,7 @@ async fn everything_is_there_and_goes() {
         (&json!(1), &json!(1), &json!(1))
     );
     nothing_is_left(&held, &call).await;
-    held.app().send("GET", &link, None, &[], Bytes::new()).await.refused(404, "not_found");
+    held.send("GET", &link, None, &[], Bytes::new()).await.refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -81,10 +69,10 @@ async fn the_object_store_is_away_meanwhile() {
     let call = held.held(Held::report).await;
     *held.shelf.away.lock().unwrap() = true;
     assert_eq!(erase(&held, &call).await["recordings"], 1);
-    held.app().advance(7 * 24 * 3_600).await;
+    held.advance(7 * 24 * 3_600).await;
     assert_eq!(held.shelf.keys().len(), 1, "it cannot go yet");
     *held.shelf.away.lock().unwrap() = false;
-    held.app().advance(3_600).await;
+    held.advance(3_600).await;
     nothing_is_left(&held, &call).await;
 }
 
@@ -95,7 +83,7 @@ async fn the_recording_is_still_a_file() {
     let call = held.held(Held::report).await;
     assert!(held.file(&call).exists());
     assert_eq!(erase(&held, &call).await["recordings"], 1);
-    held.app().advance(30).await;
+    held.advance(30).await;
     nothing_is_left(&held, &call).await;
     assert_eq!(held.count("recording.ready").await, 0);
 }
@@ -108,7 +96,7 @@ async fn the_recording_is_on_its_way() {
     assert_eq!(held.shelf.puts.load(Ordering::SeqCst), 1);
     assert_eq!(erase(&held, &call).await["recordings"], 1);
     held.shelf.bell.notify_one();
-    held.app().advance(0).await;
+    held.advance(0).await;
     nothing_is_left(&held, &call).await;
     assert_eq!(held.count("recording.ready").await, 0);
 }
@@ -121,7 +109,7 @@ async fn the_model_is_reading() {
     let call = held.held(|_, _| talk()).await;
     assert_eq!((model.asked(), erase(&held, &call).await["transcripts"].as_i64()), (1, Some(1)));
     model.bell.notify_one();
-    held.app().advance(0).await;
+    held.advance(0).await;
     nothing_is_left(&held, &call).await;
     assert_eq!(held.count("outcome.captured").await, 0);
 }
@@ -148,16 +136,12 @@ async fn the_conversation_ends_after_the_erasure() {
 async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_later() {
     let model = Reader::of([Ok(interested())]);
     let held = Held::open(Some(model.clone())).await;
-    let (app, live) = (held.app(), &held.desk.workspace.live);
+    let (app, live) = (&held.app, held.live());
     let contact = async |reference: &str, phone: &str| {
-        let made = app
-            .post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
-            .await
-            .expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        app.post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.id(201)
     };
     let (person, other) = (contact("person", "+919812301234").await, contact("other", "+919812305555").await);
-    let placed = held.desk.place_with(live, "1234", json!({"externalRef": "other"})).await.expect(200);
+    let placed = held.place_with(live, "1234", json!({"externalRef": "other"})).await.expect(200);
     let call = placed["interactionId"].as_str().unwrap().to_owned();
     assert_eq!(held.detail(&call).await["contactId"], *other);
     held.answer(&call).await;

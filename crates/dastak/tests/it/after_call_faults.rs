@@ -18,13 +18,13 @@ async fn a_model_that_is_away_is_asked_again() {
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(|_, _| talk()).await;
     assert_eq!((model.asked(), &held.detail(&call).await["summary"]), (1, &Value::Null));
-    held.app().advance(29).await;
+    held.advance(29).await;
     assert_eq!(model.asked(), 1);
-    held.app().advance(1).await;
+    held.advance(1).await;
     assert_eq!((model.asked(), held.count("outcome.captured").await), (2, 0));
-    held.app().advance(60).await;
+    held.advance(60).await;
     assert_eq!((model.asked(), &held.detail(&call).await["outcome"]), (3, &json!("callback_requested")));
-    held.app().advance(3_600).await;
+    held.advance(3_600).await;
     assert_eq!((model.asked(), held.count("outcome.captured").await), (3, 1));
 }
 
@@ -34,7 +34,7 @@ async fn a_model_that_stays_away_is_given_up() {
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(|_, _| Report { outcome: Some("paid".into()), ..talk() }).await;
     assert_eq!(held.count("outcome.captured").await, 0);
-    held.app().advance(4 * 3_600).await;
+    held.advance(4 * 3_600).await;
     assert_eq!((model.asked(), held.count("outcome.captured").await), (7, 1), "the flow's outcome stands");
     let detail = held.detail(&call).await;
     assert_eq!((&detail["outcome"], &detail["summary"]), (&json!("paid"), &Value::Null));
@@ -45,7 +45,7 @@ async fn a_refused_request_is_not_repeated() {
     let model = Reader::of([Err(ProviderFault::Refused), Ok(interested())]);
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(|_, _| talk()).await;
-    held.app().advance(4 * 3_600).await;
+    held.advance(4 * 3_600).await;
     assert_eq!(
         (model.asked(), held.count("outcome.captured").await, &held.detail(&call).await["outcome"]),
         (1, 0, &Value::Null)
@@ -62,7 +62,7 @@ async fn a_recording_waits_for_its_store() {
         (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
         (&Value::Null, 0)
     );
-    held.app().advance(90).await;
+    held.advance(90).await;
     assert!(!held.file(&call).exists() && held.detail(&call).await["recordingUrl"].is_string());
     assert_eq!(held.count("recording.ready").await, 1);
 }
@@ -81,7 +81,7 @@ async fn a_recording_whose_file_is_lost_is_given_up() {
         (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
         (&Value::Null, 0)
     );
-    assert_eq!(owed(held.app()).await, 0);
+    assert_eq!(owed(&held.app).await, 0);
 }
 
 /// Steps that are still owed.
@@ -98,15 +98,15 @@ async fn a_file_waits_for_its_node_and_not_for_ever() {
     let elsewhere = |tx: &mut store::Tx<'_>| {
         tx.exec("update after_calls set node = 'node-gone' where step = 'recording'", &[])
     };
-    assert_eq!(held.app().app().store.tx(elsewhere).await.unwrap(), 1);
-    held.app().advance(3 * 24 * 3_600).await;
+    assert_eq!(held.app().store.tx(elsewhere).await.unwrap(), 1);
+    held.advance(3 * 24 * 3_600).await;
     assert_eq!(
-        (owed(held.app()).await, held.shelf.puts.load(Ordering::SeqCst)),
+        (owed(&held.app).await, held.shelf.puts.load(Ordering::SeqCst)),
         (1, 0),
         "nobody else touches it"
     );
     assert!(held.file(&call).exists());
-    held.app().advance(NODE_PATIENCE / 1_000).await;
+    held.advance(NODE_PATIENCE / 1_000).await;
     // This node took it over; here the file is there, so it is kept.
     assert_eq!(held.shelf.puts.load(Ordering::SeqCst), 1);
 }
@@ -119,7 +119,7 @@ async fn a_step_belongs_to_who_took_it_last() {
     *model.held.lock().unwrap() = true;
     let call = held.held(|_, _| talk()).await;
     assert_eq!(model.asked(), 1);
-    let (now, tenant) = (held.app().app().clock.now(), held.desk.workspace.id.parse().unwrap());
+    let (now, tenant) = (held.app().clock.now(), held.tenant());
     let take = move |tx: &mut store::Tx<'_>| {
         let later = now.plus(600_000);
         let first = store::after_calls::take(tx, "other", &[AfterCallStep::Analysis], now, later, now, 9)?;
@@ -134,18 +134,18 @@ async fn a_step_belongs_to_who_took_it_last() {
         )?;
         Ok::<_, store::DbError>((first.len(), second))
     };
-    let (early, taken) = held.app().app().store.tx(take).await.unwrap();
+    let (early, taken) = held.app().store.tx(take).await.unwrap();
     assert_eq!((early, taken.len(), taken[0].attempts), (0, 1, 2), "not before the lease is over");
     *model.held.lock().unwrap() = false;
     model.bell.notify_one();
-    held.app().advance(0).await;
+    held.advance(0).await;
     assert_eq!(
         (held.count("outcome.captured").await, &held.detail(&call).await["summary"]),
         (0, &Value::Null),
         "the first holder is too late"
     );
     let finish = move |tx: &mut store::Tx<'_>| store::after_calls::finish(&mut tx.of(tenant), &taken[0]);
-    assert!(held.app().app().store.tx(finish).await.unwrap());
+    assert!(held.app().store.tx(finish).await.unwrap());
 }
 
 /// The process dies after the object is stored and before anybody has noted it.
@@ -162,9 +162,9 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
         assert_eq!((held.count("recording.ready").await, held.count("outcome.captured").await), (0, 0));
         (held, call)
     });
-    let (Held { desk, shelf }, call) = before;
-    let (workspace, noon) = (desk.workspace.clone(), desk.noon);
-    let remains = desk.app.crash(runtime);
+    let (Held { world, shelf }, call) = before;
+    let (workspace, noon) = (world.workspace.clone(), world.noon);
+    let remains = world.app.crash(runtime);
     *shelf.held.lock().unwrap() = false;
     *model.held.lock().unwrap() = false;
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -177,13 +177,13 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
         .await;
         // The lease of the dead is over.
         app.set_clock(&noon.plus(3_600_000).to_string()).await;
-        let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.expect(200)["data"].clone();
+        let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.data(200);
         assert_eq!(
             (&detail["outcome"], &detail["fullTranscript"]["status"]),
             (&json!("callback_requested"), &json!("done"))
         );
         assert!(detail["recordingUrl"].is_string());
-        let kinds: Vec<String> = crate::call_simulation::events(&app, &workspace.id)
+        let kinds: Vec<String> = crate::world::outbox(&app, &workspace.id)
             .await
             .iter()
             .map(|event| event["type"].as_str().unwrap().to_owned())
@@ -203,7 +203,7 @@ async fn crashed(held: &Held, answered: bool) -> (String, std::path::PathBuf) {
     if answered {
         held.answer(&call).await;
     }
-    let spool = dastak::app::recordings::spool(&held.app().app().config);
+    let spool = dastak::app::recordings::spool(&held.app().config);
     std::fs::create_dir_all(&spool).unwrap();
     let file = spool.join(format!("{call}.wav"));
     std::fs::write(&file, vec![b'x'; 44 + 64_000]).unwrap();
@@ -218,22 +218,22 @@ async fn what_a_crashed_call_recorded_is_kept_once_the_call_is_over() {
     let nobodys = file.with_file_name("call_00000000000000000000000000.wav");
     std::fs::write(&nobodys, "x").unwrap();
     std::fs::write(file.with_file_name("notes.txt"), "not ours").unwrap();
-    held.app().advance(25 * 3_600).await;
+    held.advance(25 * 3_600).await;
     assert!(file.exists() && !nobodys.exists(), "the call is live: somebody may be recording it");
     held.lost(&call).await;
     held.lost(&unanswered).await;
-    held.app().advance(2 * 3_600).await;
+    held.advance(2 * 3_600).await;
     assert!(!file.exists() && !its_file.exists());
     let link = held.detail(&call).await["recordingUrl"]
         .as_str()
         .expect("a link")
-        .strip_prefix(&held.app().url)
+        .strip_prefix(&held.url)
         .unwrap()
         .to_owned();
-    let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
+    let sound = held.send("GET", &link, None, &[], Default::default()).await;
     assert_eq!((sound.status, sound.text.len(), held.count("recording.ready").await), (200, 64_044, 1));
     assert_eq!(held.detail(&unanswered).await["recordingUrl"], Value::Null);
     assert!(its_file.with_file_name("notes.txt").exists(), "other files are left alone");
-    held.app().advance(48 * 3_600).await;
+    held.advance(48 * 3_600).await;
     assert_eq!((held.shelf.puts.load(Ordering::SeqCst), held.count("recording.ready").await), (1, 1));
 }

@@ -13,13 +13,13 @@ async fn link(held: &Held, call: &str) -> String {
     detail["recordingUrl"]
         .as_str()
         .expect("a link")
-        .strip_prefix(&held.app().url)
+        .strip_prefix(&held.url)
         .expect("under the public address")
         .to_owned()
 }
 
 async fn ask(held: &Held, method: &str, link: &str, headers: &[(&str, &str)]) -> Answer {
-    held.app().send(method, link, None, headers, Bytes::new()).await
+    held.send(method, link, None, headers, Bytes::new()).await
 }
 
 #[tokio::test]
@@ -45,9 +45,9 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
     }
     ask(&held, "GET", path, &[]).await.refused(400, "invalid_request");
     // Ten seconds have passed with the other call.
-    held.app().advance(289).await;
+    held.advance(289).await;
     assert_eq!(ask(&held, "GET", &link, &[]).await.status, 200);
-    held.app().advance(2).await;
+    held.advance(2).await;
     ask(&held, "GET", &link, &[]).await.refused(403, "link_invalid");
     assert_eq!(
         ask(&held, "GET", &self::link(&held, &call).await, &[]).await.status,
@@ -55,13 +55,10 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
         "reading the call again gives a fresh one"
     );
     // A key of another workspace does not get one.
-    let stranger = held.app().workspace().await;
-    held.app().get(&stranger.live, &format!("/v1/calls/{call}")).await.refused(404, "not_found");
+    let stranger = held.workspace().await;
+    held.app.get(&stranger.live, &format!("/v1/calls/{call}")).await.refused(404, "not_found");
     let fresh = self::link(&held, &call).await;
-    held.app()
-        .operator("PATCH", &format!("/workspaces/{}", held.desk.workspace.id), &json!({"suspended": true}))
-        .await
-        .expect(200);
+    held.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
     ask(&held, "GET", &fresh, &[]).await.refused(403, "workspace_suspended");
 }
 
@@ -109,7 +106,7 @@ async fn players_ask_for_parts() {
     // Only so many at once.
     let recording = link.split(['/', '?']).nth(3).unwrap().parse().unwrap();
     let busy: Vec<_> =
-        (0..8).filter_map(|_| held.app().app().shares.recordings.of_objects.take(recording, 1, 8)).collect();
+        (0..8).filter_map(|_| held.app().shares.recordings.of_objects.take(recording, 1, 8)).collect();
     assert_eq!(busy.len(), 8);
     ask(&held, "GET", &link, &[]).await.refused(429, "rate_limited");
     drop(busy);
@@ -124,9 +121,9 @@ async fn players_ask_for_parts() {
 async fn old_recordings_go_when_the_operator_says_so() {
     let held = Held::open_with(None, |config| config.recording_days = 30).await;
     let old = held.held(Held::report).await;
-    held.app().set_clock(&held.desk.noon.plus(20 * DAY).to_string()).await;
+    held.set_clock(&held.noon.plus(20 * DAY).to_string()).await;
     let young = held.held(Held::report).await;
-    held.app().set_clock(&held.desk.noon.plus(32 * DAY).to_string()).await;
+    held.set_clock(&held.noon.plus(32 * DAY).to_string()).await;
     assert_eq!(held.detail(&old).await["recordingUrl"], json!(null));
     assert!(held.detail(&young).await["recordingUrl"].is_string());
     assert_eq!(held.detail(&old).await["transcript"].as_array().map(Vec::len), Some(3), "words stay");

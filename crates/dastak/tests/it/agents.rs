@@ -3,53 +3,32 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
-
-/// Creates an agent; the answer's `data`.
-pub async fn create(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
-    let mut full = json!({"name": "Asha"});
-    full.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    app.post(&workspace.live, "/v1/agents", &full).await.expect(201)["data"].clone()
-}
-
-/// Creates an agent and publishes it; its id.
-pub async fn create_active(app: &TestApp, workspace: &Workspace, body: &Value) -> String {
-    let id = create(app, workspace, body).await["id"].as_str().unwrap().to_owned();
-    app.post(&workspace.live, &format!("/v1/agents/{id}/status"), &json!({"status": "active"}))
-        .await
-        .expect(200);
-    id
-}
+use crate::world::{self, World, names_field};
 
 /// The path of an agent.
 fn path(agent: &Value) -> String {
     format!("/v1/agents/{}", agent["id"].as_str().unwrap())
 }
 
-#[track_caller]
-fn names_field(answer: &Value, field: &str) {
-    assert_eq!(answer["meta"]["field"], field, "{answer}");
-    assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
-}
-
 #[tokio::test]
 async fn a_new_agent_has_its_defaults() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = create(&app, &workspace, &json!({})).await;
+    let world = World::bare().await;
+    let made = world::draft_agent(&world, &world.workspace, &json!({})).await;
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("agt_"));
     let expected = json!({
         "id": id, "name": "Asha", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound",
         "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1",
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
+        "speakable": true, "pronunciations": [],
     });
     assert_eq!(made, expected);
     assert_eq!(
-        app.get(&workspace.test, &path(&made)).await.expect(200)["data"],
+        world.app.get(&world.workspace.test, &path(&made)).await.expect(200)["data"],
         expected,
         "test keys read agents"
     );
-    let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.expect(200)["data"].clone();
+    let flow = world.data(&format!("{}/flow", path(&made))).await;
     assert_eq!(
         (&flow["draftVersion"], &flow["issues"], &flow["draft"]),
         (&json!(1), &json!([]), &flow["published"])
@@ -58,15 +37,15 @@ async fn a_new_agent_has_its_defaults() {
 
 #[tokio::test]
 async fn every_setting_comes_back_and_can_change() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({
         "systemPrompt": "Greet {{name}}.", "voice": "offline-male", "language": "or", "workflowTemplate": "onboarding", "vertical": "lending",
         "policyRef": "lending@1", "allowedTransferNumbers": ["98123 45678", "+919812345678", "022-23456789"],
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
+        "speakable": false, "pronunciations": [{"written": " Dastak ", "spoken": "दस्तक", "extra": 1}, {"written": "₹5", "spoken": "a fiver"}],
     });
-    let made = create(&app, &workspace, &body).await;
+    let made = world::draft_agent(&world, &world.workspace, &body).await;
     let mut expected = body.clone();
     expected.as_object_mut().unwrap().remove("callContext");
     expected["id"] = made["id"].clone();
@@ -75,36 +54,39 @@ async fn every_setting_comes_back_and_can_change() {
     expected["allowedTransferNumbers"] = json!(["+919812345678", "+912223456789"]);
     expected["extractionSchema"] = json!([{"key": "income", "label": "Income", "type": "number"}]);
     expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
+    expected["pronunciations"] =
+        json!([{"written": "Dastak", "spoken": "दस्तक"}, {"written": "₹5", "spoken": "a fiver"}]);
     assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
 
-    let nothing = app.put(&workspace.live, &path(&made), &json!({})).await.expect(200);
+    let nothing = world.put(&path(&made), &json!({})).await.expect(200);
     assert_eq!(nothing["data"], made, "what is absent stays");
-    app.patch(&workspace.live, &path(&made), &json!({"name": "x"})).await.refused(405, "method_not_allowed");
+    world.patch(&path(&made), &json!({"name": "x"})).await.refused(405, "method_not_allowed");
     let change = json!({
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
+        "speakable": true, "pronunciations": [{"written": "EMI", "spoken": "monthly payment"}],
     });
-    let changed = app.put(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
+    let changed = world.put(&path(&made), &change).await.data(200);
     let mut expected = change.clone();
     expected["id"] = made["id"].clone();
     expected["status"] = json!("draft");
     assert_eq!(changed, expected, "status and id are not settings");
-    assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"], expected);
+    assert_eq!(world.get(&path(&made)).await["data"], expected);
 }
 
 #[tokio::test]
 async fn the_list_shows_every_agent_newest_first() {
     let app = TestApp::start().await;
     let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let first = create(&app, &workspace, &json!({"name": "one"})).await;
-    let second = create(
+    let first = world::draft_agent(&app, &workspace, &json!({"name": "one"})).await;
+    let second = world::draft_agent(
         &app,
         &workspace,
         &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"}),
     )
     .await;
-    create(&app, &other, &json!({})).await;
+    world::draft_agent(&app, &other, &json!({})).await;
     let listed = app.get(&workspace.test, "/v1/agents").await.expect(200);
     let expected = json!([
         {"id": second["id"], "name": "two", "voice": "offline-female", "language": "hi", "status": "draft", "channel": "chat", "direction": "inbound"},
@@ -127,13 +109,15 @@ async fn the_list_shows_every_agent_newest_first() {
 
 #[tokio::test]
 async fn limits_hold_at_their_edges() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let text = |length: usize| "न".repeat(length);
     let items = |count: usize| {
         (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>()
     };
     let numbers = |count: usize| (0..count).map(|n| format!("98123450{n:02}")).collect::<Vec<_>>();
+    let pronounced = |count: usize| {
+        (0..count).map(|n| json!({"written": format!("w{n}"), "spoken": "s"})).collect::<Vec<_>>()
+    };
     let kept = [
         ("name", json!(text(120))),
         ("systemPrompt", json!(text(16_000))),
@@ -142,9 +126,11 @@ async fn limits_hold_at_their_edges() {
         ("allowedTransferNumbers", json!(["+91 (0) 98123-456 78"])),
         ("extractionSchema", json!(items(50))),
         ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
+        ("pronunciations", json!(pronounced(100))),
+        ("pronunciations", json!([{"written": text(60), "spoken": text(200)}])),
     ];
     for (field, value) in kept {
-        create(&app, &workspace, &json!({field: value})).await;
+        world::draft_agent(&world, &world.workspace, &json!({field: value})).await;
     }
     let item = |key: Value, label: Value, kind: &str| json!([{"key": key, "label": label, "type": kind}]);
     let refused = [
@@ -178,67 +164,61 @@ async fn limits_hold_at_their_edges() {
         ("extractionSchema", json!([{"key": "k", "type": "text"}]), "extractionSchema[0].label"),
         ("extractionSchema", json!([items(1)[0], items(1)[0]]), "extractionSchema[1].key"),
         ("knowledgeBaseId", json!(""), "knowledgeBaseId"),
+        ("speakable", json!("yes"), "speakable"),
+        ("pronunciations", json!(pronounced(101)), "pronunciations"),
+        ("pronunciations", json!([{"written": "", "spoken": "s"}]), "pronunciations[0].written"),
+        ("pronunciations", json!([{"written": "w", "spoken": " "}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": "w\n", "spoken": "a\nb"}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": "w"}]), "pronunciations[0].spoken"),
+        ("pronunciations", json!([{"written": text(61), "spoken": "s"}]), "pronunciations[0].written"),
+        ("pronunciations", json!([{"written": "w", "spoken": text(201)}]), "pronunciations[0].spoken"),
+        (
+            "pronunciations",
+            json!([{"written": "EMI", "spoken": "s"}, {"written": "emi ", "spoken": "t"}]),
+            "pronunciations[1].written",
+        ),
         ("channel", json!("voice"), "channel"),
         ("direction", json!("both"), "direction"),
     ];
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
     for (field, value, named) in refused {
         let mut body = json!({"name": "Asha"});
         body[field] = value.clone();
-        names_field(
-            &app.post(&workspace.live, "/v1/agents", &body).await.refused(400, "invalid_request"),
-            named,
-        );
-        let changed =
-            app.put(&workspace.live, &path(&agent), &json!({"name": "changed", field: value})).await;
+        names_field(&world.post("/v1/agents", &body).await.refused(400, "invalid_request"), named);
+        let changed = world.put(&path(&agent), &json!({"name": "changed", field: value})).await;
         names_field(&changed.refused(400, "invalid_request"), named);
     }
-    names_field(
-        &app.post(&workspace.live, "/v1/agents", &json!({})).await.refused(400, "invalid_request"),
-        "name",
-    );
+    names_field(&world.post("/v1/agents", &json!({})).await.refused(400, "invalid_request"), "name");
+    assert_eq!(world.get(&path(&agent)).await["data"], agent, "a refused change changes nothing");
     assert_eq!(
-        app.get(&workspace.live, &path(&agent)).await.expect(200)["data"],
-        agent,
-        "a refused change changes nothing"
-    );
-    assert_eq!(
-        app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(),
-        8,
+        world.get("/v1/agents").await["data"].as_array().unwrap().len(),
+        10,
         "a refused agent is not made"
     );
 
     let unknown = json!({"name": "x", "knowledgeBaseId": "kb_01jzzzzzzzzzzzzzzzzzzzzzzz"});
-    app.post(&workspace.live, "/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
-    app.put(&workspace.live, &path(&agent), &unknown).await.refused(400, "knowledge_base_not_found");
+    world.post("/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
+    world.put(&path(&agent), &unknown).await.refused(400, "knowledge_base_not_found");
 }
 
 #[tokio::test]
 async fn channel_and_direction_are_fixed() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let world = World::bare().await;
+    let chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
     assert_eq!((chat["channel"].as_str(), chat["direction"].as_str()), (Some("chat"), Some("inbound")));
-    let explicit = create(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
+    let explicit =
+        world::draft_agent(&world, &world.workspace, &json!({"channel": "chat", "direction": "inbound"}))
+            .await;
     assert_eq!(explicit["direction"], "inbound");
     let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
-    names_field(
-        &app.post(&workspace.live, "/v1/agents", &outbound).await.refused(400, "invalid_request"),
-        "direction",
-    );
-    app.put(
-        &workspace.live,
-        &path(&chat),
-        &json!({"channel": "chat", "direction": "inbound", "name": "same"}),
-    )
-    .await
-    .expect(200);
+    names_field(&world.post("/v1/agents", &outbound).await.refused(400, "invalid_request"), "direction");
+    world
+        .put(&path(&chat), &json!({"channel": "chat", "direction": "inbound", "name": "same"}))
+        .await
+        .expect(200);
     for field in [json!({"channel": "call"}), json!({"direction": "outbound"})] {
         let name = field.as_object().unwrap().keys().next().unwrap().clone();
-        names_field(
-            &app.put(&workspace.live, &path(&chat), &field).await.refused(400, "invalid_request"),
-            &name,
-        );
+        names_field(&world.put(&path(&chat), &field).await.refused(400, "invalid_request"), &name);
     }
 }
 
@@ -266,11 +246,11 @@ async fn regulated_verticals_need_their_template_and_pack() {
         let body =
             json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
         let made = app.post(&workspace.live, "/v1/agents", &body).await;
-        let agent = create(&app, &workspace, &json!({})).await;
+        let agent = world::draft_agent(&app, &workspace, &json!({})).await;
         let changed = app.put(&workspace.live, &path(&agent), &body).await;
         match outcome {
             None => {
-                let made = made.expect(201)["data"].clone();
+                let made = made.data(201);
                 assert_eq!((&made["vertical"], &made["policyRef"]), (&json!(vertical), &json!(policy)));
                 changed.expect(200);
                 app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"}))
@@ -285,7 +265,8 @@ async fn regulated_verticals_need_their_template_and_pack() {
         }
     }
     // The settings are judged together, whichever of them a change names.
-    let lender = create(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
+    let lender =
+        world::draft_agent(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
     app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"}))
         .await
         .refused(422, "compliance_pack_invalid");
@@ -297,7 +278,7 @@ async fn regulated_verticals_need_their_template_and_pack() {
     let chat = json!({"name": "x", "channel": "chat", "vertical": "lending", "policyRef": "lending@1"});
     let refused = app.post(&workspace.live, "/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
     assert_eq!(refused["meta"]["field"], "vertical");
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
     app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"}))
         .await
         .refused(400, "vertical_not_allowed");
@@ -312,46 +293,42 @@ async fn regulated_verticals_need_their_template_and_pack() {
 
 #[tokio::test]
 async fn agents_are_published_and_unpublished() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = create(&app, &workspace, &json!({})).await;
+    let world = World::bare().await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
     let status = format!("{}/status", path(&agent));
     for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
-        names_field(
-            &app.post(&workspace.live, &status, &body).await.refused(400, "invalid_request"),
-            "status",
-        );
+        names_field(&world.post(&status, &body).await.refused(400, "invalid_request"), "status");
     }
     for word in ["active", "active", "draft", "draft", "active"] {
         let mut expected = agent.clone();
         expected["status"] = json!(word);
-        assert_eq!(
-            app.post(&workspace.live, &status, &json!({"status": word})).await.expect(200)["data"],
-            expected
-        );
-        assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], expected);
+        assert_eq!(world.post(&status, &json!({"status": word})).await.expect(200)["data"], expected);
+        assert_eq!(world.get(&path(&agent)).await["data"], expected);
     }
-    app.post(&workspace.test, &status, &json!({"status": "draft"})).await.refused(403, "test_mode_read_only");
+    world
+        .app
+        .post(&world.workspace.test, &status, &json!({"status": "draft"}))
+        .await
+        .refused(403, "test_mode_read_only");
 }
 
 #[tokio::test]
 async fn a_deleted_agent_is_gone() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = create(&app, &workspace, &json!({})).await;
-    let answer = app.delete(&workspace.live, &path(&agent)).await.expect(200);
+    let world = World::bare().await;
+    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let answer = world.delete(&path(&agent)).await.expect(200);
     assert_eq!(answer, json!({"data": {"id": agent["id"], "deleted": true}}));
-    app.delete(&workspace.live, &path(&agent)).await.refused(404, "not_found");
-    app.get(&workspace.live, &path(&agent)).await.refused(404, "not_found");
-    app.get(&workspace.live, &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
-    assert_eq!(app.get(&workspace.live, "/v1/agents").await.expect(200), json!({"data": []}));
+    world.delete(&path(&agent)).await.refused(404, "not_found");
+    world.app.get(world.live(), &path(&agent)).await.refused(404, "not_found");
+    world.app.get(world.live(), &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
+    assert_eq!(world.get("/v1/agents").await, json!({"data": []}));
 }
 
 #[tokio::test]
 async fn a_locked_agent_refuses_every_write() {
     let app = TestApp::start().await;
     let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let agent = create(&app, &workspace, &json!({})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
     let (status, flow) = (format!("{}/status", path(&agent)), format!("{}/flow", path(&agent)));
     let publish = format!("{flow}/publish");
     let graph = app.get(&workspace.live, &flow).await.expect(200)["data"]["draft"].clone();
@@ -384,9 +361,8 @@ async fn a_locked_agent_refuses_every_write() {
 
 #[tokio::test]
 async fn voices_and_languages() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let data = app.get(&workspace.test, "/v1/voices").await.expect(200)["data"].clone();
+    let world = World::bare().await;
+    let data = world.app.get(&world.workspace.test, "/v1/voices").await.data(200);
     let voices = data["voices"].as_array().unwrap();
     assert_eq!(
         voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -401,10 +377,10 @@ async fn voices_and_languages() {
         .collect();
     assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
     for voice in voices {
-        create(&app, &workspace, &json!({"voice": voice["id"]})).await;
+        world::draft_agent(&world, &world.workspace, &json!({"voice": voice["id"]})).await;
     }
     for code in codes {
-        create(&app, &workspace, &json!({"language": code})).await;
+        world::draft_agent(&world, &world.workspace, &json!({"language": code})).await;
     }
 }
 
@@ -425,13 +401,13 @@ async fn webhook_tools() {
         !made.text.contains("hush") && !made.text.contains("crm.example.com"),
         "the configuration is never shown"
     );
-    let made = made.expect(201)["data"].clone();
+    let made = made.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert_eq!(
         made,
         json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."})
     );
-    let listed = app.get(&workspace.test, "/v1/tools").await.expect(200)["data"].clone();
+    let listed = app.get(&workspace.test, "/v1/tools").await.data(200);
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
@@ -465,7 +441,7 @@ async fn webhook_tools() {
         app.app().store.of(tenant).read(move |tx| store::tools::get(tx, tool_id)).await.unwrap().unwrap();
     assert!(!sealed.contains("hush"));
 
-    let agent = create(&app, &workspace, &json!({"toolIds": [id]})).await;
+    let agent = world::draft_agent(&app, &workspace, &json!({"toolIds": [id]})).await;
     let foreign = app.post(&other.live, "/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
     names_field(&foreign.refused(400, "invalid_request"), "toolIds[0]");
     let deleting = format!("{tools}/{id}");
@@ -497,7 +473,7 @@ async fn compliance_packs() {
         "name": "Ours", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "18:30"}, {"days": [5], "from": "10:00", "to": "24:00"}],
         "holidays": ["2026-12-25"], "caps": {"perDay": 2, "perWeek": 5}, "requireConsent": true, "families": ["lending"],
     });
-    let made = app.operator("POST", &packs, &body).await.expect(201)["data"].clone();
+    let made = app.operator("POST", &packs, &body).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("cpk_"));
     for (name, value) in body.as_object().unwrap() {
@@ -508,7 +484,7 @@ async fn compliance_packs() {
     assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
     let least =
         json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
-    let least = app.operator("POST", &packs, &least).await.expect(201)["data"].clone();
+    let least = app.operator("POST", &packs, &least).await.data(201);
     assert_eq!(
         (&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")),
         (&json!([]), &json!(false), &json!([]), None)

@@ -6,51 +6,48 @@ use domain::time::{HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
 use store::calls::CallRow;
 
-use crate::agents;
-use crate::call_simulation::Desk;
+use crate::world::{self, World};
 
-async fn figures(desk: &Desk, query: &str) -> Value {
-    desk.app.get(&desk.workspace.live, &format!("/v1/analytics/calls{query}")).await.expect(200)["data"]
-        .clone()
+async fn figures(world: &World, query: &str) -> Value {
+    world.data(&format!("/v1/analytics/calls{query}")).await
 }
 
 #[tokio::test]
 async fn a_workspace_without_calls() {
-    let desk = Desk::open().await;
-    desk.placed(&desk.workspace.test, "1234").await;
-    desk.place(&desk.workspace.live, "2222").await.refused(422, "call_blocked");
-    desk.place(&desk.workspace.live, "6666").await.refused(502, "call_not_placed");
+    let world = World::open().await;
+    world.placed(&world.workspace.test, "1234").await;
+    world.place(world.live(), "2222").await.refused(422, "call_blocked");
+    world.place(world.live(), "6666").await.refused(502, "call_not_placed");
     let totals = json!({
         "calls": 0, "answered": 0, "connectRate": 0.0, "peopleReached": 0, "contactsTargeted": 0, "talkSecondsTotal": 0, "avgTalkSeconds": 0.0,
         "talkSecondsP50": 0, "talkSecondsP90": 0, "peakConcurrency": 0, "blockedCalls": 0, "declinedCalls": 0,
     });
     let expected = json!({"totals": totals, "byOutcome": {}, "byEndCause": {}, "perDay": [], "agents": [], "byLanguage": [], "sentiment": []});
-    assert_eq!(figures(&desk, "").await, expected);
-    let seen = desk.app.get(&desk.workspace.test, "/v1/analytics/calls").await.expect(200);
+    assert_eq!(figures(&world, "").await, expected);
+    let seen = world.app.get(&world.workspace.test, "/v1/analytics/calls").await.expect(200);
     assert_eq!(seen["data"], expected);
     let change = json!({"features": {"analytics": false}});
-    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &change).await.expect(200);
-    desk.app.get(&desk.workspace.live, "/v1/analytics/calls").await.refused(403, "plan_feature_locked");
+    world.operator("PATCH", "", change).await.expect(200);
+    world.app.get(world.live(), "/v1/analytics/calls").await.refused(403, "plan_feature_locked");
 }
 
 #[tokio::test]
 async fn figures_of_two_days_and_two_agents() {
-    let desk = Desk::open().await;
-    let live = desk.workspace.live.clone();
-    let hindi =
-        agents::create_active(&desk.app, &desk.workspace, &json!({"name": "Meera", "language": "hi"})).await;
+    let world = World::open().await;
+    let live = world.workspace.live.clone();
+    let hindi = world::agent(&world, &world.workspace, &json!({"name": "Meera", "language": "hi"})).await;
     for digits in ["1234", "1111", "3333", "9999"] {
-        desk.place(&live, digits).await;
+        world.place(&live, digits).await;
     }
-    desk.app.advance(60).await;
-    desk.placed(&live, "1234").await;
-    desk.app.advance(5).await;
+    world.advance(60).await;
+    world.placed(&live, "1234").await;
+    world.advance(5).await;
     let body = json!({"agentId": hindi, "toNumber": "+919812301235"});
-    desk.app.post(&live, "/v1/calls", &body).await.expect(200);
-    desk.app.advance(24 * 3600).await;
-    desk.app.post(&live, "/v1/calls", &body).await.expect(200);
-    desk.app.advance(1).await;
-    let day = |shift: i64| desk.noon.plus(shift * 24 * HOUR + 11 * HOUR / 2).to_string()[..10].to_owned();
+    world.app.post(&live, "/v1/calls", &body).await.expect(200);
+    world.advance(24 * 3600).await;
+    world.app.post(&live, "/v1/calls", &body).await.expect(200);
+    world.advance(1).await;
+    let day = |shift: i64| world.noon.plus(shift * 24 * HOUR + 11 * HOUR / 2).to_string()[..10].to_owned();
     let expected = json!({
         "totals": {
             "calls": 7, "answered": 4, "connectRate": 0.5714, "peopleReached": 2, "contactsTargeted": 5, "talkSecondsTotal": 26, "avgTalkSeconds": 6.5,
@@ -63,42 +60,42 @@ async fn figures_of_two_days_and_two_agents() {
             {"day": day(1), "calls": 1, "answered": 0, "talkSeconds": 0},
         ],
         "agents": [
-            {"agentId": desk.agent, "name": "Asha", "calls": 5, "connectRate": 0.6, "avgTalkSeconds": 6.0, "inbound": 0, "outbound": 5, "sentiment": []},
+            {"agentId": world.agent, "name": "Asha", "calls": 5, "connectRate": 0.6, "avgTalkSeconds": 6.0, "inbound": 0, "outbound": 5, "sentiment": []},
             {"agentId": hindi, "name": "Meera", "calls": 2, "connectRate": 0.5, "avgTalkSeconds": 8.0, "inbound": 0, "outbound": 2, "sentiment": []},
         ],
         "byLanguage": [{"language": "en", "count": 5}, {"language": "hi", "count": 2}],
         "sentiment": [],
     });
     for _ in 0..2 {
-        assert_eq!(figures(&desk, "").await, expected, "the same from fresh and from packed hours");
+        assert_eq!(figures(&world, "").await, expected, "the same from fresh and from packed hours");
     }
-    desk.app.advance(9).await;
-    let later = figures(&desk, "").await;
+    world.advance(9).await;
+    let later = figures(&world, "").await;
     assert_eq!(
         (&later["totals"]["answered"], &later["perDay"][1]["talkSeconds"]),
         (&json!(5), &json!(8)),
         "what changed is seen at once"
     );
-    let one = figures(&desk, &format!("?agentId={hindi}&to={}", desk.at(3600))).await;
+    let one = figures(&world, &format!("?agentId={hindi}&to={}", world.at(3600))).await;
     assert_eq!(
         (&one["totals"]["calls"], &one["byLanguage"]),
         (&json!(1), &json!([{"language": "hi", "count": 1}]))
     );
-    let part = figures(&desk, &format!("?from={}&to={}", desk.at(1), desk.at(65))).await;
+    let part = figures(&world, &format!("?from={}&to={}", world.at(1), world.at(65))).await;
     assert_eq!((&part["totals"]["calls"], &part["totals"]["peakConcurrency"]), (&json!(1), &json!(1)));
-    assert_eq!(figures(&desk, "?agentId=agt_x").await["totals"]["calls"], 0);
-    desk.app.get(&live, "/v1/analytics/calls?from=monday").await.refused(400, "invalid_request");
-    let of_test = desk.app.get(&desk.workspace.test, "/v1/analytics/calls").await.expect(200)["data"].clone();
+    assert_eq!(figures(&world, "?agentId=agt_x").await["totals"]["calls"], 0);
+    world.app.get(&live, "/v1/analytics/calls?from=monday").await.refused(400, "invalid_request");
+    let of_test = world.app.get(&world.workspace.test, "/v1/analytics/calls").await.data(200);
     let shown = (&of_test["totals"]["calls"], &of_test["agents"], &of_test["perDay"]);
     assert_eq!(shown, (&json!(0), &json!([]), &json!([])), "a test key sees no live call");
 }
 
 /// A live call that is over, as a campaign or the inbound side stores it.
-fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow {
-    let id = domain::ids::Id::new(desk.noon.plus(seconds * SECOND).0, seconds.unsigned_abs().into());
+fn stored(world: &World, seconds: i64, status: Status, direction: &str) -> CallRow {
+    let id = domain::ids::Id::new(world.noon.plus(seconds * SECOND).0, seconds.unsigned_abs().into());
     CallRow {
         id,
-        workspace: desk.workspace.id.parse().unwrap(),
+        workspace: world.tenant(),
         mode: Mode::Live,
         agent: None,
         contact: None,
@@ -118,6 +115,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         variables: serde_json::Map::new(),
         metadata: json!({}),
         provider_call: None,
+        carrier: None,
         started_at: Timestamp(id.unix_ms()),
         dialled_at: None,
         block_reason: None,
@@ -139,24 +137,24 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
 
 #[tokio::test]
 async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let campaign = domain::ids::Id::new(1, 1);
     let rows = [
-        CallRow { campaign: Some(campaign), ..stored(&desk, 1, Status::Blocked, "outbound") },
-        stored(&desk, 2, Status::Blocked, "outbound"),
-        stored(&desk, 3, Status::Blocked, "inbound"),
-        CallRow { campaign: Some(campaign), ..stored(&desk, 4, Status::Busy, "outbound") },
+        CallRow { campaign: Some(campaign), ..stored(&world, 1, Status::Blocked, "outbound") },
+        stored(&world, 2, Status::Blocked, "outbound"),
+        stored(&world, 3, Status::Blocked, "inbound"),
+        CallRow { campaign: Some(campaign), ..stored(&world, 4, Status::Busy, "outbound") },
         CallRow {
-            agent: Some(desk.agent.parse().unwrap()),
-            ..stored(&desk, 5, Status::Completed, "inbound")
+            agent: Some(world.agent.parse().unwrap()),
+            ..stored(&world, 5, Status::Completed, "inbound")
         },
     ];
-    let inserted = desk.app.app().store.tx(move |tx| {
+    let inserted = world.app().store.tx(move |tx| {
         store::calls::insert(tx, &rows)?;
         rows.iter().try_for_each(|row| store::calls::touch_hour(tx, row))
     });
     inserted.await.unwrap();
-    let all = figures(&desk, "").await;
+    let all = figures(&world, "").await;
     assert_eq!(
         (&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]),
         (&json!(2), &json!(1), &json!(1))
@@ -168,31 +166,27 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
         .iter()
         .map(|row| json!([row["agentId"], row["name"], row["inbound"], row["outbound"]]))
         .collect();
-    assert_eq!(json!(rows), json!([[desk.agent, "Asha", 1, 0], [null, null, 0, 1]]));
+    assert_eq!(json!(rows), json!([[world.agent, "Asha", 1, 0], [null, null, 0, 1]]));
     assert_eq!(all["agents"][1]["sentiment"], json!([{"sentiment": "neutral", "count": 1}]));
-    let of_campaign = figures(&desk, &format!("?campaignId={campaign}")).await;
+    let of_campaign = figures(&world, &format!("?campaignId={campaign}")).await;
     assert_eq!(
         (&of_campaign["totals"]["calls"], &of_campaign["totals"]["blockedCalls"]),
         (&json!(1), &json!(1))
     );
-    let found = desk
-        .app
-        .get(&desk.workspace.live, &format!("/v1/calls?campaignId={campaign}&state=blocked"))
-        .await
-        .expect(200);
+    let found = world.get(&format!("/v1/calls?campaignId={campaign}&state=blocked")).await;
     assert_eq!(found["data"].as_array().unwrap().len(), 1);
-    let inbound = desk.app.get(&desk.workspace.live, "/v1/calls?direction=inbound").await.expect(200);
+    let inbound = world.get("/v1/calls?direction=inbound").await;
     assert_eq!(inbound["data"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn quiet_hours_are_packed_without_being_asked() {
-    let desk = Desk::open().await;
-    desk.placed(&desk.workspace.live, "1234").await;
-    desk.app.advance(12).await;
-    let stale = || async { desk.app.app().store.read(store::analytics::oldest_change).await.unwrap() };
-    assert_eq!(stale().await, Some(desk.noon.plus(10 * SECOND)));
-    desk.app.advance(600).await;
+    let world = World::open().await;
+    world.placed(world.live(), "1234").await;
+    world.advance(12).await;
+    let stale = || async { world.app().store.read(store::analytics::oldest_change).await.unwrap() };
+    assert_eq!(stale().await, Some(world.noon.plus(10 * SECOND)));
+    world.advance(600).await;
     assert_eq!(stale().await, None);
-    assert_eq!(figures(&desk, "").await["totals"]["calls"], 1);
+    assert_eq!(figures(&world, "").await["totals"]["calls"], 1);
 }

@@ -50,6 +50,25 @@ impl Answer {
         self.json
     }
 
+    /// The same; its `data`.
+    #[track_caller]
+    pub fn data(self, status: u16) -> Value {
+        self.expect(status)["data"].take()
+    }
+
+    /// The same; its rows.
+    #[track_caller]
+    pub fn list(self, status: u16) -> Vec<Value> {
+        let Value::Array(rows) = self.data(status) else { panic!("a list") };
+        rows
+    }
+
+    /// The same; the id of what it shows.
+    #[track_caller]
+    pub fn id(self, status: u16) -> String {
+        self.data(status)["id"].as_str().expect("an id").to_owned()
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }

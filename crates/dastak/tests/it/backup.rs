@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use crate::after_call::{Held, Line, Shelf, talk};
 use crate::app::{TestApp, needs_sqlite};
 use crate::cloud::{self, NUMBER};
-use crate::{agents, knowledge};
+use crate::knowledge;
+use crate::world;
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nThe customer's picture.";
 
@@ -70,7 +71,7 @@ impl Scene {
         let app = TestApp::start_ports(Arc::new(Line), |_| (), |_| ()).await;
         // The shelf is not used: objects are files of the data folder.
         let held = Held::open_in(app, Arc::new(Shelf::default())).await;
-        let (app, workspace) = (held.app(), &held.desk.workspace);
+        let (app, workspace) = (&held.app, &held.workspace);
         let config = json!({"url": "https://tools.example/x", "headers": {"x-secret": "of the tool"}});
         let body = json!({"type": "webhook", "name": "look_up", "description": "Looks up", "config": config});
         let tool =
@@ -97,7 +98,7 @@ impl Scene {
 
     /// A picture that a customer has sent; the path of its bytes.
     async fn picture(held: &Held) -> String {
-        let (app, workspace) = (held.app(), &held.desk.workspace);
+        let (app, workspace) = (&held.app, &held.workspace);
         cloud::put(app, &workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
         let body = json!({"number": NUMBER, "displayName": "Acme"});
         let number = cloud::bind(app, &workspace.id, &body).await.expect(201);
@@ -140,14 +141,14 @@ impl Scene {
     }
 
     fn held_workspace(&self) -> crate::app::Workspace {
-        self.held.desk.workspace.clone()
+        self.held.workspace.clone()
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     let mut scene = Scene::open().await;
-    let (config, workspace) = (scene.held.app().app().config.clone(), scene.held_workspace());
+    let (config, workspace) = (scene.held.app().config.clone(), scene.held_workspace());
     let folder = beside(&config, "backup");
     // Somebody works meanwhile.
     let made = tokio::sync::Notify::new();
@@ -155,7 +156,7 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
         let mut number = 0;
         loop {
             let body = json!({"externalRef": format!("r{number}"), "phone": format!("98{:08}", 10_000_000 + number)});
-            scene.held.app().post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+            scene.held.app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
             number += 1;
             if number == 3 {
                 made.notify_one();
@@ -172,14 +173,14 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     };
     assert!(done, "{said}");
     // What comes afterwards is lost, where the store is part of the backup.
-    knowledge::add(scene.held.app(), &workspace, &scene.base, Some("Rain"), "Umbrellas are at the door.")
+    knowledge::add(&scene.held.app, &workspace, &scene.base, Some("Rain"), "Umbrellas are at the door.")
         .await;
     let (again, said) = backup(&config, &folder).await;
     assert!(!again && said.contains("is not empty"), "{said}");
     let (done, said) = restore(&config, &folder, &config.data).await;
     assert!(!done && said.contains("has an installation already"), "{said}");
-    let token = scene.held.app().operator_token.clone();
-    let app = std::mem::replace(&mut scene.held.desk.app, TestApp::start().await);
+    let token = scene.held.operator_token.clone();
+    let app = std::mem::replace(&mut scene.held.app, TestApp::start().await);
     let now = app.now().await;
     let (config, place) = app.stop().await;
 
@@ -228,7 +229,7 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     assert_eq!(knowledge::found(&app, &workspace.live, &scene.base, "opens").await.len(), 1);
     let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
     assert!(log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "restoreBackup"), "{log}");
-    agents::create_active(&app, &workspace, &json!({"systemPrompt": "Work goes on."})).await;
+    world::agent(&app, &workspace, &json!({"systemPrompt": "Work goes on."})).await;
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

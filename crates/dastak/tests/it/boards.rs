@@ -10,8 +10,8 @@ use domain::ports::{Analysis, Chosen};
 use serde_json::{Value, json};
 
 use crate::after_call::{Held, Reader, talk};
-use crate::agents;
 use crate::app::{TestApp, Workspace};
+use crate::world::{self, World, leads_to};
 
 /// A workspace with a campaign, an agent that answers its number, a carrier that the test plays, and perhaps a
 /// model.
@@ -19,6 +19,8 @@ pub struct Kit {
     pub held: Held,
     pub campaign: String,
 }
+
+leads_to!(Kit, held: Held);
 
 impl Kit {
     pub async fn open() -> Self {
@@ -28,71 +30,26 @@ impl Kit {
     pub async fn open_with(model: Option<Arc<Reader>>) -> Self {
         let held = Held::open(model).await;
         let mut kit = Self { held, campaign: String::new() };
-        kit.campaign = kit.new_campaign("collections").await;
+        kit.campaign = kit.new_board("collections").await;
         kit
     }
 
-    pub fn app(&self) -> &TestApp {
-        self.held.app()
-    }
-
-    pub fn live(&self) -> &str {
-        &self.held.desk.workspace.live
-    }
-
-    pub fn tenant(&self) -> domain::tenant::Tenant {
-        self.held.desk.workspace.id.parse().unwrap()
-    }
-
-    /// The path of something of the workspace in the operator API.
-    pub fn own(&self, path: &str) -> String {
-        format!("/workspaces/{}/{path}", self.held.desk.workspace.id)
-    }
-
-    pub async fn new_campaign(&self, workflow: &str) -> String {
-        let body = json!({"name": "July", "workflowType": workflow, "agentId": self.held.desk.agent});
-        let made = self.app().post(self.live(), "/v1/campaigns", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
-    }
-
-    /// The board of the campaign.
-    pub async fn board(&self) -> Value {
-        self.board_of(&self.campaign).await
-    }
-
-    pub async fn board_of(&self, campaign: &str) -> Value {
-        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/board")).await.expect(200)["data"]
-            .clone()
+    pub async fn new_board(&self, workflow: &str) -> String {
+        let path = self.new_campaign(json!({"workflowType": workflow})).await;
+        path.rsplit('/').next().unwrap().to_owned()
     }
 
     /// The id of a column by its key.
     pub async fn column(&self, key: &str) -> String {
-        id_of(&self.board().await, key)
-    }
-
-    /// Cards of the campaign's board, newest arrivals first.
-    pub async fn cards(&self) -> Vec<Value> {
-        self.cards_of(&self.campaign).await
-    }
-
-    pub async fn cards_of(&self, campaign: &str) -> Vec<Value> {
-        let path = format!("/v1/campaigns/{campaign}/board/cards?limit=200");
-        self.app().get(self.live(), &path).await.expect(200)["data"].as_array().unwrap().clone()
+        id_of(&self.board(&self.campaign).await, key)
     }
 
     /// The only card, and the key of its column.
     pub async fn card(&self) -> (Value, String) {
-        let (cards, board) = (self.cards().await, self.board().await);
+        let (cards, board) = (self.cards(&self.campaign).await, self.board(&self.campaign).await);
         let [card] = &cards[..] else { panic!("one card expected: {cards:?}") };
         let column = board["columns"].as_array().unwrap().iter().find(|one| one["id"] == card["columnId"]);
         (card.clone(), column.unwrap()["key"].as_str().unwrap().to_owned())
-    }
-
-    /// `key:count` of the columns that have cards.
-    pub async fn counts(&self) -> Vec<String> {
-        let board = self.board().await;
-        let columns = board["columns"].as_array().unwrap().iter().filter(|column| column["count"] != 0);
-        columns.map(|column| format!("{}:{}", column["key"].as_str().unwrap(), column["count"])).collect()
     }
 
     /// A call of the campaign that rings.
@@ -101,61 +58,50 @@ impl Kit {
     }
 
     pub async fn rings_for(&self, campaign: &str, digits: &str) -> String {
-        let call = self.held.desk.placed(self.live(), digits).await;
-        belongs_to(self.app(), &self.held.desk.workspace, &call, campaign).await;
+        let call = self.held.world.placed(self.live(), digits).await;
+        belongs_to(self, &self.workspace, &call, campaign).await;
         call
     }
 
     /// A call of the campaign that nobody answered.
     pub async fn missed(&self, digits: &str) -> String {
         let call = self.rings(digits).await;
-        self.held.end(&call, Fact::NoAnswer, Report::default()).await;
+        self.end(&call, Fact::NoAnswer, Report::default()).await;
         call
     }
 
     /// A call of the campaign with this outcome of its flow.
     pub async fn talked(&self, digits: &str, outcome: &str) -> String {
         let call = self.rings(digits).await;
-        self.held.answer(&call).await;
-        self.app().advance(10).await;
+        self.answer(&call).await;
+        self.advance(10).await;
         let outcome = Some(outcome.to_owned()).filter(|outcome| !outcome.is_empty());
-        self.held.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome, ..talk() }).await;
+        self.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome, ..talk() }).await;
         call
     }
 
     pub async fn to_column(&self, card: &Value, key: &str) -> crate::app::Answer {
         let path = format!("/v1/campaigns/{}/board/cards/{}", self.campaign, card["id"].as_str().unwrap());
-        self.app().patch(self.live(), &path, &json!({"columnId": self.column(key).await})).await
+        self.patch(&path, &json!({"columnId": self.column(key).await})).await
     }
 
     /// An agent that answers the workspace's number, and that number.
     async fn reception(&self) -> (String, String) {
-        let (app, live) = (self.app(), self.live());
-        let agent = agents::create_active(
-            app,
-            &self.held.desk.workspace,
-            &json!({"systemPrompt": "You are Asha.", "direction": "inbound"}),
-        )
-        .await;
-        let numbers = app.get(live, "/v1/numbers").await.expect(200);
-        let number = numbers["data"][0]["id"].as_str().unwrap().to_owned();
-        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent}))
-            .await
-            .expect(200);
-        (agent, numbers["data"][0]["number"].as_str().unwrap().to_owned())
+        let agent = self.agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
+        let number = world::answers_number(&self.app, &self.workspace, &agent).await;
+        (agent, number)
     }
 
     /// The counters of the columns are what counting their cards gives.
     pub async fn recount(&self) {
-        let board = self.board().await;
-        let cards = self.cards().await;
+        let board = self.board(&self.campaign).await;
+        let cards = self.cards(&self.campaign).await;
         for column in board["columns"].as_array().unwrap() {
             let counted = cards.iter().filter(|card| card["columnId"] == column["id"]).count();
             assert_eq!(column["count"], counted, "{column}");
         }
         let tenant = self.tenant();
         let wrong: Vec<String> = self
-            .app()
             .app()
             .store
             .read(move |tx| {
@@ -222,7 +168,7 @@ fn names(board: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn every_campaign_and_every_inbound_agent_has_one_board() {
     let kit = Kit::open().await;
-    let board = kit.board().await;
+    let board = kit.board(&kit.campaign).await;
     assert!(board["boardId"].as_str().unwrap().starts_with("brd_"));
     let keys: Vec<(&str, &str)> = board["columns"]
         .as_array()
@@ -237,12 +183,12 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
         ["New", "Contacted", "Promised to pay", "Paid", "Refused", "Do not call", "No contact"]
     );
     assert!(board["columns"].as_array().unwrap().iter().all(|column| column["count"] == 0));
-    assert_eq!(kit.board().await, board, "the same the next time");
+    assert_eq!(kit.board(&kit.campaign).await, board, "the same the next time");
     let path = format!("/v1/campaigns/{}/board", kit.campaign);
-    let test = &kit.held.desk.workspace.test;
-    assert_eq!(kit.app().get(test, &path).await.expect(200)["data"], board, "test keys read boards");
-    let other = kit.new_campaign("onboarding").await;
-    let other = kit.board_of(&other).await;
+    let test = &kit.workspace.test;
+    assert_eq!(kit.app.get(test, &path).await.expect(200)["data"], board, "test keys read boards");
+    let other = kit.new_board("onboarding").await;
+    let other = kit.board(&other).await;
     assert_eq!(
         names(&other),
         ["New", "Contacted", "In progress", "Onboarded", "Not interested", "Do not call", "No contact"]
@@ -250,26 +196,26 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
     assert_ne!(other["boardId"], board["boardId"]);
 
     let (agent, _) = kit.reception().await;
-    let of_agent = kit.app().get(kit.live(), &format!("/v1/agents/{agent}/board")).await.expect(200);
+    let of_agent = kit.get(&format!("/v1/agents/{agent}/board")).await;
     assert_eq!(
         names(&of_agent["data"]),
         ["New", "Contacted", "In progress", "Won", "Lost", "Do not call", "No contact"]
     );
     for path in [
-        format!("/v1/agents/{}/board", kit.held.desk.agent),
-        format!("/v1/agents/{}/board/cards", kit.held.desk.agent),
+        format!("/v1/agents/{}/board", kit.agent),
+        format!("/v1/agents/{}/board/cards", kit.agent),
         "/v1/agents/agt_01k9v5x2m8e6fs4v0q3n7w1y2z/board".into(),
         "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y2z/board".into(),
         "/v1/campaigns/nonsense/board/cards".into(),
     ] {
-        kit.app().get(kit.live(), &path).await.refused(404, "not_found");
+        kit.app.get(kit.live(), &path).await.refused(404, "not_found");
     }
 }
 
 #[tokio::test]
 async fn a_board_that_is_needed_twice_at_once_is_one() {
     let kit = Kit::open().await;
-    let (app, path) = (kit.app(), format!("/v1/campaigns/{}/board", kit.campaign));
+    let (app, path) = (&kit.app, format!("/v1/campaigns/{}/board", kit.campaign));
     let ask = async || app.get(kit.live(), &path).await.expect(200)["data"]["boardId"].clone();
     let (one, two, three) = tokio::join!(ask(), ask(), ask());
     assert_eq!((&one, &one), (&two, &three));
@@ -282,7 +228,6 @@ async fn a_campaign_of_an_older_store_gets_its_board() {
     let tenant = kit.tenant();
     let boards: Vec<String> = kit
         .app()
-        .app()
         .store
         .read(move |tx| tx.all("select id from boards where workspace = ?1", store::params![tenant]))
         .await
@@ -290,7 +235,7 @@ async fn a_campaign_of_an_older_store_gets_its_board() {
         .unwrap();
     assert!(boards.is_empty(), "a board is made when it is first needed");
     kit.missed("0001").await;
-    assert_eq!(kit.counts().await, ["new:1"]);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1"]);
 }
 
 #[tokio::test]
@@ -298,14 +243,14 @@ async fn boards_can_be_off() {
     let kit = Kit::open().await;
     kit.missed("0001").await;
     let (card, _) = kit.card().await;
-    kit.held.feature("boards", false).await;
+    kit.feature("boards", false).await;
     let board = format!("/v1/campaigns/{}/board", kit.campaign);
     let card = format!("{board}/cards/{}", card["id"].as_str().unwrap());
     for path in [board.clone(), format!("{board}/cards")] {
-        kit.app().get(kit.live(), &path).await.refused(403, "plan_feature_locked");
+        kit.app.get(kit.live(), &path).await.refused(403, "plan_feature_locked");
     }
     let body = json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y2z"});
-    kit.app().patch(kit.live(), &card, &body).await.refused(403, "plan_feature_locked");
+    kit.patch(&card, &body).await.refused(403, "plan_feature_locked");
 }
 
 #[tokio::test]
@@ -321,8 +266,8 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     for field in ["confidence", "suggestedColumnId", "lastSummary", "attentionReason", "contactName"] {
         assert_eq!(card[field], Value::Null, "{field}");
     }
-    assert_eq!(card["enteredColumnAt"], kit.app().now().await);
-    kit.held.end(&first, Fact::NoAnswer, Report::default()).await;
+    assert_eq!(card["enteredColumnAt"], kit.now().await);
+    kit.end(&first, Fact::NoAnswer, Report::default()).await;
     assert_eq!(kit.card().await.1, "new", "more attempts may come");
     let second = kit.talked("0001", "interested").await;
     let (card, column) = kit.card().await;
@@ -330,9 +275,9 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
         (column.as_str(), &card["confidence"], &card["lastCallId"]),
         ("advancing", &json!(1.0), &json!(second))
     );
-    assert_eq!(card["enteredColumnAt"], kit.app().now().await);
+    assert_eq!(card["enteredColumnAt"], kit.now().await);
     // No more than three dials a day.
-    kit.app().advance(86_400).await;
+    kit.advance(86_400).await;
     kit.talked("0001", "paid").await;
     assert_eq!(kit.card().await.1, "won");
     let missed = kit.missed("0001").await;
@@ -341,7 +286,7 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     kit.talked("0002", "not_interested").await;
     kit.talked("0003", "").await;
     kit.missed("0004").await;
-    assert_eq!(kit.counts().await, ["new:1", "open:1", "won:1", "lost:1"]);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1", "open:1", "won:1", "lost:1"]);
     kit.recount().await;
 }
 
@@ -350,31 +295,31 @@ async fn an_opt_out_is_sorted_at_once_and_voicemail_is_nobody() {
     let reader = Reader::of([]);
     let kit = Kit::open_with(Some(reader)).await;
     let call = kit.rings("0001").await;
-    kit.held.answer(&call).await;
-    kit.held.say(&call, Fact::OptOutSaid).await;
-    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), talk()).await;
+    kit.answer(&call).await;
+    kit.say(&call, Fact::OptOutSaid).await;
+    kit.end(&call, Fact::Ended(EndCause::AgentEnded), talk()).await;
     assert_eq!(kit.card().await.1, "dnc", "although the analysis is still to come");
     let call = kit.rings("0002").await;
-    kit.held.end(&call, Fact::Voicemail, Report::default()).await;
-    assert_eq!(kit.counts().await, ["new:1", "dnc:1"]);
+    kit.end(&call, Fact::Voicemail, Report::default()).await;
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1", "dnc:1"]);
     kit.recount().await;
 }
 
 #[tokio::test]
 async fn calls_of_test_keys_and_calls_without_a_campaign_make_no_cards() {
     let kit = Kit::open().await;
-    let call = kit.held.placed().await;
-    kit.held.end(&call, Fact::NoAnswer, Report::default()).await;
-    let test = kit.held.desk.placed(&kit.held.desk.workspace.test, "0001").await;
+    let call = kit.placed().await;
+    kit.end(&call, Fact::NoAnswer, Report::default()).await;
+    let test = kit.held.world.placed(&kit.workspace.test, "0001").await;
     let (id, tenant): (Id<Call>, _) = (test.parse().unwrap(), kit.tenant());
     let campaign: Id<Campaign> = kit.campaign.parse().unwrap();
     let of_campaign = move |tx: &mut store::Tx<'_>| {
         let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, id, campaign]).map(|_| ())
     };
-    kit.app().app().store.tx(of_campaign).await.unwrap();
-    kit.app().advance(60).await;
-    assert_eq!(kit.cards().await, Vec::<Value>::new());
+    kit.app().store.tx(of_campaign).await.unwrap();
+    kit.advance(60).await;
+    assert_eq!(kit.cards(&kit.campaign).await, Vec::<Value>::new());
 }
 
 #[tokio::test]
@@ -397,9 +342,9 @@ async fn the_model_moves_cards_when_it_is_sure() {
     );
     // Another person, and a model that is not sure.
     kit.talked("0002", "").await;
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
-    let board = kit.board().await;
+    let board = kit.board(&kit.campaign).await;
     assert_eq!(card["columnId"], id_of(&board, "new"), "it stays where it is");
     assert_eq!(
         (&card["status"], &card["confidence"], &card["suggestedColumnId"], &card["attentionReason"]),
@@ -407,7 +352,7 @@ async fn the_model_moves_cards_when_it_is_sure() {
     );
     // Its next call: model and outcome say the same.
     kit.talked("0002", "").await;
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     assert_eq!(card["columnId"], id_of(&board, "lost"));
     assert_eq!(
@@ -416,7 +361,7 @@ async fn the_model_moves_cards_when_it_is_sure() {
     );
     // No opinion about the column: the outcome decides.
     kit.talked("0003", "").await;
-    assert_eq!(kit.counts().await, ["advancing:1", "won:1", "lost:1"]);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["advancing:1", "won:1", "lost:1"]);
     kit.recount().await;
 }
 
@@ -425,7 +370,7 @@ async fn without_a_model_the_outcome_decides_once_the_analysis_is_over() {
     let kit = Kit::open_with(None).await;
     let call = kit.talked("0001", "promise_to_pay").await;
     assert_eq!(kit.card().await.1, "advancing");
-    assert_eq!(kit.held.detail(&call).await["outcome"], "promise_to_pay");
+    assert_eq!(kit.detail(&call).await["outcome"], "promise_to_pay");
 }
 
 #[tokio::test]
@@ -443,34 +388,34 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
     kit.talked("0001", "").await;
     let (card, _) = kit.card().await;
     assert_eq!(card["status"], "needs_review");
-    let moved = kit.to_column(&card, "won").await.expect(200)["data"].clone();
+    let moved = kit.to_column(&card, "won").await.data(200);
     assert_eq!(
         (&moved["status"], &moved["columnId"], &moved["enteredColumnAt"]),
-        (&json!("placed"), &json!(kit.column("won").await), &json!(kit.app().now().await))
+        (&json!("placed"), &json!(kit.column("won").await), &json!(kit.now().await))
     );
     for field in ["suggestedColumnId", "confidence", "attentionReason"] {
         assert_eq!(moved[field], Value::Null, "{field}");
     }
     assert_eq!(kit.card().await.0, moved);
     // To where it is already: nothing moves.
-    kit.app().advance(5).await;
+    kit.advance(5).await;
     assert_eq!(kit.to_column(&moved, "won").await.expect(200)["data"], moved);
 
     let path = format!("/v1/campaigns/{}/board/cards/{}", kit.campaign, card["id"].as_str().unwrap());
-    let other = kit.new_campaign("onboarding").await;
-    let foreign = id_of(&kit.board_of(&other).await, "won");
+    let other = kit.new_board("onboarding").await;
+    let foreign = id_of(&kit.board(&other).await, "won");
     for column in [foreign.as_str(), "col_01k9v5x2m8e6fs4v0q3n7w1y2z", "won"] {
-        let refused = kit.app().patch(kit.live(), &path, &json!({"columnId": column})).await;
+        let refused = kit.patch(&path, &json!({"columnId": column})).await;
         assert_eq!(refused.refused(400, "column_not_on_board")["meta"]["field"], "columnId");
     }
     for body in [json!({}), json!({"columnId": null}), json!({"columnId": 7}), json!({"columnId": ""})] {
-        let refused = kit.app().patch(kit.live(), &path, &body).await.refused(400, "invalid_request");
+        let refused = kit.patch(&path, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], "columnId", "{body}");
     }
     let elsewhere = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
-    kit.app().patch(kit.live(), &elsewhere, &json!({"columnId": foreign})).await.refused(404, "not_found");
-    let test = &kit.held.desk.workspace.test;
-    kit.app().patch(test, &path, &json!({"columnId": foreign})).await.refused(403, "test_mode_read_only");
+    kit.patch(&elsewhere, &json!({"columnId": foreign})).await.refused(404, "not_found");
+    let test = &kit.workspace.test;
+    kit.app.patch(test, &path, &json!({"columnId": foreign})).await.refused(403, "test_mode_read_only");
     assert_eq!(kit.card().await.0, moved);
     kit.recount().await;
 }
@@ -487,11 +432,11 @@ async fn what_a_person_did_is_not_undone_by_an_older_call() {
     reader.bell.notify_one();
     let path = format!("/v1/campaigns/{}/board/cards", kit.campaign);
     let summary = |page: &Value| page["data"][0]["lastSummary"] == "They talked.";
-    kit.app().until(kit.live(), &path, summary).await;
+    kit.until(kit.live(), &path, summary).await;
     assert_eq!(kit.card().await.1, "won", "it was moved after the call began");
     // A later call does.
     *reader.held.lock().unwrap() = false;
-    kit.app().advance(60).await;
+    kit.advance(60).await;
     kit.talked("0001", "").await;
     assert_eq!(kit.card().await.1, "open");
 }
@@ -506,16 +451,16 @@ async fn an_analysis_that_comes_late_does_not_undo_a_newer_call() {
     *reader.held.lock().unwrap() = true;
     let first = kit.talked("0001", "").await;
     *reader.held.lock().unwrap() = false;
-    kit.app().advance(30).await;
+    kit.advance(30).await;
     let second = kit.talked("0001", "").await;
     // The first one has taken the first answer; it comes in last.
     let path = format!("/v1/campaigns/{}/board/cards", kit.campaign);
     let sorted = |page: &Value| page["data"][0]["lastSummary"] == "The first.";
-    kit.app().until(kit.live(), &path, sorted).await;
+    kit.until(kit.live(), &path, sorted).await;
     assert_eq!(kit.card().await.1, "lost");
     reader.bell.notify_one();
     let done = |call: &Value| call["data"]["analysis"] != "pending" && call["data"]["summary"].is_string();
-    kit.app().until(kit.live(), &format!("/v1/calls/{first}"), done).await;
+    kit.until(kit.live(), &format!("/v1/calls/{first}"), done).await;
     let (card, column) = kit.card().await;
     assert_eq!(
         (column.as_str(), &card["lastSummary"], &card["lastCallId"]),
@@ -529,48 +474,49 @@ async fn cards_are_paged_from_the_newest_arrival() {
     for number in 1..=7 {
         kit.missed(&format!("000{number}")).await;
         if number % 3 == 0 {
-            kit.app().advance(1).await;
+            kit.advance(1).await;
         }
     }
-    let all: Vec<Value> = kit.cards().await.iter().map(|card| card["id"].clone()).collect();
+    let all: Vec<Value> = kit.cards(&kit.campaign).await.iter().map(|card| card["id"].clone()).collect();
     assert_eq!(all.len(), 7);
     let base = format!("/v1/campaigns/{}/board/cards?limit=3", kit.campaign);
-    let page = kit.app().get(kit.live(), &base).await.expect(200);
+    let page = kit.get(&base).await;
     let mut seen: Vec<Value> = page["data"].as_array().unwrap().clone();
     // What arrives meanwhile is in front of the first page.
-    kit.app().advance(1).await;
+    kit.advance(1).await;
     let moved = kit.to_column(&json!({"id": all[5]}), "won").await.expect(200);
-    kit.app().advance(1).await;
+    kit.advance(1).await;
     kit.missed("0009").await;
     let mut cursor = page["nextCursor"].as_str().map(str::to_owned);
     while let Some(next) = cursor {
-        let page = kit.app().get(kit.live(), &format!("{base}&cursor={next}")).await.expect(200);
+        let page = kit.get(&format!("{base}&cursor={next}")).await;
         seen.extend(page["data"].as_array().unwrap().clone());
         cursor = page["nextCursor"].as_str().map(str::to_owned);
     }
     let ids: Vec<Value> = seen.iter().map(|card| card["id"].clone()).collect();
     let expected: Vec<Value> = all.iter().filter(|id| **id != moved["data"]["id"]).cloned().collect();
     assert_eq!(ids, expected);
-    assert_eq!(kit.cards().await[1]["id"], moved["data"]["id"], "it is among the newest arrivals");
+    assert_eq!(
+        kit.cards(&kit.campaign).await[1]["id"],
+        moved["data"]["id"],
+        "it is among the newest arrivals"
+    );
 
     let won = kit.column("won").await;
-    let of_won = kit.app().get(kit.live(), &format!("{base}&column={won}")).await.expect(200);
+    let of_won = kit.get(&format!("{base}&column={won}")).await;
     assert_eq!((&of_won["data"][0]["id"], &of_won["nextCursor"]), (&moved["data"]["id"], &Value::Null));
     for column in ["nonsense", "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
-        kit.app()
-            .get(kit.live(), &format!("{base}&column={column}"))
-            .await
-            .refused(400, "column_not_on_board");
+        kit.app.get(kit.live(), &format!("{base}&column={column}")).await.refused(400, "column_not_on_board");
     }
-    let contacts = kit.app().get(kit.live(), "/v1/contacts?limit=1").await.expect(200);
+    let contacts = kit.get("/v1/contacts?limit=1").await;
     let foreign = contacts["nextCursor"].as_str().unwrap();
-    kit.app().get(kit.live(), &format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
-    let other = kit.new_campaign("onboarding").await;
+    kit.app.get(kit.live(), &format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
+    let other = kit.new_board("onboarding").await;
     let elsewhere =
         format!("/v1/campaigns/{other}/board/cards?cursor={}", page["nextCursor"].as_str().unwrap());
-    kit.app().get(kit.live(), &elsewhere).await.refused(400, "invalid_cursor");
+    kit.app.get(kit.live(), &elsewhere).await.refused(400, "invalid_cursor");
     let path = format!("/v1/campaigns/{}/board/cards?limit=201", kit.campaign);
-    kit.app().get(kit.live(), &path).await.refused(400, "invalid_request");
+    kit.app.get(kit.live(), &path).await.refused(400, "invalid_request");
 }
 
 #[tokio::test]
@@ -578,37 +524,35 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     let kit = Kit::open().await;
     let (agent, number) = kit.reception().await;
     let comes_in = async |from: &str| {
-        let caller = Caller { to: number.clone(), from: from.into(), provider_call: format!("in-{from}") };
-        match calls::answerable(kit.app().app(), caller).await.unwrap() {
+        let caller = Caller {
+            to: number.clone(),
+            from: from.into(),
+            provider_call: format!("in-{from}"),
+            carrier: "main".into(),
+        };
+        match calls::answerable(kit.app(), caller).await.unwrap() {
             Welcome::Answer(row) => row.id.to_string(),
             Welcome::Decline(status, why) => panic!("{status} {why}"),
         }
     };
     let path = format!("/v1/agents/{agent}/board");
-    let cards = async || {
-        kit.app().get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"]
-            .as_array()
-            .unwrap()
-            .clone()
-    };
+    let cards = async || kit.list(&format!("{path}/cards")).await;
     let gone = comes_in("+919812300009").await;
-    kit.held.lost(&gone).await;
+    kit.lost(&gone).await;
     assert!(cards().await.is_empty(), "who hung up before the answer was not talked to");
     let call = comes_in("+919812300001").await;
-    kit.held.answer(&call).await;
+    kit.answer(&call).await;
     assert_eq!(cards().await.len(), 1, "the answer makes the card");
     let report = Report { outcome: Some("interested".into()), ..talk() };
-    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
-    let board = kit.app().get(kit.live(), &path).await.expect(200)["data"].clone();
+    kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    let board = kit.data(&path).await;
     let card = cards().await[0].clone();
     assert_eq!(
         (&card["columnId"], &card["contactPhone"]),
         (&json!(id_of(&board, "advancing")), &json!("+919812300001"))
     );
     let moved = kit
-        .app()
         .patch(
-            kit.live(),
             &format!("{path}/cards/{}", card["id"].as_str().unwrap()),
             &json!({"columnId": id_of(&board, "won")}),
         )
@@ -617,10 +561,10 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     assert_eq!(moved["data"]["columnId"], id_of(&board, "won"));
     // A caller who withholds the number is no person that a card could be about.
     let withheld = comes_in("anonymous").await;
-    kit.held.answer(&withheld).await;
-    kit.held.end(&withheld, Fact::Ended(EndCause::AgentEnded), talk()).await;
+    kit.answer(&withheld).await;
+    kit.end(&withheld, Fact::Ended(EndCause::AgentEnded), talk()).await;
     assert_eq!(cards().await.len(), 1);
-    assert!(kit.cards().await.is_empty(), "the campaign's board is another one");
+    assert!(kit.cards(&kit.campaign).await.is_empty(), "the campaign's board is another one");
 }
 
 #[tokio::test]
@@ -629,7 +573,7 @@ async fn moves_at_the_same_moment_keep_the_counters_true() {
     for number in 1..=6 {
         kit.missed(&format!("000{number}")).await;
     }
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let keys = ["won", "lost", "open", "won", "lost", "advancing"];
     let moves = cards.iter().zip(keys).map(|(card, key)| async {
         kit.to_column(card, key).await.expect(200);
@@ -637,17 +581,14 @@ async fn moves_at_the_same_moment_keep_the_counters_true() {
         kit.to_column(card, key).await.expect(200);
     });
     futures_util::future::join_all(moves).await;
-    assert_eq!(kit.counts().await, ["open:1", "advancing:1", "won:2", "lost:2"]);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["open:1", "advancing:1", "won:2", "lost:2"]);
     kit.recount().await;
 }
 
 #[tokio::test]
 async fn the_summary_of_a_campaign_reads_its_board() {
     let kit = Kit::open().await;
-    let summary = async || {
-        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200)["data"]
-            .clone()
-    };
+    let summary = async || kit.data(&format!("/v1/campaigns/{}/summary", kit.campaign)).await;
     let before = summary().await;
     assert_eq!(before["funnel"], json!({"contacted": 0, "advancing": 0, "won": 0, "lost": 0}));
     assert_eq!(before["winMetric"], json!({"label": "Paid", "count": 0}));
@@ -663,18 +604,18 @@ async fn the_summary_of_a_campaign_reads_its_board() {
 
 #[tokio::test]
 async fn a_nudge_that_reached_its_person_places_the_call_on_the_board_of_its_agent() {
-    let kit = crate::nudges::Kit::start().await;
+    let kit = World::monday().await;
     let path = format!("/v1/agents/{}/board", kit.agent);
-    let key = &kit.workspace.live;
-    kit.make("+919812340000", &json!({})).await;
-    kit.app.advance(60).await;
+    let key = kit.live();
+    kit.nudge("+919812340000", &json!({})).await;
+    kit.advance(60).await;
     kit.app.get(key, &path).await.refused(404, "not_found");
-    let nudge = kit.make("+919812345678", &json!({})).await;
-    kit.app.advance(60).await;
-    assert_eq!(kit.get(&nudge).await["result"], "connected");
-    let board = kit.app.get(key, &path).await.expect(200)["data"].clone();
-    let cards = kit.app.get(key, &format!("{path}/cards")).await.expect(200)["data"].clone();
-    let calls = kit.get(&nudge).await["attemptsList"].clone();
+    let nudge = kit.nudge("+919812345678", &json!({})).await;
+    kit.advance(60).await;
+    assert_eq!(kit.show_nudge(&nudge).await["result"], "connected");
+    let board = kit.app.get(key, &path).await.data(200);
+    let cards = kit.app.get(key, &format!("{path}/cards")).await.data(200);
+    let calls = kit.show_nudge(&nudge).await["attemptsList"].clone();
     assert_eq!(cards.as_array().map(Vec::len), Some(1), "nobody else was reached: {cards}");
     assert_eq!(
         (&cards[0]["contactPhone"], &cards[0]["lastCallId"]),

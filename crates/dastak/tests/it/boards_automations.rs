@@ -6,25 +6,25 @@ use domain::time::DAY;
 use serde_json::{Value, json};
 
 use crate::after_call::talk;
-use crate::agents;
 use crate::boards::{Kit, id_of};
 use crate::erasure::traces;
+use crate::world;
 
 /// Gives a column of a board these automations.
 async fn automate(kit: &Kit, campaign: &str, key: &str, automations: Value) {
-    let board = kit.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
+    let board = kit.board(campaign).await["boardId"].as_str().unwrap().to_owned();
     automate_board(kit, &board, key, automations).await;
 }
 
 async fn automate_board(kit: &Kit, board: &str, key: &str, automations: Value) {
-    let path = kit.own(&format!("boards/{board}"));
-    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    let path = format!("/boards/{board}");
+    let mut settings = kit.operator("GET", &path, Value::Null).await.data(200);
     for column in settings["columns"].as_array_mut().unwrap() {
         if column["key"] == key {
             column["automations"] = automations.clone();
         }
     }
-    kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await.expect(200);
+    kit.operator("PUT", &path, json!({"columns": settings["columns"]})).await.expect(200);
 }
 
 impl Kit {
@@ -39,54 +39,44 @@ impl Kit {
     }
 
     async fn actions_of(&self, campaign: &str, card: &Value) -> Vec<String> {
-        let board = self.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
-        self.actions_on(&board, card).await
-    }
-
-    async fn actions_on(&self, board: &str, card: &Value) -> Vec<String> {
-        let path = self.own(&format!("boards/{board}/cards/{}", card["id"].as_str().unwrap()));
-        let detail = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
-        let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-        let line = |action: &Value| {
-            format!("{} {} {}", word(&action["type"]), word(&action["status"]), word(&action["error"]))
-        };
-        detail["automations"].as_array().unwrap().iter().map(line).collect()
+        let board = self.board(campaign).await["boardId"].as_str().unwrap().to_owned();
+        self.card_actions(&board, card).await
     }
 
     async fn contact(&self) -> Value {
         let id = self.card().await.0["contactId"].as_str().unwrap().to_owned();
-        self.app().get(self.live(), &format!("/v1/contacts/{id}")).await.expect(200)["data"].clone()
+        self.data(&format!("/v1/contacts/{id}")).await
     }
 
     async fn nudges(&self) -> Vec<Value> {
-        self.app().get(self.live(), "/v1/nudges").await.expect(200)["data"].as_array().unwrap().clone()
+        self.list("/v1/nudges").await
     }
 
     async fn list_of(&self, campaign: &str) -> Value {
-        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/contacts")).await.expect(200)
+        self.get(&format!("/v1/campaigns/{campaign}/contacts")).await
     }
 }
 
 #[tokio::test]
 async fn a_move_runs_the_automations_of_its_column_once() {
     let kit = Kit::open().await;
-    let other = kit.new_campaign("onboarding").await;
+    let other = kit.new_board("onboarding").await;
     kit.automate(
         "won",
-        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent}, {"type": "add_to_campaign", "campaignId": other}]),
+        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.agent}, {"type": "add_to_campaign", "campaignId": other}]),
     )
     .await;
     kit.talked("0001", "paid").await;
     assert_eq!(kit.actions().await, ["event done -", "nudge done -", "add_to_campaign done -"]);
-    assert_eq!(kit.held.count("board.card_moved").await, 1);
+    assert_eq!(kit.count("board.card_moved").await, 1);
     assert_eq!((kit.nudges().await.len(), kit.list_of(&other).await["total"].clone()), (1, json!(1)));
     // Another call that sorts it to where it is already is no move.
     kit.talked("0001", "paid").await;
     let (card, _) = kit.card().await;
     kit.to_column(&card, "won").await.expect(200);
-    kit.app().advance(3_600).await;
+    kit.advance(3_600).await;
     assert_eq!(kit.actions().await.len(), 3);
-    assert_eq!(kit.held.count("board.card_moved").await, 1);
+    assert_eq!(kit.count("board.card_moved").await, 1);
 }
 
 #[tokio::test]
@@ -94,14 +84,14 @@ async fn the_event_tells_of_the_move() {
     let kit = Kit::open().await;
     kit.automate("won", json!([{"type": "event"}])).await;
     let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
-    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+    kit.post("/v1/contacts", &person).await.expect(201);
     let call = kit.missed("0001").await;
     let (card, _) = kit.card().await;
     assert_eq!(card["contactName"], "Asha");
-    let before = kit.board().await;
+    let before = kit.board(&kit.campaign).await;
     kit.to_column(&card, "won").await.expect(200);
-    kit.app().advance(0).await;
-    let events = kit.held.desk.events().await;
+    kit.advance(0).await;
+    let events = kit.outbox().await;
     let told = events.iter().find(|event| event["type"] == "board.card_moved").unwrap();
     assert_eq!(told["livemode"], true);
     let mut data = told["data"].clone();
@@ -114,7 +104,7 @@ async fn the_event_tells_of_the_move() {
             "contactId": card["contactId"], "externalRef": "cust_7", "callId": call, "movedBy": "api",
             "from": {"id": id_of(&before, "new"), "key": "new", "type": "new"},
             "to": {"id": id_of(&before, "won"), "key": "won", "type": "won"},
-            "movedAt": kit.app().now().await,
+            "movedAt": kit.now().await,
         })
     );
 }
@@ -128,13 +118,13 @@ async fn a_column_opts_people_out() {
     assert_eq!(kit.actions().await, ["opt_out done -"]);
     let contact = kit.contact().await;
     assert_eq!((&contact["optOut"], &contact["doNotCall"]), (&json!(true), &json!(true)));
-    assert_eq!(kit.held.count("contact.opted_out").await, 1);
+    assert_eq!(kit.count("contact.opted_out").await, 1);
     kit.missed("0002").await;
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     kit.to_column(card, "dnc").await.expect(200);
-    kit.app().advance(0).await;
-    let list = kit.app().get(kit.live(), "/v1/dnc?limit=10").await.expect(200);
+    kit.advance(0).await;
+    let list = kit.get("/v1/dnc?limit=10").await;
     let entry = list["data"].as_array().unwrap().iter().find(|entry| entry["phone"] == "+919812300002");
     assert_eq!(entry.unwrap()["reason"], "asked by letter");
 }
@@ -142,13 +132,13 @@ async fn a_column_opts_people_out() {
 #[tokio::test]
 async fn a_nudge_waits_for_its_time_and_for_the_gates() {
     let kit = Kit::open().await;
-    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 90}]);
+    let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 90}]);
     kit.automate("advancing", nudge).await;
     kit.talked("0001", "interested").await;
     assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge pending -".to_owned()], 0));
-    kit.app().advance(89 * 60).await;
+    kit.advance(89 * 60).await;
     assert_eq!(kit.nudges().await.len(), 0);
-    kit.app().advance(60).await;
+    kit.advance(60).await;
     let nudges = kit.nudges().await;
     assert_eq!((kit.actions().await, nudges.len()), (vec!["nudge done -".to_owned()], 1));
     let (card, _) = kit.card().await;
@@ -159,7 +149,7 @@ async fn a_nudge_waits_for_its_time_and_for_the_gates() {
             &nudges[0]["metadata"]["boardCardId"],
             &nudges[0]["livemode"]
         ),
-        (&card["contactPhone"], &json!(kit.held.desk.agent), &card["id"], &json!(true))
+        (&card["contactPhone"], &json!(kit.agent), &card["id"], &json!(true))
     );
     assert_eq!(nudges[0]["attempts"], 1, "it is dialled like every other: {}", nudges[0]);
 }
@@ -167,18 +157,18 @@ async fn a_nudge_waits_for_its_time_and_for_the_gates() {
 #[tokio::test]
 async fn a_person_who_may_not_be_called_gets_no_nudge() {
     let kit = Kit::open().await;
-    let other = kit.new_campaign("onboarding").await;
+    let other = kit.new_board("onboarding").await;
     let automations = json!([
-        {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 1},
+        {"type": "nudge", "agentId": kit.agent, "delayMinutes": 1},
         {"type": "add_to_campaign", "campaignId": other},
     ]);
     kit.automate("advancing", automations).await;
     kit.missed("0001").await;
     let (card, _) = kit.card().await;
     let listed = json!({"phones": [card["contactPhone"]]});
-    kit.app().post(kit.live(), "/v1/dnc", &listed).await.expect(200);
+    kit.post("/v1/dnc", &listed).await.expect(200);
     kit.to_column(&card, "advancing").await.expect(200);
-    kit.app().advance(60).await;
+    kit.advance(60).await;
     assert_eq!(kit.actions().await, ["nudge skipped do_not_call", "add_to_campaign skipped do_not_call"]);
     assert_eq!((kit.nudges().await.len(), kit.list_of(&other).await["total"].clone()), (0, json!(0)));
 }
@@ -186,12 +176,12 @@ async fn a_person_who_may_not_be_called_gets_no_nudge() {
 #[tokio::test]
 async fn a_nudge_is_not_made_once_the_card_has_moved_on() {
     let kit = Kit::open().await;
-    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 10}]);
+    let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 10}]);
     kit.automate("advancing", nudge).await;
     kit.talked("0001", "interested").await;
     let (card, _) = kit.card().await;
     kit.to_column(&card, "won").await.expect(200);
-    kit.app().advance(600).await;
+    kit.advance(600).await;
     assert_eq!(
         (kit.actions().await, kit.nudges().await.len()),
         (vec!["nudge skipped card_moved".to_owned()], 0)
@@ -201,11 +191,10 @@ async fn a_nudge_is_not_made_once_the_card_has_moved_on() {
 #[tokio::test]
 async fn what_cannot_be_done_is_told_on_the_card() {
     let kit = Kit::open().await;
-    let agent =
-        agents::create_active(kit.app(), &kit.held.desk.workspace, &json!({"systemPrompt": "Hi."})).await;
+    let agent = world::agent(&kit, &kit.workspace, &json!({"systemPrompt": "Hi."})).await;
     kit.automate("advancing", json!([{"type": "nudge", "agentId": agent}, {"type": "event"}])).await;
     let path = format!("/v1/agents/{agent}/status");
-    kit.app().post(kit.live(), &path, &json!({"status": "draft"})).await.expect(200);
+    kit.post(&path, &json!({"status": "draft"})).await.expect(200);
     kit.talked("0001", "interested").await;
     assert_eq!(kit.actions().await, ["nudge failed agent_not_published", "event done -"], "each by itself");
     let (card, column) = kit.card().await;
@@ -217,24 +206,24 @@ async fn what_cannot_be_done_is_told_on_the_card() {
 #[tokio::test]
 async fn what_fails_for_the_moment_is_tried_again() {
     let kit = Kit::open().await;
-    let workspace = format!("/workspaces/{}", kit.held.desk.workspace.id);
-    kit.automate("advancing", json!([{"type": "nudge", "agentId": kit.held.desk.agent}])).await;
+    let workspace = format!("/workspaces/{}", kit.workspace.id);
+    kit.automate("advancing", json!([{"type": "nudge", "agentId": kit.agent}])).await;
     let limits = async |pending: i64| {
         let body = json!({"limits": {"pendingNudges": pending}});
-        kit.app().operator("PATCH", &workspace, &body).await.expect(200);
+        kit.app.operator("PATCH", &workspace, &body).await.expect(200);
     };
     limits(0).await;
     kit.talked("0001", "interested").await;
     assert_eq!(kit.actions().await, ["nudge pending pending_limit"]);
     limits(10).await;
-    kit.app().advance(30).await;
+    kit.advance(30).await;
     assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge done -".to_owned()], 1));
 
     // And for ever: after seven tries it has failed.
     limits(0).await;
     kit.talked("0002", "interested").await;
-    kit.app().advance(2 * 3_600).await;
-    let cards = kit.cards().await;
+    kit.advance(2 * 3_600).await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     assert_eq!(kit.actions_of(&kit.campaign, card).await, ["nudge failed pending_limit"]);
 }
@@ -242,17 +231,17 @@ async fn what_fails_for_the_moment_is_tried_again() {
 #[tokio::test]
 async fn a_number_that_is_on_the_list_is_not_added_again() {
     let kit = Kit::open().await;
-    let other = kit.new_campaign("onboarding").await;
+    let other = kit.new_board("onboarding").await;
     kit.automate("won", json!([{"type": "add_to_campaign", "campaignId": other}])).await;
     let rows = json!({"contacts": [{"phone": "98123 00001", "name": "Asha"}]});
-    kit.app().post(kit.live(), &format!("/v1/campaigns/{other}/contacts"), &rows).await.expect(200);
+    kit.post(&format!("/v1/campaigns/{other}/contacts"), &rows).await.expect(200);
     kit.talked("0001", "paid").await;
     assert_eq!(kit.actions().await, ["add_to_campaign skipped not_added"]);
     assert_eq!(kit.list_of(&other).await["total"], 1);
     // A campaign that is gone.
-    kit.app().delete(kit.live(), &format!("/v1/campaigns/{other}")).await.expect(200);
+    kit.delete(&format!("/v1/campaigns/{other}")).await.expect(200);
     kit.talked("0002", "paid").await;
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     assert_eq!(kit.actions_of(&kit.campaign, card).await, ["add_to_campaign skipped not_added"]);
 }
@@ -261,11 +250,11 @@ async fn a_number_that_is_on_the_list_is_not_added_again() {
 #[tokio::test]
 async fn boards_that_feed_each_other_do_not_go_round() {
     let kit = Kit::open().await;
-    let other = kit.new_campaign("onboarding").await;
+    let other = kit.new_board("onboarding").await;
     kit.automate("won", json!([{"type": "add_to_campaign", "campaignId": other}, {"type": "event"}])).await;
     let back = json!([
         {"type": "add_to_campaign", "campaignId": kit.campaign},
-        {"type": "nudge", "agentId": kit.held.desk.agent},
+        {"type": "nudge", "agentId": kit.agent},
         {"type": "event"},
     ]);
     automate(&kit, &other, "won", back).await;
@@ -280,11 +269,11 @@ async fn boards_that_feed_each_other_do_not_go_round() {
         let sql = "update campaign_rows set call = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, &row, id]).map(|_| ())
     };
-    kit.app().app().store.tx(placed).await.unwrap();
-    kit.held.answer(&call).await;
+    kit.app().store.tx(placed).await.unwrap();
+    kit.answer(&call).await;
     let report = Report { outcome: Some("paid".into()), ..talk() };
-    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
-    let card = kit.cards_of(&other).await[0].clone();
+    kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    let card = kit.cards(&other).await[0].clone();
     assert_eq!(
         kit.actions_of(&other, &card).await,
         ["add_to_campaign skipped depth", "nudge skipped depth", "event done -"]
@@ -292,24 +281,24 @@ async fn boards_that_feed_each_other_do_not_go_round() {
     assert_eq!((kit.list_of(&kit.campaign).await["total"].clone(), kit.nudges().await.len()), (json!(0), 0));
     // A person who moves it there means it.
     let path = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
-    let board = kit.board_of(&other).await;
+    let board = kit.board(&other).await;
     for key in ["open", "won"] {
-        kit.app().patch(kit.live(), &path, &json!({"columnId": id_of(&board, key)})).await.expect(200);
+        kit.patch(&path, &json!({"columnId": id_of(&board, key)})).await.expect(200);
     }
-    kit.app().advance(0).await;
+    kit.advance(0).await;
     assert_eq!(kit.list_of(&kit.campaign).await["total"], 1);
 }
 
 impl Kit {
     /// The call of a nudge that is due is answered and ends with this outcome.
     async fn nudge_talked(&self, outcome: &str) {
-        self.app().advance(1).await;
-        let calls = self.app().get(self.live(), "/v1/calls?state=ringing").await.expect(200);
+        self.advance(1).await;
+        let calls = self.get("/v1/calls?state=ringing").await;
         let [call] = &calls["data"].as_array().unwrap()[..] else { panic!("one call rings: {calls}") };
         let call = call["id"].as_str().unwrap();
-        self.held.answer(call).await;
+        self.answer(call).await;
         let report = Report { outcome: Some(outcome.into()), ..talk() };
-        self.held.end(call, Fact::Ended(EndCause::AgentEnded), report).await;
+        self.end(call, Fact::Ended(EndCause::AgentEnded), report).await;
     }
 }
 
@@ -317,7 +306,7 @@ impl Kit {
 #[tokio::test]
 async fn nudges_of_boards_do_not_go_round() {
     let kit = Kit::open().await;
-    let (app, agent) = (kit.app(), kit.held.desk.agent.clone());
+    let (app, agent) = (&kit.app, kit.agent.clone());
     let again = json!([{"type": "nudge", "agentId": agent}]);
     kit.automate("advancing", again.clone()).await;
     kit.talked("0001", "interested").await;
@@ -332,17 +321,17 @@ async fn nudges_of_boards_do_not_go_round() {
         kit.to_column(&card, key).await.expect(200);
     }
     kit.nudge_talked("paid").await;
-    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
-    assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge skipped depth", "event done -"]);
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.data(200);
+    assert_eq!(kit.card_actions(&board, &cards[0]).await, ["nudge skipped depth", "event done -"]);
     app.advance(3_600).await;
     assert_eq!(kit.nudges().await.len(), 2);
     // A nudge that a client makes begins anew.
     let order = json!({"agentId": agent, "toNumber": "+919812300002"});
     app.post_with(kit.live(), "/v1/nudges", &[("idempotency-key", "one")], &order).await.expect(201);
     kit.nudge_talked("paid").await;
-    let cards = app.get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].clone();
+    let cards = app.get(kit.live(), &format!("{path}/cards")).await.data(200);
     assert_eq!(cards[0]["contactPhone"], "+919812300002");
-    assert_eq!(kit.actions_on(&board, &cards[0]).await, ["nudge done -", "event done -"]);
+    assert_eq!(kit.card_actions(&board, &cards[0]).await, ["nudge done -", "event done -"]);
 }
 
 #[tokio::test]
@@ -352,14 +341,14 @@ async fn automations_rest_while_boards_are_off_or_the_workspace_is_suspended() {
         (json!({"suspended": true}), "workspace_suspended"),
     ] {
         let kit = Kit::open().await;
-        let workspace = format!("/workspaces/{}", kit.held.desk.workspace.id);
-        let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 1}]);
+        let workspace = format!("/workspaces/{}", kit.workspace.id);
+        let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 1}]);
         kit.automate("advancing", nudge).await;
         kit.talked("0001", "interested").await;
-        kit.app().operator("PATCH", &workspace, &change).await.expect(200);
-        kit.app().advance(60).await;
+        kit.app.operator("PATCH", &workspace, &change).await.expect(200);
+        kit.advance(60).await;
         let on = json!({"features": {"boards": true}, "suspended": false});
-        kit.app().operator("PATCH", &workspace, &on).await.expect(200);
+        kit.app.operator("PATCH", &workspace, &on).await.expect(200);
         assert_eq!(kit.actions().await, [format!("nudge skipped {why}")]);
         assert_eq!(kit.nudges().await.len(), 0);
     }
@@ -368,27 +357,26 @@ async fn automations_rest_while_boards_are_off_or_the_workspace_is_suspended() {
 #[tokio::test]
 async fn an_automation_of_the_moment_of_the_move_is_what_runs() {
     let kit = Kit::open().await;
-    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 5}]);
+    let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 5}]);
     kit.automate("advancing", nudge).await;
     kit.talked("0001", "interested").await;
     kit.automate("advancing", json!([])).await;
-    kit.app().advance(300).await;
+    kit.advance(300).await;
     assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge done -".to_owned()], 1));
 }
 
 #[tokio::test]
 async fn automations_survive_a_restart_and_their_results_are_kept_for_30_days() {
     let mut kit = Kit::open().await;
-    let nudge =
-        json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 600}, {"type": "event"}]);
+    let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 600}, {"type": "event"}]);
     kit.automate("advancing", nudge).await;
     kit.talked("0001", "interested").await;
-    let now = domain::time::Timestamp::parse(&kit.app().now().await).unwrap();
-    kit.held.desk = kit.held.desk.restart(0).await;
-    kit.app().set_clock(&now.plus(DAY).to_string()).await;
+    let now = domain::time::Timestamp::parse(&kit.now().await).unwrap();
+    kit.held.world = kit.held.world.restart_at(0).await;
+    kit.set_clock(&now.plus(DAY).to_string()).await;
     assert_eq!(kit.actions().await, ["nudge done -", "event done -"]);
-    assert_eq!((kit.nudges().await.len(), kit.held.count("board.card_moved").await), (1, 1));
-    kit.app().set_clock(&now.plus(33 * DAY).to_string()).await;
+    assert_eq!((kit.nudges().await.len(), kit.count("board.card_moved").await), (1, 1));
+    kit.set_clock(&now.plus(33 * DAY).to_string()).await;
     assert!(kit.actions().await.is_empty());
     assert_eq!(kit.card().await.1, "advancing", "the card stays");
 }
@@ -396,16 +384,15 @@ async fn automations_survive_a_restart_and_their_results_are_kept_for_30_days() 
 #[tokio::test]
 async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
     let kit = Kit::open().await;
-    let automations =
-        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 60}]);
+    let automations = json!([{"type": "event"}, {"type": "nudge", "agentId": kit.agent, "delayMinutes": 60}]);
     kit.automate("advancing", automations).await;
     let rows = json!({"contacts": [{"phone": "+919812300001", "name": "Zyxwvasha"}]});
     let list = format!("/v1/campaigns/{}/contacts", kit.campaign);
-    kit.app().post(kit.live(), &list, &rows).await.expect(200);
+    kit.post(&list, &rows).await.expect(200);
     let row = kit.list_of(&kit.campaign).await["data"][0]["id"].as_str().unwrap().to_owned();
     // The list's row is called.
-    let call = kit.held.desk.placed(kit.live(), "0001").await;
-    let (tenant, env) = (kit.tenant(), kit.app().app().call_env());
+    let call = kit.held.world.placed(kit.live(), "0001").await;
+    let (tenant, env) = (kit.tenant(), kit.app().call_env());
     let (id, campaign): (domain::ids::Id<domain::ids::Call>, domain::ids::Id<domain::ids::Campaign>) =
         (call.parse().unwrap(), kit.campaign.parse().unwrap());
     let rings = move |tx: &mut store::Tx<'_>| {
@@ -416,16 +403,16 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
         let row = store::calls::find(&mut tx.of(tenant), id)?.expect("the call");
         ::boards::call_fact(tx, &env, &row, Fact::Ringing)
     };
-    kit.app().app().store.tx(rings).await.unwrap();
+    kit.app().store.tx(rings).await.unwrap();
     assert_eq!(kit.card().await.0["contactName"], "Zyxwvasha", "the name on the list");
-    kit.held.answer(&call).await;
-    kit.app().advance(10).await;
+    kit.answer(&call).await;
+    kit.advance(10).await;
     let report = Report { outcome: Some("interested".into()), ..talk() };
-    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
     let (card, _) = kit.card().await;
     let erase = format!("/v1/contacts/{}/erase", card["contactId"].as_str().unwrap());
-    kit.app().send("POST", &erase, Some(kit.live()), &[], bytes::Bytes::new()).await.expect(200);
-    kit.app().advance(3_600).await;
+    kit.send("POST", &erase, Some(kit.live()), &[], bytes::Bytes::new()).await.expect(200);
+    kit.advance(3_600).await;
     let (gone, column) = kit.card().await;
     assert_eq!(
         (column.as_str(), &gone["contactName"], &gone["contactPhone"], &gone["lastSummary"]),
@@ -433,7 +420,7 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
     );
     assert_eq!(kit.actions().await, ["event done -", "nudge skipped contact_erased"]);
     assert_eq!(kit.nudges().await.len(), 0);
-    assert_eq!(traces(kit.app(), &["Zyxwv", "9812300001"]).await, Vec::<String>::new());
+    assert_eq!(traces(&kit.app, &["Zyxwv", "9812300001"]).await, Vec::<String>::new());
     kit.recount().await;
 }
 
@@ -441,28 +428,28 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
 async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_send() {
     for word in ["BANNED", "DISCONNECTED"] {
         let kit = Kit::open().await;
-        let workspace = kit.held.desk.workspace.id.clone();
-        let number = crate::cloud::connect_sandbox(kit.app(), &workspace).await;
+        let workspace = kit.workspace.id.clone();
+        let number = crate::cloud::connect_sandbox(&kit.app, &workspace).await;
         let template = json!({"name": "thanks", "language": "en", "category": "UTILITY",
             "components": [{"type": "BODY", "text": "Thank you."}]});
-        let made = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201);
-        kit.app().advance(3).await;
+        let made = kit.post("/v1/chatapp/templates", &template).await.expect(201);
+        kit.advance(3).await;
         let message = json!({"type": "message", "templateId": made["data"]["id"]});
         kit.automate("won", json!([message])).await;
         let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
-        kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
-        crate::channel_refused::stands(kit.app(), &workspace, &number, word).await;
+        kit.post("/v1/contacts", &person).await.expect(201);
+        crate::channel_refused::stands(&kit.app, &workspace, &number, word).await;
         kit.talked("0001", "paid").await;
-        kit.app().advance(5).await;
+        kit.advance(5).await;
         assert_eq!(kit.actions().await, ["message skipped chatapp_not_connected"], "{word}");
-        let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+        let sent = kit.data("/v1/chatapp/messages").await;
         let told = |one: &Value| json!([one["source"], one["to"], one["status"], one["error"]["code"]]);
         assert_eq!(
             sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
             [json!(["board_action", "+919812300001", "failed", -1005])],
             "{word}"
         );
-        let failed = crate::channel_accounts::events(kit.app(), kit.live(), "message.failed").await;
+        let failed = kit.payloads("message.failed").await;
         assert_eq!((failed.len(), &failed[0]["source"]), (1, &json!("board_action")), "{word}");
     }
 }
@@ -470,21 +457,20 @@ async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_sen
 #[tokio::test]
 async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     let kit = Kit::open().await;
-    let workspace = kit.held.desk.workspace.id.clone();
-    crate::cloud::connect_sandbox(kit.app(), &workspace).await;
+    let workspace = kit.workspace.id.clone();
+    crate::cloud::connect_sandbox(&kit.app, &workspace).await;
     let template = json!({"name": "thanks", "language": "en", "category": "UTILITY", "components": [
         {"type": "BODY", "text": "Thank you, {{1}}.", "example": {"body_text": [["Asha"]]}}]});
-    let made = kit.app().post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201);
-    let template = made["data"]["id"].as_str().unwrap().to_owned();
-    kit.app().advance(3).await;
+    let template = kit.post("/v1/chatapp/templates", &template).await.id(201);
+    kit.advance(3).await;
     let mapping = json!({"body.1": {"source": "contact", "value": "name"}});
     kit.automate("won", json!([{"type": "message", "templateId": template, "paramMapping": mapping}])).await;
     let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
-    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+    kit.post("/v1/contacts", &person).await.expect(201);
     kit.talked("0001", "paid").await;
-    kit.app().advance(5).await;
+    kit.advance(5).await;
     assert_eq!(kit.actions().await, ["message done -"]);
-    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    let sent = kit.data("/v1/chatapp/messages").await;
     let told = |message: &Value| [message["source"].clone(), message["text"].clone(), message["to"].clone()];
     assert_eq!(
         sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
@@ -493,13 +479,13 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     // Somebody without a name, and somebody who must not be written to.
     kit.talked("0002", "paid").await;
     let person = json!({"externalRef": "cust_9", "phone": "+919812300003", "name": "Ravi"});
-    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+    kit.post("/v1/contacts", &person).await.expect(201);
     kit.missed("0003").await;
-    kit.app().post(kit.live(), "/v1/dnc", &json!({"phones": ["+919812300003"]})).await.expect(200);
-    let cards = kit.cards().await;
+    kit.post("/v1/dnc", &json!({"phones": ["+919812300003"]})).await.expect(200);
+    let cards = kit.cards(&kit.campaign).await;
     let card = |phone: &str| cards.iter().find(|card| card["contactPhone"] == phone).unwrap();
     kit.to_column(card("+919812300003"), "won").await.expect(200);
-    kit.app().advance(5).await;
+    kit.advance(5).await;
     for (phone, line) in [
         ("+919812300002", "message skipped missing_params"),
         ("+919812300003", "message skipped do_not_call"),
@@ -507,18 +493,18 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
         assert_eq!(kit.actions_of(&kit.campaign, card(phone)).await, [line]);
     }
     // Of the second nothing is kept; what was refused to a contact is a message that failed, and it is told.
-    let sent = kit.app().get(kit.live(), "/v1/chatapp/messages").await.expect(200)["data"].clone();
+    let sent = kit.data("/v1/chatapp/messages").await;
     let told = |message: &Value| json!([message["source"], message["to"], message["error"]["code"]]);
     assert_eq!(
         sent.as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
         [json!(["board_action", "+919812300003", -1001]), json!(["board_action", "+919812300001", null])]
     );
-    let failed = crate::channel_accounts::events(kit.app(), kit.live(), "message.failed").await;
+    let failed = kit.payloads("message.failed").await;
     assert_eq!((failed.len(), &failed[0]["source"]), (1, &json!("board_action")));
     // A template that is not there is refused at once.
-    let board = kit.board().await["boardId"].as_str().unwrap().to_owned();
-    let path = kit.own(&format!("boards/{board}"));
-    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    let board = kit.board(&kit.campaign).await["boardId"].as_str().unwrap().to_owned();
+    let path = format!("/boards/{board}");
+    let mut settings = kit.operator("GET", &path, Value::Null).await.data(200);
     let gone = "tpl_01k9v5x2m8e6fs4v0q3n7w1y34";
     // The one that is there is shown with its prefix, and taken with the one that it had before.
     let won =
@@ -527,10 +513,10 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     assert_eq!(shown, template.as_str());
     settings["columns"][won]["automations"][0]["templateId"] = json!(format!("ca{template}"));
     let body = json!({"columns": settings["columns"]});
-    settings = kit.app().operator("PUT", &path, &body).await.expect(200)["data"].clone();
+    settings = kit.operator("PUT", &path, body).await.data(200);
     assert_eq!(settings["columns"][won]["automations"][0]["templateId"], template.as_str());
     settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
-    let refused = kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await;
+    let refused = kit.operator("PUT", &path, json!({"columns": settings["columns"]})).await;
     assert_eq!(
         refused.refused(400, "invalid_request")["meta"]["field"],
         "columns[0].automations[0].templateId"
@@ -542,7 +528,7 @@ async fn an_automation_is_claimed_and_carried_out_once() {
     let kit = Kit::open().await;
     kit.automate("won", json!([{"type": "event"}, {"type": "event"}])).await;
     kit.talked("0001", "paid").await;
-    let app = kit.app().app();
+    let app = kit.app();
     let now = app.clock.now();
     // Both are owed once more, and nobody is woken.
     let owed = "update board_actions set next_at = ?1, state = 'pending', finished_at = null";

@@ -9,28 +9,14 @@ use store::DbError;
 use store::db::{Fate, Faults, Pause, Place};
 
 use crate::boards::id_of;
-use crate::campaign_dialling::Kit;
+use crate::world::World;
 
 const ANSWERS: &str = "+919812301234";
 const NOBODY: &str = "+919812300000";
 const OPTS_OUT: &str = "+919812307777";
 const ON_REGISTRY: &str = "+919812302222";
 
-impl Kit {
-    async fn board(&self, campaign: &str) -> Value {
-        self.get(&format!("/v1/campaigns/{campaign}/board")).await["data"].clone()
-    }
-
-    async fn counts(&self, campaign: &str) -> Vec<String> {
-        let board = self.board(campaign).await;
-        let columns = board["columns"].as_array().unwrap().iter().filter(|column| column["count"] != 0);
-        columns.map(|column| format!("{}:{}", column["key"].as_str().unwrap(), column["count"])).collect()
-    }
-
-    async fn cards(&self, campaign: &str) -> Vec<Value> {
-        self.get(&format!("/v1/campaigns/{campaign}/board/cards")).await["data"].as_array().unwrap().clone()
-    }
-
+impl World {
     /// Where each number of the list stands.
     async fn places(&self, campaign: &str) -> Vec<(String, Value)> {
         let rows = self.rows(campaign).await;
@@ -52,19 +38,9 @@ impl Kit {
 
     async fn actions(&self, campaign: &str) -> Vec<String> {
         let board = self.board(campaign).await["boardId"].as_str().unwrap().to_owned();
-        let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let mut found = Vec::new();
         for card in self.cards(campaign).await {
-            let path = format!(
-                "/workspaces/{}/boards/{board}/cards/{}",
-                self.workspace.id,
-                card["id"].as_str().unwrap()
-            );
-            let detail = self.app.operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
-            let line = |action: &Value| {
-                format!("{} {} {}", word(&action["type"]), word(&action["status"]), word(&action["error"]))
-            };
-            found.extend(detail["automations"].as_array().unwrap().iter().map(line));
+            found.extend(self.card_actions(&board, &card).await);
         }
         found
     }
@@ -72,17 +48,17 @@ impl Kit {
 
 #[tokio::test]
 async fn a_campaign_fills_its_board() {
-    let kit = Kit::start().await;
-    let campaign = kit
+    let world = World::monday().await;
+    let campaign = world
         .campaign(&json!({"retryCount": 1, "cooldownMinutes": 10}), &[ANSWERS, NOBODY, OPTS_OUT, ON_REGISTRY])
         .await;
-    let ringing = kit.counts(&campaign).await;
+    let ringing = world.column_counts(&campaign).await;
     assert_eq!(ringing, ["new:3"], "whom the registry forbids is not called");
-    kit.app.advance(60).await;
-    assert_eq!(kit.counts(&campaign).await, ["new:1", "open:1", "dnc:1"]);
+    world.advance(60).await;
+    assert_eq!(world.column_counts(&campaign).await, ["new:1", "open:1", "dnc:1"]);
     let place = |phone: &str, column: Value| (phone.to_owned(), column);
     assert_eq!(
-        kit.places(&campaign).await,
+        world.places(&campaign).await,
         [
             place(ANSWERS, json!("open")),
             place(NOBODY, json!("new")),
@@ -90,12 +66,16 @@ async fn a_campaign_fills_its_board() {
             place(ON_REGISTRY, Value::Null)
         ]
     );
-    kit.app.advance(20 * 60).await;
-    assert_eq!(kit.counts(&campaign).await, ["open:1", "dnc:1", "no_contact:1"], "no attempt is left");
-    let summary = kit.summary(&campaign).await;
+    world.advance(20 * 60).await;
+    assert_eq!(
+        world.column_counts(&campaign).await,
+        ["open:1", "dnc:1", "no_contact:1"],
+        "no attempt is left"
+    );
+    let summary = world.summary(&campaign).await;
     assert_eq!(summary["funnel"], json!({"contacted": 2, "advancing": 0, "won": 0, "lost": 0}));
-    let calls = kit.calls(&campaign).await;
-    for card in kit.cards(&campaign).await {
+    let calls = world.campaign_calls(&campaign).await;
+    for card in world.cards(&campaign).await {
         let last = calls.iter().find(|call| call["contactId"] == card["contactId"]).unwrap();
         assert_eq!(
             (&card["lastCallId"], &card["lastCallAt"]),
@@ -107,42 +87,43 @@ async fn a_campaign_fills_its_board() {
 
 #[tokio::test]
 async fn a_person_goes_over_to_another_campaign_and_not_back() {
-    let kit = Kit::start().await;
-    let one = kit.draft(&json!({}), &[ANSWERS]).await;
-    let other = kit.draft(&json!({}), &[NOBODY]).await;
-    kit.on_winning(&one, json!([{"type": "add_to_campaign", "campaignId": other}])).await;
-    kit.on_winning(&other, json!([{"type": "add_to_campaign", "campaignId": one}])).await;
-    kit.set(&one, "active").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(kit.actions(&one).await, ["add_to_campaign done -"]);
-    assert_eq!(kit.rows(&other).await.len(), 2);
+    let world = World::monday().await;
+    let one = world.draft(&json!({}), &[ANSWERS]).await;
+    let other = world.draft(&json!({}), &[NOBODY]).await;
+    world.on_winning(&one, json!([{"type": "add_to_campaign", "campaignId": other}])).await;
+    world.on_winning(&other, json!([{"type": "add_to_campaign", "campaignId": one}])).await;
+    world.set(&one, "active").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(world.actions(&one).await, ["add_to_campaign done -"]);
+    assert_eq!(world.rows(&other).await.len(), 2);
     // The first campaign would take the person again: it begins anew with another list.
-    let one_again = kit.draft(&json!({}), &[NOBODY]).await;
-    kit.on_winning(&other, json!([{"type": "add_to_campaign", "campaignId": one_again}, {"type": "event"}]))
+    let one_again = world.draft(&json!({}), &[NOBODY]).await;
+    world
+        .on_winning(&other, json!([{"type": "add_to_campaign", "campaignId": one_again}, {"type": "event"}]))
         .await;
-    kit.set(&other, "active").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(kit.calls(&other).await.len(), 2);
-    let mut actions = kit.actions(&other).await;
+    world.set(&other, "active").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(world.campaign_calls(&other).await.len(), 2);
+    let mut actions = world.actions(&other).await;
     actions.sort();
     assert_eq!(actions, ["add_to_campaign skipped depth", "event done -"]);
-    assert_eq!(kit.rows(&one_again).await.len(), 1);
-    assert_eq!(kit.events("board.card_moved").await.len(), 1);
+    assert_eq!(world.rows(&one_again).await.len(), 1);
+    assert_eq!(world.outbox_of("board.card_moved").await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_list_that_is_replaced_keeps_the_cards() {
-    let kit = Kit::start().await;
-    let campaign = kit.campaign(&json!({"retryCount": 5, "cooldownMinutes": 60}), &[ANSWERS, NOBODY]).await;
-    kit.app.advance(60).await;
-    kit.set(&campaign, "paused").await.expect(200);
+    let world = World::monday().await;
+    let campaign = world.campaign(&json!({"retryCount": 5, "cooldownMinutes": 60}), &[ANSWERS, NOBODY]).await;
+    world.advance(60).await;
+    world.set(&campaign, "paused").await.expect(200);
     let rows = json!({"contacts": [{"phone": ANSWERS}]});
     let path = format!("/v1/campaigns/{campaign}/contacts");
-    kit.app.post(&kit.workspace.live, &path, &rows).await.expect(200);
-    kit.set(&campaign, "active").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(kit.counts(&campaign).await, ["new:1", "open:1"], "a person is one card");
-    assert_eq!(kit.calls(&campaign).await.len(), 3);
+    world.post(&path, &rows).await.expect(200);
+    world.set(&campaign, "active").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(world.column_counts(&campaign).await, ["new:1", "open:1"], "a person is one card");
+    assert_eq!(world.campaign_calls(&campaign).await.len(), 3);
 }
 
 /// Fates of the next transactions that carry out automations.
@@ -163,23 +144,26 @@ async fn an_automation_is_carried_out_once_whatever_the_store_says() {
     for fates in
         [vec![Fate::Unheard], vec![away()], vec![away(), Fate::Unheard], vec![Fate::Unheard, Fate::Unheard]]
     {
-        let kit = Kit::start().await;
-        let other = kit.draft(&json!({}), &[NOBODY]).await;
-        let campaign = kit.draft(&json!({}), &[ANSWERS]).await;
+        let world = World::monday().await;
+        let other = world.draft(&json!({}), &[NOBODY]).await;
+        let campaign = world.draft(&json!({}), &[ANSWERS]).await;
         let automations = json!([
-            {"type": "event"}, {"type": "nudge", "agentId": kit.agent}, {"type": "add_to_campaign", "campaignId": other},
+            {"type": "event"}, {"type": "nudge", "agentId": world.agent}, {"type": "add_to_campaign", "campaignId": other},
         ]);
-        kit.on_winning(&campaign, automations).await;
+        world.on_winning(&campaign, automations).await;
         let faults = Arc::new(Fates::default());
-        kit.app.app().store.fail_as(faults.clone());
+        world.app().store.fail_as(faults.clone());
         faults.0.lock().unwrap().extend(fates);
-        kit.set(&campaign, "active").await.expect(200);
-        kit.app.advance(60).await;
+        world.set(&campaign, "active").await.expect(200);
+        world.advance(60).await;
         assert!(faults.0.lock().unwrap().is_empty(), "they were met");
-        assert_eq!(kit.actions(&campaign).await, ["event done -", "nudge done -", "add_to_campaign done -"]);
-        let nudges = kit.get("/v1/nudges").await["data"].as_array().unwrap().len();
         assert_eq!(
-            (kit.events("board.card_moved").await.len(), nudges, kit.rows(&other).await.len()),
+            world.actions(&campaign).await,
+            ["event done -", "nudge done -", "add_to_campaign done -"]
+        );
+        let nudges = world.get("/v1/nudges").await["data"].as_array().unwrap().len();
+        assert_eq!(
+            (world.outbox_of("board.card_moved").await.len(), nudges, world.rows(&other).await.len()),
             (1, 1, 2)
         );
     }
@@ -187,27 +171,27 @@ async fn an_automation_is_carried_out_once_whatever_the_store_says() {
 
 #[tokio::test]
 async fn moves_by_hand_while_the_campaign_dials_keep_the_counters_true() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let phones: Vec<String> = (0..8).map(|n| format!("+91981231{n}234")).collect();
     let phones: Vec<&str> = phones.iter().map(String::as_str).collect();
-    let campaign = kit.campaign(&json!({}), &phones).await;
-    let board = kit.board(&campaign).await;
-    let cards = kit.cards(&campaign).await;
+    let campaign = world.campaign(&json!({}), &phones).await;
+    let board = world.board(&campaign).await;
+    let cards = world.cards(&campaign).await;
     for (card, key) in cards.iter().zip(["won", "lost", "won", "advancing"]) {
         let path = format!("/v1/campaigns/{campaign}/board/cards/{}", card["id"].as_str().unwrap());
         let body = json!({"columnId": id_of(&board, key)});
-        kit.app.patch(&kit.workspace.live, &path, &body).await.expect(200);
-        kit.app.advance(4).await;
+        world.patch(&path, &body).await.expect(200);
+        world.advance(4).await;
     }
-    kit.app.advance(60).await;
-    let counts = kit.counts(&campaign).await;
+    world.advance(60).await;
+    let counts = world.column_counts(&campaign).await;
     let total: usize =
         counts.iter().map(|count| count.split(':').nth(1).unwrap().parse::<usize>().unwrap()).sum();
-    assert_eq!(total, kit.cards(&campaign).await.len(), "{counts:?}");
-    for column in kit.board(&campaign).await["columns"].as_array().unwrap() {
+    assert_eq!(total, world.cards(&campaign).await.len(), "{counts:?}");
+    for column in world.board(&campaign).await["columns"].as_array().unwrap() {
         let path = format!("/v1/campaigns/{campaign}/board/cards?column={}", column["id"].as_str().unwrap());
         assert_eq!(
-            kit.get(&path).await["data"].as_array().unwrap().len() as i64,
+            world.get(&path).await["data"].as_array().unwrap().len() as i64,
             column["count"],
             "{column}"
         );

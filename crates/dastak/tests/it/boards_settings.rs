@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 
 use crate::boards::{Kit, id_of};
+use crate::world;
 
 impl Kit {
     async fn settings(&self) -> (String, Value) {
-        let board = self.board().await["boardId"].as_str().unwrap().to_owned();
-        let path = self.own(&format!("boards/{board}"));
-        let settings = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+        let board = self.board(&self.campaign).await["boardId"].as_str().unwrap().to_owned();
+        let path = format!("/boards/{board}");
+        let settings = self.operator("GET", &path, Value::Null).await.data(200);
         (path, settings)
     }
 
     async fn put(&self, body: &Value) -> crate::app::Answer {
         let path = self.settings().await.0;
-        self.app().operator("PUT", &path, body).await
+        self.operator("PUT", &path, body.clone()).await
     }
 }
 
@@ -34,14 +35,14 @@ async fn columns_are_added_renamed_and_reordered() {
         (&settings["columns"][0]["rules"], &settings["columns"][0]["automations"]),
         (&json!([]), &json!([]))
     );
-    let before = kit.board().await;
+    let before = kit.board(&kit.campaign).await;
     let mut columns = settings["columns"].as_array().unwrap().clone();
     columns.swap(1, 2);
     columns[1]["name"] = json!("Versprochen ✓");
     let rule = json!({"all": [{"variable": "extracted.amount", "op": "gt", "value": 100}]});
     columns.insert(3, json!({"name": "Big", "key": "big", "type": "won", "rules": [rule], "automations": [{"type": "event"}]}));
     let body = json!({"columns": columns, "reviewBelow": 0.5, "version": 0});
-    let after = kit.put(&body).await.expect(200)["data"].clone();
+    let after = kit.put(&body).await.data(200);
     assert_eq!(keys(&after), ["new", "advancing", "open", "big", "won", "lost", "dnc", "no_contact"]);
     assert_eq!((&after["reviewBelow"], &after["version"]), (&json!(0.5), &json!(1)));
     assert_eq!(after["columns"][1]["id"], id_of(&before, "advancing"), "a change keeps the id");
@@ -50,10 +51,10 @@ async fn columns_are_added_renamed_and_reordered() {
         (&after["columns"][3]["rules"], &after["columns"][3]["automations"]),
         (&json!([rule]), &json!([{"type": "event"}]))
     );
-    assert_eq!(kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"], after);
-    assert_eq!(keys(&kit.board().await), keys(&after));
+    assert_eq!(kit.operator("GET", &path, Value::Null).await.expect(200)["data"], after);
+    assert_eq!(keys(&kit.board(&kit.campaign).await), keys(&after));
     kit.put(&body).await.refused(409, "conflict");
-    let log = kit.app().operator("GET", "/log", &Value::Null).await.expect(200);
+    let log = kit.app.operator("GET", "/log", &Value::Null).await.expect(200);
     assert_eq!(
         (&log["data"][0]["operation"], &log["data"][0]["subject"]),
         (&json!("updateBoard"), &after["id"])
@@ -61,8 +62,7 @@ async fn columns_are_added_renamed_and_reordered() {
     // The rule is what counts from now on: the flow has captured 500.
     kit.talked("0001", "refused").await;
     assert_eq!(kit.card().await.1, "big");
-    let funnel =
-        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200);
+    let funnel = kit.get(&format!("/v1/campaigns/{}/summary", kit.campaign)).await;
     assert_eq!(funnel["data"]["winMetric"], json!({"label": "Big", "count": 1}));
 }
 
@@ -83,14 +83,14 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
     };
     let refused = kit.put(&json!({"columns": without("won")})).await.refused(409, "conflict");
     assert_eq!(refused["meta"], json!({"columnId": id_of(&settings, "won"), "count": 1}));
-    assert_eq!(kit.counts().await, ["new:1", "won:1"]);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1", "won:1"]);
     let moved = |from: &str, to: &str| json!([{"from": id_of(&settings, from), "to": id_of(&settings, to)}]);
-    kit.app().advance(5).await;
+    kit.advance(5).await;
     let body = json!({"columns": without("won"), "moveCards": moved("won", "advancing")});
-    let after = kit.put(&body).await.expect(200)["data"].clone();
+    let after = kit.put(&body).await.data(200);
     assert!(!keys(&after).contains(&"won"));
-    assert_eq!(kit.counts().await, ["new:1", "advancing:1"]);
-    assert_eq!(kit.cards().await[0]["enteredColumnAt"], kit.app().now().await);
+    assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1", "advancing:1"]);
+    assert_eq!(kit.cards(&kit.campaign).await[0]["enteredColumnAt"], kit.now().await);
     kit.recount().await;
     // Empty ones need none.
     kit.put(&json!({"columns": after["columns"].as_array().unwrap().iter().filter(|column| column["key"] != "lost").collect::<Vec<_>>()}))
@@ -98,7 +98,7 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
         .expect(200);
     // There is no column for its outcome any more.
     kit.talked("0003", "refused").await;
-    let cards = kit.cards().await;
+    let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300003").unwrap();
     assert_eq!(card["columnId"], id_of(&settings, "open"));
 }
@@ -106,8 +106,8 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
 #[tokio::test]
 async fn a_wrong_definition_changes_nothing_and_names_its_field() {
     let kit = Kit::open().await;
-    let other = kit.new_campaign("onboarding").await;
-    let foreign = kit.board_of(&other).await;
+    let other = kit.new_board("onboarding").await;
+    let foreign = kit.board(&other).await;
     let (path, settings) = kit.settings().await;
     let columns = settings["columns"].as_array().unwrap().clone();
     let with = |index: usize, field: &str, value: Value| {
@@ -117,13 +117,8 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
     };
     let automation = |one: Value| with(1, "automations", json!([{"type": "event"}, one]));
     let condition = |one: Value| with(1, "rules", json!([{"all": [one]}]));
-    let inbound = crate::agents::create(
-        kit.app(),
-        &kit.held.desk.workspace,
-        &json!({"direction": "inbound"}),
-    )
-    .await["id"]
-        .clone();
+    let inbound =
+        world::draft_agent(&kit, &kit.workspace, &json!({"direction": "inbound"})).await["id"].clone();
     let many: Vec<Value> =
         (0..31).map(|n| json!({"name": "x", "key": format!("k{n}"), "type": "open"})).collect();
     let staying = json!([{"from": columns[1]["id"], "to": columns[2]["id"]}]);
@@ -145,7 +140,7 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
         (automation(json!({"type": "nudge"})), 400, "columns[1].automations[1].agentId"),
         (automation(json!({"type": "nudge", "agentId": inbound})), 400, "columns[1].automations[1].agentId"),
         (
-            automation(json!({"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 43_201})),
+            automation(json!({"type": "nudge", "agentId": kit.agent, "delayMinutes": 43_201})),
             400,
             "columns[1].automations[1].delayMinutes",
         ),
@@ -174,7 +169,7 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
         (json!({"columns": columns, "reviewBelow": 1.5}), 400, "reviewBelow"),
         (json!({"columns": columns, "moveCards": staying}), 400, "moveCards[0].from"),
     ] {
-        let answer = kit.app().operator("PUT", &path, &body).await;
+        let answer = kit.operator("PUT", &path, body.clone()).await;
         assert_eq!(
             (answer.status, answer.json["meta"]["field"].as_str()),
             (status, Some(field)),
@@ -183,10 +178,9 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
         );
     }
     assert_eq!(kit.settings().await.1, settings);
-    for path in ["boards/brd_01k9v5x2m8e6fs4v0q3n7w1y2z", "boards/nonsense"] {
-        let path = kit.own(path);
-        kit.app().operator("GET", &path, &Value::Null).await.refused(404, "not_found");
-        kit.app().operator("PUT", &path, &json!({"columns": columns})).await.refused(404, "not_found");
+    for path in ["/boards/brd_01k9v5x2m8e6fs4v0q3n7w1y2z", "/boards/nonsense"] {
+        kit.operator("GET", path, Value::Null).await.refused(404, "not_found");
+        kit.operator("PUT", path, json!({"columns": columns})).await.refused(404, "not_found");
     }
 }
 
@@ -195,21 +189,21 @@ async fn boards_of_a_neighbour_are_not_there() {
     let kit = Kit::open().await;
     kit.missed("0001").await;
     let (card, _) = kit.card().await;
-    let (board, neighbour) = (kit.board().await, kit.app().workspace().await);
+    let (board, neighbour) = (kit.board(&kit.campaign).await, kit.workspace().await);
     let id = board["boardId"].as_str().unwrap();
     let theirs = format!("/workspaces/{}/boards/{id}", neighbour.id);
     let columns = kit.settings().await.1["columns"].clone();
-    kit.app().operator("GET", &theirs, &Value::Null).await.refused(404, "not_found");
-    kit.app().operator("PUT", &theirs, &json!({"columns": columns})).await.refused(404, "not_found");
+    kit.app.operator("GET", &theirs, &Value::Null).await.refused(404, "not_found");
+    kit.app.operator("PUT", &theirs, &json!({"columns": columns})).await.refused(404, "not_found");
     let of_card = format!("{theirs}/cards/{}", card["id"].as_str().unwrap());
-    kit.app().operator("GET", &of_card, &Value::Null).await.refused(404, "not_found");
+    kit.app.operator("GET", &of_card, &Value::Null).await.refused(404, "not_found");
     let path = format!("/v1/campaigns/{}/board", kit.campaign);
     let body = json!({"columnId": kit.column("won").await});
     let card = format!("{path}/cards/{}", card["id"].as_str().unwrap());
     for path in [path.clone(), format!("{path}/cards")] {
-        kit.app().get(&neighbour.live, &path).await.refused(404, "not_found");
+        kit.app.get(&neighbour.live, &path).await.refused(404, "not_found");
     }
-    kit.app().patch(&neighbour.live, &card, &body).await.refused(404, "not_found");
+    kit.app.patch(&neighbour.live, &card, &body).await.refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -217,15 +211,14 @@ async fn a_deleted_campaign_takes_its_board_along() {
     let kit = Kit::open().await;
     kit.missed("0001").await;
     let (path, _) = kit.settings().await;
-    kit.app().delete(kit.live(), &format!("/v1/campaigns/{}", kit.campaign)).await.expect(200);
+    kit.delete(&format!("/v1/campaigns/{}", kit.campaign)).await.expect(200);
     let board = format!("/v1/campaigns/{}/board", kit.campaign);
-    kit.app().get(kit.live(), &board).await.refused(404, "not_found");
-    kit.app().operator("GET", &path, &Value::Null).await.refused(404, "not_found");
-    ::boards::sweep(kit.app().app()).await.unwrap();
+    kit.app.get(kit.live(), &board).await.refused(404, "not_found");
+    kit.operator("GET", &path, Value::Null).await.refused(404, "not_found");
+    ::boards::sweep(kit.app()).await.unwrap();
     let tenant = kit.tenant();
     for table in ["boards", "board_columns", "board_cards"] {
         let left: Vec<String> = kit
-            .app()
             .app()
             .store
             .read(move |tx| {

@@ -14,7 +14,7 @@ use store::db::{Fate, Faults, Pause, Place};
 use tokio::io::AsyncWriteExt;
 
 use crate::app::TestApp;
-use crate::call_simulation::Desk;
+use crate::world::World;
 
 /// A carrier that never answers a dial; it remembers the dials and reports their outcome later.
 struct Mute {
@@ -90,14 +90,14 @@ impl Faults for AnswersLost {
 }
 
 /// Sends a placement with an idempotency key and hangs up before the answer; the call.
-async fn send_and_leave(desk: &Desk, key: &str, digits: &str) -> Id<Call> {
+async fn send_and_leave(world: &World, key: &str, digits: &str) -> Id<Call> {
     let stored = async || {
         let due = |tx: &mut store::Tx<'_>| store::calls::due_ids(tx, Timestamp(i64::MAX), 100);
-        desk.app.app().store.read(due).await.unwrap()
+        world.app().store.read(due).await.unwrap()
     };
     let before = stored().await;
-    let body = placement(desk, digits).to_string();
-    let address = desk.app.url.strip_prefix("http://").unwrap();
+    let body = placement(world, digits).to_string();
+    let address = world.url.strip_prefix("http://").unwrap();
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!(
         "POST /v1/calls HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nidempotency-key: once\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -122,29 +122,29 @@ async fn heard(carrier: &Mute, dials: usize) {
     }
 }
 
-fn placement(desk: &Desk, digits: &str) -> Value {
-    json!({"agentId": desk.agent, "toNumber": format!("+91981230{digits}")})
+fn placement(world: &World, digits: &str) -> Value {
+    json!({"agentId": world.agent, "toNumber": format!("+91981230{digits}")})
 }
 
-async fn repeat(desk: &Desk, key: &str, digits: &str) -> crate::app::Answer {
-    desk.app.post_with(key, "/v1/calls", &[("idempotency-key", "once")], &placement(desk, digits)).await
+async fn repeat(world: &World, key: &str, digits: &str) -> crate::app::Answer {
+    world.post_with(key, "/v1/calls", &[("idempotency-key", "once")], &placement(world, digits)).await
 }
 
 #[tokio::test]
 async fn a_client_that_leaves_before_the_answer_finds_it_later() {
-    let desk = Desk::open().await;
-    for key in [desk.workspace.live.clone(), desk.workspace.test.clone()] {
-        send_and_leave(&desk, &key, "1234").await;
+    let world = World::open().await;
+    for key in [world.workspace.live.clone(), world.workspace.test.clone()] {
+        send_and_leave(&world, &key, "1234").await;
         // The request runs to its end without its client.
         let again = loop {
-            let again = repeat(&desk, &key, "1234").await;
+            let again = repeat(&world, &key, "1234").await;
             if again.status == 200 {
                 break again;
             }
             again.refused(409, "idempotency_in_progress");
         };
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
-        let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
+        let calls = world.app.get(&key, "/v1/calls").await.expect(200);
         assert_eq!(
             (calls["data"].as_array().unwrap().len(), &calls["data"][0]["id"]),
             (1, &again.json["interactionId"])
@@ -155,52 +155,52 @@ async fn a_client_that_leaves_before_the_answer_finds_it_later() {
 #[tokio::test]
 async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
     let carrier = Mute::new(DialStatus::Taken("prov_found".into()));
-    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
-    let key = desk.workspace.live.clone();
-    send_and_leave(&desk, &key, "1234").await;
+    let world = World::of(TestApp::start_over(carrier.clone()).await).await;
+    let key = world.workspace.live.clone();
+    send_and_leave(&world, &key, "1234").await;
     heard(&carrier, 1).await;
-    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
-    desk.app.advance(29).await;
-    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
-    desk.app.advance(1).await;
-    let answer = repeat(&desk, &key, "1234").await;
+    repeat(&world, &key, "1234").await.refused(409, "idempotency_in_progress");
+    world.advance(29).await;
+    repeat(&world, &key, "1234").await.refused(409, "idempotency_in_progress");
+    world.advance(1).await;
+    let answer = repeat(&world, &key, "1234").await;
     assert_eq!(answer.header("idempotent-replayed"), Some("true"));
     let placed = answer.expect(200);
     assert_eq!(placed["providerCallId"], "prov_found");
-    let call = desk.call(&key, placed["interactionId"].as_str().unwrap()).await;
+    let call = world.call(&key, placed["interactionId"].as_str().unwrap()).await;
     assert_eq!((&call["state"], &call["durationSeconds"]), (&json!("ended"), &json!(8)));
-    assert_eq!((carrier.dials.load(Ordering::SeqCst), desk.wallet().await), (1, (1_000_000 - 600, 0)));
+    assert_eq!((carrier.dials.load(Ordering::SeqCst), world.wallet().await), (1, (1_000_000 - 600, 0)));
 }
 
 #[tokio::test]
 async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
     let carrier = Mute::new(DialStatus::Unknown);
-    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
-    let key = desk.workspace.live.clone();
-    send_and_leave(&desk, &key, "1234").await;
+    let world = World::of(TestApp::start_over(carrier.clone()).await).await;
+    let key = world.workspace.live.clone();
+    send_and_leave(&world, &key, "1234").await;
     heard(&carrier, 1).await;
-    desk.app.advance(30).await;
-    repeat(&desk, &key, "1234").await.refused(502, "possibly_placed");
-    let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
+    world.advance(30).await;
+    repeat(&world, &key, "1234").await.refused(502, "possibly_placed");
+    let calls = world.app.get(&key, "/v1/calls").await.expect(200);
     assert_eq!(
         (&calls["data"][0]["status"], &calls["data"][0]["endCause"]),
         (&json!("failed"), &json!("possibly_placed"))
     );
-    assert_eq!((carrier.dials.load(Ordering::SeqCst), desk.wallet().await), (1, (1_000_000, 0)));
+    assert_eq!((carrier.dials.load(Ordering::SeqCst), world.wallet().await), (1, (1_000_000, 0)));
 }
 
 #[tokio::test]
 async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
     let carrier = Mute::new(DialStatus::Unheard);
-    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
-    let key = desk.workspace.live.clone();
-    send_and_leave(&desk, &key, "1234").await;
+    let world = World::of(TestApp::start_over(carrier.clone()).await).await;
+    let key = world.workspace.live.clone();
+    send_and_leave(&world, &key, "1234").await;
     heard(&carrier, 1).await;
-    desk.app.advance(30).await;
-    assert_eq!(desk.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
-    assert_eq!(desk.wallet().await, (1_000_000, 0));
+    world.advance(30).await;
+    assert_eq!(world.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
+    assert_eq!(world.wallet().await, (1_000_000, 0));
     // The key is free: this one is a new request, and dials.
-    send_and_leave(&desk, &key, "1234").await;
+    send_and_leave(&world, &key, "1234").await;
     heard(&carrier, 2).await;
     assert_eq!(carrier.dials.load(Ordering::SeqCst), 2);
 }
@@ -209,18 +209,18 @@ async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
 #[tokio::test]
 async fn a_call_that_may_be_stored_is_taken_back_and_dialled_when_it_is_asked_for_again() {
     let carrier = Arc::new(Mute::of(DialStatus::Unknown, true));
-    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let world = World::of(TestApp::start_over(carrier.clone()).await).await;
     let lost = AnswersLost::of("calls/intents.rs");
-    desk.app.app().store.fail_as(lost.clone());
-    let key = desk.workspace.live.clone();
-    repeat(&desk, &key, "1234").await.refused(503, "unavailable");
+    world.app().store.fail_as(lost.clone());
+    let key = world.workspace.live.clone();
+    repeat(&world, &key, "1234").await.refused(503, "unavailable");
     assert_eq!((lost.count(), carrier.dials.load(Ordering::SeqCst)), (1, 0));
-    desk.app.advance(3).await;
-    assert_eq!(desk.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
-    assert_eq!(desk.wallet().await, (1_000_000, 0));
-    let placed = repeat(&desk, &key, "1234").await.expect(200);
-    desk.app.advance(60).await;
-    let calls = desk.app.get(&key, "/v1/calls").await.expect(200)["data"].clone();
+    world.advance(3).await;
+    assert_eq!(world.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
+    assert_eq!(world.wallet().await, (1_000_000, 0));
+    let placed = repeat(&world, &key, "1234").await.expect(200);
+    world.advance(60).await;
+    let calls = world.app.get(&key, "/v1/calls").await.data(200);
     assert_eq!((calls.as_array().unwrap().len(), &calls[0]["id"]), (1, &placed["interactionId"]));
     assert_eq!((&calls[0]["state"], &calls[0]["endCause"]), (&json!("ended"), &json!("agent_ended")));
     assert_eq!(carrier.dials.load(Ordering::SeqCst), 1);
@@ -230,32 +230,29 @@ async fn a_call_that_may_be_stored_is_taken_back_and_dialled_when_it_is_asked_fo
 async fn a_crash_between_the_two_transactions() {
     // The first process commits the intent and never hears from its carrier; the next one has the sandbox.
     let carrier = Mute::new(DialStatus::Unknown);
-    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
-    let key = desk.workspace.live.clone();
-    send_and_leave(&desk, &key, "1234").await;
+    let world = World::of(TestApp::start_over(carrier.clone()).await).await;
+    let key = world.workspace.live.clone();
+    send_and_leave(&world, &key, "1234").await;
     heard(&carrier, 1).await;
     carrier.crash.notify_one();
-    let desk = desk.restart(3).await;
-    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
-    desk.app.advance(40).await;
-    let placed = repeat(&desk, &key, "1234").await.expect(200);
-    let call = desk.call(&key, placed["interactionId"].as_str().unwrap()).await;
+    let world = world.restart_at(3).await;
+    repeat(&world, &key, "1234").await.refused(409, "idempotency_in_progress");
+    world.advance(40).await;
+    let placed = repeat(&world, &key, "1234").await.expect(200);
+    let call = world.call(&key, placed["interactionId"].as_str().unwrap()).await;
     assert_eq!((&call["state"], &call["durationSeconds"]), (&json!("ended"), &json!(8)));
 }
 
 #[tokio::test]
 async fn a_hang_up_that_the_carrier_does_not_carry_out() {
-    let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(DialStatus::Unknown, true))).await).await;
-    let id = desk.placed(&desk.workspace.live, "1234").await;
-    desk.app.advance(3).await;
-    desk.app
-        .post(&desk.workspace.live, &format!("/v1/calls/{id}/hangup"), &Value::Null)
-        .await
-        .refused(502, "hangup_failed");
-    assert_eq!(desk.call(&desk.workspace.live, &id).await["state"], "in_progress");
-    desk.app.advance(7).await;
+    let world = World::of(TestApp::start_over(Arc::new(Mute::of(DialStatus::Unknown, true))).await).await;
+    let id = world.placed(world.live(), "1234").await;
+    world.advance(3).await;
+    world.post(&format!("/v1/calls/{id}/hangup"), &Value::Null).await.refused(502, "hangup_failed");
+    assert_eq!(world.call(world.live(), &id).await["state"], "in_progress");
+    world.advance(7).await;
     assert_eq!(
-        desk.call(&desk.workspace.live, &id).await["endCause"],
+        world.call(world.live(), &id).await["endCause"],
         "agent_ended",
         "it is still live and goes on"
     );
@@ -265,60 +262,58 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
 #[tokio::test]
 async fn a_call_is_there_from_the_moment_at_which_a_carrier_took_it() {
     for standing in [DialStatus::Taken("prov_late".into()), DialStatus::Unheard, DialStatus::Unknown] {
-        let desk = Desk::open_in(TestApp::start_over(Mute::new(standing.clone())).await).await;
-        let key = desk.workspace.live.clone();
-        let id = send_and_leave(&desk, &key, "1234").await;
+        let world = World::of(TestApp::start_over(Mute::new(standing.clone())).await).await;
+        let key = world.workspace.live.clone();
+        let id = send_and_leave(&world, &key, "1234").await;
         let path = format!("/v1/calls/{id}");
-        let hang_up = async || desk.app.post(&key, &format!("{path}/hangup"), &Value::Null).await;
+        let hang_up = async || world.app.post(&key, &format!("{path}/hangup"), &Value::Null).await;
         let listed = async |query: &str| {
-            let listed = desk.app.get(&key, &format!("/v1/calls?{query}")).await.expect(200);
+            let listed = world.app.get(&key, &format!("/v1/calls?{query}")).await.expect(200);
             listed["data"].as_array().unwrap().len()
         };
-        let contacts = desk.app.get(&key, "/v1/contacts").await.expect(200);
+        let contacts = world.app.get(&key, "/v1/contacts").await.expect(200);
         let person = format!("contactId={}", contacts["data"][0]["id"].as_str().unwrap());
         let queries = ["", "state=ringing", "status=queued", "direction=outbound", &person];
         for query in queries {
             assert_eq!(listed(query).await, 0, "{query}");
         }
         for shown in [path.clone(), format!("{path}/timeline")] {
-            desk.app.get(&key, &shown).await.refused(404, "not_found");
+            world.app.get(&key, &shown).await.refused(404, "not_found");
         }
         hang_up().await.refused(404, "not_found");
-        desk.app.advance(30).await;
+        world.advance(30).await;
         match standing {
             DialStatus::Unheard => {
-                desk.app.get(&key, &path).await.refused(404, "not_found");
+                world.app.get(&key, &path).await.refused(404, "not_found");
                 assert_eq!(listed("").await, 0);
             }
             DialStatus::Unknown => {
                 assert_eq!(
-                    (&desk.call(&key, &id.to_string()).await["endCause"], listed("").await),
+                    (&world.call(&key, &id.to_string()).await["endCause"], listed("").await),
                     (&json!("possibly_placed"), 1)
                 );
                 hang_up().await.refused(409, "call_not_active");
             }
             _ => {
                 assert_eq!(
-                    (&desk.call(&key, &id.to_string()).await["state"], listed(&person).await),
+                    (&world.call(&key, &id.to_string()).await["state"], listed(&person).await),
                     (&json!("ended"), 1)
                 );
             }
         }
         // What was decided is in the log whatever became of it.
-        let log = desk.app.get(&key, "/v1/audit/export").await;
+        let log = world.app.get(&key, "/v1/audit/export").await;
         assert!(log.status == 200 && log.text.contains(&format!(",{id},allowed,")), "{}", log.text);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_placements_at_once_never_pass_the_caps() {
-    let desk = Arc::new(Desk::open_with(|config| config.telephony.concurrent_calls = 7).await);
+    let world = Arc::new(World::open_with(|config| config.telephony.concurrent_calls = 7).await);
     let mut tasks = Vec::new();
     for number in 0..30 {
-        let desk = desk.clone();
-        tasks.push(tokio::spawn(
-            async move { desk.place(&desk.workspace.live, &format!("1{number:03}")).await },
-        ));
+        let world = world.clone();
+        tasks.push(tokio::spawn(async move { world.place(world.live(), &format!("1{number:03}")).await }));
     }
     let mut placed = 0;
     for task in tasks {
@@ -327,10 +322,10 @@ async fn many_placements_at_once_never_pass_the_caps() {
             answer => drop(answer.refused(429, "concurrency_limit")),
         }
     }
-    assert_eq!((placed, desk.wallet().await.1), (7, 7 * 600));
-    desk.app.advance(10).await;
-    assert_eq!(desk.wallet().await, (1_000_000 - 7 * 600, 0));
-    desk.placed(&desk.workspace.live, "1900").await;
+    assert_eq!((placed, world.wallet().await.1), (7, 7 * 600));
+    world.advance(10).await;
+    assert_eq!(world.wallet().await, (1_000_000 - 7 * 600, 0));
+    world.placed(world.live(), "1900").await;
 }
 
 /// The scripted carrier gives one call one id, however often it is asked.
@@ -341,6 +336,7 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
         call: domain::ids::Id::new(1, 2),
         to: "+919812301234".parse().unwrap(),
         from: String::new(),
+        carrier: None,
         network: None,
     };
     let carrier = Scripted(Network::Sandbox);
@@ -351,14 +347,14 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
 #[tokio::test]
 async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
     use dastak::app::calls::{Known, Order, place_intent, prepare, start_dial};
-    let desk = Desk::open().await;
-    let app = desk.app.app().clone();
+    let world = World::open().await;
+    let app = world.app().clone();
     // Ids never go back: after a clock that was an hour ahead they begin there.
-    let ahead = dastak::runtime::clock::Clock::manual_at(desk.noon.plus(3_600_000));
+    let ahead = dastak::runtime::clock::Clock::manual_at(world.noon.plus(3_600_000));
     let ids = Arc::new(dastak::runtime::ids::Ids::new(ahead));
-    let body = json!({"agentId": desk.agent, "toNumber": "+919812340001"});
+    let body = json!({"agentId": world.agent, "toNumber": "+919812340001"});
     let order = Order::of(serde_json::from_value(body).unwrap());
-    let (tenant, mut env) = (desk.workspace.id.parse().unwrap(), app.call_env());
+    let (tenant, mut env) = (world.tenant(), app.call_env());
     env.context.ids = ids;
     let call = app
         .of(tenant)
@@ -377,7 +373,7 @@ async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
     app.clock.spawn(async move {
         start_dial(&dialler, call).await.unwrap().unwrap();
     });
-    desk.app.advance(20).await;
-    let shown = desk.call(&desk.workspace.test, &id).await;
+    world.advance(20).await;
+    let shown = world.call(&world.workspace.test, &id).await;
     assert_eq!((&shown["state"], &shown["endCause"]), (&json!("ended"), &json!("agent_ended")), "{shown}");
 }

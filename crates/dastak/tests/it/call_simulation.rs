@@ -1,106 +1,9 @@
 //! How simulated calls play out, to the second: test mode and the sandbox phone network
 //! (docs/contract/sandbox.md).
 
-use domain::time::{DAY, HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
 
-use crate::agents;
-use crate::app::{Answer, TestApp, Workspace};
-
-/// Noon in India on the day after a moment: every built-in pack is open, and what a test plays stays inside
-/// the calling hours.
-pub fn noon_after(now: &str) -> Timestamp {
-    Timestamp((Timestamp::parse(now).unwrap().0.div_euclid(DAY) + 1) * DAY + 13 * HOUR / 2)
-}
-
-/// A service at noon with a workspace and a published agent.
-pub struct Desk {
-    pub app: TestApp,
-    pub workspace: Workspace,
-    pub agent: String,
-    pub noon: Timestamp,
-}
-
-impl Desk {
-    pub async fn open() -> Self {
-        Self::open_with(|_| ()).await
-    }
-
-    pub async fn open_with(change: impl FnOnce(&mut dastak::config::Config)) -> Self {
-        Self::open_in(TestApp::start_with(change).await).await
-    }
-
-    /// In this service.
-    pub async fn open_in(app: TestApp) -> Self {
-        let workspace = app.workspace().await;
-        let agent =
-            agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."}))
-                .await;
-        let noon = noon_after(&app.now().await);
-        app.set_clock(&noon.to_string()).await;
-        Self { app, workspace, agent, noon }
-    }
-
-    /// The moment this many seconds after noon.
-    pub fn at(&self, seconds: i64) -> String {
-        self.noon.plus(seconds * SECOND).to_string()
-    }
-
-    /// Stops the service and starts it again with the carriers of its settings; its clock then stands at this
-    /// many seconds after noon.
-    pub async fn restart(self, seconds: i64) -> Self {
-        let app = self.app.restart_with(|_| ()).await;
-        app.set_clock(&self.noon.plus(seconds * SECOND).to_string()).await;
-        Self { app, ..self }
-    }
-
-    /// Places a call to a number of these last digits.
-    pub async fn place(&self, key: &str, digits: &str) -> Answer {
-        self.place_with(key, digits, json!({})).await
-    }
-
-    pub async fn place_with(&self, key: &str, digits: &str, more: Value) -> Answer {
-        let mut body = json!({"agentId": self.agent, "toNumber": format!("+91981230{digits}")});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.app.post(key, "/v1/calls", &body).await
-    }
-
-    /// The id of a call that was placed.
-    pub async fn placed(&self, key: &str, digits: &str) -> String {
-        self.place(key, digits).await.expect(200)["interactionId"].as_str().unwrap().to_owned()
-    }
-
-    pub async fn call(&self, key: &str, id: &str) -> Value {
-        self.app.get(key, &format!("/v1/calls/{id}")).await.expect(200)["data"].clone()
-    }
-
-    /// The outbox of the workspace, oldest first.
-    pub async fn events(&self) -> Vec<Value> {
-        events(&self.app, &self.workspace.id).await
-    }
-
-    /// The types in the outbox.
-    pub async fn kinds(&self) -> Vec<String> {
-        self.events().await.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
-    }
-
-    pub async fn wallet(&self) -> (i64, i64) {
-        let view = self
-            .app
-            .operator("GET", &format!("/workspaces/{}", self.workspace.id), &Value::Null)
-            .await
-            .expect(200);
-        (view["data"]["balanceMinor"].as_i64().unwrap(), view["data"]["reservedMinor"].as_i64().unwrap())
-    }
-}
-
-/// The outbox of a workspace, oldest first.
-pub async fn events(app: &TestApp, workspace: &str) -> Vec<Value> {
-    let tenant = workspace.parse().unwrap();
-    let rows =
-        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
-    rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
-}
+use crate::world::World;
 
 /// `state status endCause answered duration outcome` of a call.
 fn line(call: &Value) -> String {
@@ -109,16 +12,16 @@ fn line(call: &Value) -> String {
 }
 
 /// Plays a call second by second: every change of its line, with the second it was seen at.
-async fn timeline(desk: &Desk, key: &str, digits: &str) -> Vec<String> {
-    let id = desk.placed(key, digits).await;
+async fn timeline(world: &World, key: &str, digits: &str) -> Vec<String> {
+    let id = world.placed(key, digits).await;
     let (mut seen, mut last) = (Vec::new(), String::new());
     for second in 0..=16 {
-        let now = line(&desk.call(key, &id).await);
+        let now = line(&world.call(key, &id).await);
         if now != last {
             seen.push(format!("{second} {now}"));
             last = now;
         }
-        desk.app.advance(1).await;
+        world.advance(1).await;
     }
     seen
 }
@@ -128,24 +31,24 @@ const LIVE: &str = "2 in_progress in_progress null true null null";
 
 #[tokio::test]
 async fn a_test_call_plays_to_the_second() {
-    let desk = Desk::open().await;
-    let test = desk.workspace.test.clone();
+    let world = World::open().await;
+    let test = world.workspace.test.clone();
     for digits in ["1234", "2222", "3333", "6666", "9999"] {
         let expected = [RINGING, LIVE, "10 ended completed agent_ended true 8 simulated"];
-        assert_eq!(timeline(&desk, &test, digits).await, expected, "{digits}");
+        assert_eq!(timeline(&world, &test, digits).await, expected, "{digits}");
     }
     assert_eq!(
-        timeline(&desk, &test, "0000").await,
+        timeline(&world, &test, "0000").await,
         [RINGING, "15 ended no_answer no_answer false null null"]
     );
-    assert_eq!(timeline(&desk, &test, "1111").await, [RINGING, "3 ended busy busy false null null"]);
-    assert_eq!(desk.wallet().await, (1_000_000, 0), "nothing is billed");
+    assert_eq!(timeline(&world, &test, "1111").await, [RINGING, "3 ended busy busy false null null"]);
+    assert_eq!(world.wallet().await, (1_000_000, 0), "nothing is billed");
 }
 
 #[tokio::test]
 async fn the_sandbox_knows_every_outcome() {
-    let desk = Desk::open().await;
-    let live = desk.workspace.live.clone();
+    let world = World::open().await;
+    let live = world.workspace.live.clone();
     for (digits, rest) in [
         ("1234", vec![LIVE, "10 ended completed agent_ended true 8 simulated"]),
         ("0000", vec!["15 ended no_answer no_answer false null null"]),
@@ -157,9 +60,9 @@ async fn the_sandbox_knows_every_outcome() {
         ("8888", vec!["2 ended failed not_connected true 0 null"]),
     ] {
         let expected: Vec<&str> = [RINGING].into_iter().chain(rest).collect();
-        assert_eq!(timeline(&desk, &live, digits).await, expected, "{digits}");
+        assert_eq!(timeline(&world, &live, digits).await, expected, "{digits}");
     }
-    let charges = desk.app.get(&live, "/v1/wallet/transactions").await.expect(200);
+    let charges = world.app.get(&live, "/v1/wallet/transactions").await.expect(200);
     let kinds: Vec<&str> =
         charges["data"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(
@@ -167,38 +70,38 @@ async fn the_sandbox_knows_every_outcome() {
         ["call_charge", "call_charge", "call_charge", "signup_grant"],
         "talk is billed, nothing else"
     );
-    assert_eq!(desk.wallet().await, (1_000_000 - 3 * 600, 0));
+    assert_eq!(world.wallet().await, (1_000_000 - 3 * 600, 0));
 }
 
 #[tokio::test]
 async fn a_test_call_tells_its_story() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let body = json!({"externalRef": "crm-7", "metadata": {"order": 5, "note": null}, "variables": {"name": "Ravi"}});
-    let placed = desk.place_with(&desk.workspace.test, "1234", body).await.expect(200);
+    let placed = world.place_with(&world.workspace.test, "1234", body).await.expect(200);
     let id = placed["interactionId"].as_str().unwrap();
     assert!(id.starts_with("call_") && placed["providerCallId"].as_str().unwrap().starts_with("prov_"));
     assert_eq!((&placed["placed"], placed.get("warnings")), (&json!(true), None));
-    desk.app.advance(2).await;
-    let started = desk.events().await;
-    let call = desk.call(&desk.workspace.test, id).await;
+    world.advance(2).await;
+    let started = world.outbox().await;
+    let call = world.call(&world.workspace.test, id).await;
     let expected = json!({
-        "callId": id, "agentId": desk.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
-        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": desk.at(2), "endedAt": null,
+        "callId": id, "agentId": world.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
+        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": world.at(2), "endedAt": null,
         "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
     });
     assert_eq!(
         (&started[0]["type"], &started[0]["livemode"], &started[0]["data"]),
         (&json!("call.started"), &json!(false), &expected)
     );
-    desk.app.advance(8).await;
+    world.advance(8).await;
     assert_eq!(
-        desk.kinds().await,
+        world.kinds().await,
         ["call.started", "transcript.ready", "outcome.captured", "call.completed"]
     );
-    for event in &desk.events().await[1..] {
+    for event in &world.outbox().await[1..] {
         let mut over = expected.clone();
         for (name, value) in [
-            ("endedAt", json!(desk.at(10))),
+            ("endedAt", json!(world.at(10))),
             ("durationSeconds", json!(8)),
             ("endCause", json!("agent_ended")),
             ("outcome", json!("simulated")),
@@ -206,9 +109,9 @@ async fn a_test_call_tells_its_story() {
             over[name] = value;
         }
         assert_eq!(event["data"], over);
-        assert_eq!(event["createdAt"], desk.at(10));
+        assert_eq!(event["createdAt"], world.at(10));
     }
-    let call = desk.call(&desk.workspace.test, id).await;
+    let call = world.call(&world.workspace.test, id).await;
     let roles: Vec<&str> =
         call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
     assert!(roles.contains(&"agent") && roles.contains(&"customer"), "{call}");
@@ -224,16 +127,16 @@ async fn a_test_call_tells_its_story() {
 
 #[tokio::test]
 async fn unanswered_calls_fail_with_their_cause() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let mut expected = Vec::new();
     for (digits, cause) in
         [("0000", "no_answer"), ("1111", "busy"), ("4444", "rejected"), ("5555", "invalid_number")]
     {
-        desk.placed(&desk.workspace.live, digits).await;
-        desk.app.advance(15).await;
+        world.placed(world.live(), digits).await;
+        world.advance(15).await;
         expected.push(("call.failed".to_owned(), cause.to_owned(), true));
     }
-    let events = desk.events().await;
+    let events = world.outbox().await;
     let seen: Vec<(String, String, bool)> = events
         .iter()
         .map(|event| {
@@ -254,136 +157,137 @@ async fn unanswered_calls_fail_with_their_cause() {
 
 #[tokio::test]
 async fn stop_calling_puts_the_number_on_the_list() {
-    let desk = Desk::open().await;
-    let id = desk.placed(&desk.workspace.live, "7777").await;
-    desk.app.advance(10).await;
+    let world = World::open().await;
+    let id = world.placed(world.live(), "7777").await;
+    world.advance(10).await;
     assert_eq!(
-        desk.kinds().await,
+        world.kinds().await,
         ["call.started", "contact.opted_out", "transcript.ready", "outcome.captured", "call.completed"]
     );
-    let event = &desk.events().await[1];
-    let call = desk.call(&desk.workspace.live, &id).await;
+    let event = &world.outbox().await[1];
+    let call = world.call(world.live(), &id).await;
     let expected = json!({"contactId": call["contactId"], "externalRef": null, "phone": "+919812307777", "source": "call", "callId": id});
     assert_eq!(event["data"], expected);
-    let refused = desk.place(&desk.workspace.live, "7777").await.refused(422, "call_blocked");
+    let refused = world.place(world.live(), "7777").await.refused(422, "call_blocked");
     assert_eq!(refused["meta"]["blockReason"], "opt_out");
 }
 
 #[tokio::test]
 async fn hanging_up_while_it_rings_and_while_it_is_live() {
-    let desk = Desk::open().await;
-    for (key, mode) in [(desk.workspace.test.clone(), "test"), (desk.workspace.live.clone(), "live")] {
+    let world = World::open().await;
+    for (key, mode) in [(world.workspace.test.clone(), "test"), (world.workspace.live.clone(), "live")] {
         for (after, expected) in
             [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")]
         {
-            let id = desk.placed(&key, "1234").await;
-            desk.app.advance(after).await;
+            let id = world.placed(&key, "1234").await;
+            world.advance(after).await;
             let path = format!("/v1/calls/{id}/hangup");
             for _ in 0..3 {
-                let answer = desk.app.post(&key, &path, &Value::Null).await.expect(202);
+                let answer = world.app.post(&key, &path, &Value::Null).await.expect(202);
                 assert_eq!(answer, json!({"data": {"id": id, "state": "ending"}}));
             }
-            desk.app.advance(1).await;
-            assert_eq!(line(&desk.call(&key, &id).await), expected, "{mode}");
-            desk.app.post(&key, &path, &Value::Null).await.refused(409, "call_not_active");
-            desk.app.advance(20).await;
-            assert_eq!(line(&desk.call(&key, &id).await), expected, "nothing follows");
+            world.advance(1).await;
+            assert_eq!(line(&world.call(&key, &id).await), expected, "{mode}");
+            world.app.post(&key, &path, &Value::Null).await.refused(409, "call_not_active");
+            world.advance(20).await;
+            assert_eq!(line(&world.call(&key, &id).await), expected, "nothing follows");
         }
     }
     let once = ["call.failed", "call.started", "call.completed"];
-    assert_eq!(desk.kinds().await, [once, once].concat());
-    assert_eq!(desk.wallet().await, (1_000_000 - 600, 0), "a hung-up live call is billed for its talk time");
+    assert_eq!(world.kinds().await, [once, once].concat());
+    assert_eq!(world.wallet().await, (1_000_000 - 600, 0), "a hung-up live call is billed for its talk time");
 }
 
 #[tokio::test]
 async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     // One number may be called three times a day.
     let mut numbers = (1000..).map(|number: u32| number.to_string());
     let mut number = || numbers.next().expect("another one");
-    for key in [desk.workspace.test.clone(), desk.workspace.live.clone()] {
+    for key in [world.workspace.test.clone(), world.workspace.live.clone()] {
         let hang_up =
-            async |id: &str| desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
+            async |id: &str| world.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
         for (after, expected) in
             [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")]
         {
             // Read.
-            let id = desk.placed(&key, &number()).await;
-            desk.app.advance(after).await;
+            let id = world.placed(&key, &number()).await;
+            world.advance(after).await;
             hang_up(&id).await.expect(202);
-            assert_eq!(line(&desk.call(&key, &id).await), expected);
+            assert_eq!(line(&world.call(&key, &id).await), expected);
             hang_up(&id).await.refused(409, "call_not_active");
             // Told by its event: the clock has moved on by what the network takes.
-            let id = desk.placed(&key, &number()).await;
-            desk.app.advance(after).await;
+            let id = world.placed(&key, &number()).await;
+            world.advance(after).await;
             hang_up(&id).await.expect(202);
-            desk.app.advance(1).await;
-            let told = desk.events().await.into_iter().any(|event| {
+            world.advance(1).await;
+            let told = world.outbox().await.into_iter().any(|event| {
                 event["data"]["callId"] == json!(id) && event["data"]["endCause"] == "api_hangup"
             });
             assert!(told, "its event is there");
             hang_up(&id).await.refused(409, "call_not_active");
         }
         // Ended by itself.
-        let id = desk.placed(&key, &number()).await;
-        desk.app.advance(10).await;
-        assert_eq!(desk.call(&key, &id).await["endCause"], "agent_ended");
+        let id = world.placed(&key, &number()).await;
+        world.advance(10).await;
+        assert_eq!(world.call(&key, &id).await["endCause"], "agent_ended");
         hang_up(&id).await.refused(409, "call_not_active");
     }
 }
 
 #[tokio::test]
 async fn calls_go_on_after_a_restart() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let (test, live) =
-        (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
-    desk.app.advance(2).await;
-    let desk = desk.restart(9).await;
+        (world.placed(&world.workspace.test, "1234").await, world.placed(world.live(), "1234").await);
+    world.advance(2).await;
+    let world = world.restart_at(9).await;
     assert_eq!(
-        line(&desk.call(&desk.workspace.test, &test).await),
+        line(&world.call(&world.workspace.test, &test).await),
         "in_progress in_progress null true null null"
     );
-    desk.app.advance(1).await;
-    for (key, id) in [(&desk.workspace.test, &test), (&desk.workspace.live, &live)] {
-        assert_eq!(line(&desk.call(key, id).await), "ended completed agent_ended true 8 simulated");
+    world.advance(1).await;
+    for (key, id) in [(&world.workspace.test, &test), (&world.workspace.live, &live)] {
+        assert_eq!(line(&world.call(key, id).await), "ended completed agent_ended true 8 simulated");
     }
-    assert_eq!(desk.wallet().await, (1_000_000 - 600, 0));
+    assert_eq!(world.wallet().await, (1_000_000 - 600, 0));
 }
 
 #[tokio::test]
 async fn a_call_that_ended_while_the_service_was_down_ended_when_it_did() {
-    let desk = Desk::open().await;
-    let id = desk.placed(&desk.workspace.live, "1234").await;
-    let desk = desk.restart(3 * 3600).await;
-    let call = desk.call(&desk.workspace.live, &id).await;
-    assert_eq!((&call["durationSeconds"], &call["endedAt"]), (&json!(8), &json!(desk.at(10))));
+    let world = World::open().await;
+    let id = world.placed(world.live(), "1234").await;
+    let world = world.restart_at(3 * 3600).await;
+    let call = world.call(world.live(), &id).await;
+    assert_eq!((&call["durationSeconds"], &call["endedAt"]), (&json!(8), &json!(world.at(10))));
 }
 
 #[tokio::test]
 async fn the_two_worlds_do_not_see_each_other() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let (test, live) =
-        (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
-    for (key, mine, other) in [(&desk.workspace.test, &test, &live), (&desk.workspace.live, &live, &test)] {
-        desk.app.get(key, &format!("/v1/calls/{mine}")).await.expect(200);
-        desk.app.get(key, &format!("/v1/calls/{other}")).await.refused(404, "not_found");
-        desk.app
+        (world.placed(&world.workspace.test, "1234").await, world.placed(world.live(), "1234").await);
+    for (key, mine, other) in [(&world.workspace.test, &test, &live), (&world.workspace.live, &live, &test)] {
+        world.app.get(key, &format!("/v1/calls/{mine}")).await.expect(200);
+        world.app.get(key, &format!("/v1/calls/{other}")).await.refused(404, "not_found");
+        world
+            .app
             .post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null)
             .await
             .refused(404, "not_found");
-        let listed = desk.app.get(key, "/v1/calls").await.expect(200);
+        let listed = world.app.get(key, "/v1/calls").await.expect(200);
         let ids: Vec<&str> =
             listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
         assert_eq!(ids, [mine.as_str()]);
     }
     let people = [
-        desk.call(&desk.workspace.test, &test).await["contactId"].clone(),
-        desk.call(&desk.workspace.live, &live).await["contactId"].clone(),
+        world.call(&world.workspace.test, &test).await["contactId"].clone(),
+        world.call(world.live(), &live).await["contactId"].clone(),
     ];
     assert_ne!(people[0], people[1], "a person that only a test call made is not a real one");
-    let again = desk.placed(&desk.workspace.test, "1234").await;
+    let again = world.placed(&world.workspace.test, "1234").await;
     assert_eq!(
-        desk.call(&desk.workspace.test, &again).await["contactId"],
+        world.call(&world.workspace.test, &again).await["contactId"],
         people[1],
         "a real contact is used as it is"
     );

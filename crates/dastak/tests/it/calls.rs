@@ -3,18 +3,17 @@
 use domain::time::HOUR;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
-use crate::call_simulation::Desk;
+use crate::world::{self, World};
 
 /// What a workspace may lack.
-async fn change(desk: &Desk, body: Value) {
-    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &body).await.expect(200);
+async fn change(world: &World, body: Value) {
+    world.operator("PATCH", "", body).await.expect(200);
 }
 
 /// Calls that the key sees.
 async fn listed(app: &TestApp, key: &str, query: &str) -> Vec<Value> {
-    app.get(key, &format!("/v1/calls{query}")).await.expect(200)["data"].as_array().unwrap().clone()
+    app.get(key, &format!("/v1/calls{query}")).await.list(200)
 }
 
 fn with(agent: &str, more: Value) -> Value {
@@ -25,11 +24,11 @@ fn with(agent: &str, more: Value) -> Value {
 
 #[tokio::test]
 async fn agent_errors_for_both_keys() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
-    let draft = agents::create(app, workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
-    let chat = agents::create_active(app, workspace, &json!({"channel": "chat"})).await;
-    let inbound = agents::create_active(app, workspace, &json!({"direction": "inbound"})).await;
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
+    let draft = world::draft_agent(app, workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
+    let chat = world::agent(app, workspace, &json!({"channel": "chat"})).await;
+    let inbound = world::agent(app, workspace, &json!({"direction": "inbound"})).await;
     for key in [&workspace.live, &workspace.test] {
         for (agent, status, code) in [
             ("agt_00000000000000000000000000", 404, "not_found"),
@@ -51,83 +50,89 @@ async fn agent_errors_for_both_keys() {
 
 #[tokio::test]
 async fn wrong_bodies_name_the_field() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     for (body, field) in [
         (json!({"toNumber": "+919812301234"}), "agentId"),
         (json!({"agentId": "", "toNumber": "+919812301234"}), "agentId"),
-        (json!({"agentId": desk.agent}), "toNumber"),
-        (with(&desk.agent, json!({"toNumber": "1234567"})), "toNumber"),
-        (with(&desk.agent, json!({"toNumber": "9".repeat(21)})), "toNumber"),
-        (with(&desk.agent, json!({"toNumber": "+14155550123"})), "toNumber"),
-        (with(&desk.agent, json!({"toNumber": "12345678"})), "toNumber"),
-        (with(&desk.agent, json!({"externalRef": ""})), "externalRef"),
-        (with(&desk.agent, json!({"externalRef": "x".repeat(121)})), "externalRef"),
-        (with(&desk.agent, json!({"variables": []})), "variables"),
-        (with(&desk.agent, json!({"metadata": "x"})), "metadata"),
-        (with(&desk.agent, json!({"metadata": {"k": "x".repeat(501)}})), "metadata.k"),
-        (with(&desk.agent, json!({"metadata": {"k": {}}})), "metadata.k"),
-        (with(&desk.agent, json!({"metadata": {"": 1}})), "metadata."),
+        (json!({"agentId": world.agent}), "toNumber"),
+        (with(&world.agent, json!({"toNumber": "1234567"})), "toNumber"),
+        (with(&world.agent, json!({"toNumber": "9".repeat(21)})), "toNumber"),
+        (with(&world.agent, json!({"toNumber": "+14155550123"})), "toNumber"),
+        (with(&world.agent, json!({"toNumber": "12345678"})), "toNumber"),
+        (with(&world.agent, json!({"externalRef": ""})), "externalRef"),
+        (with(&world.agent, json!({"externalRef": "x".repeat(121)})), "externalRef"),
+        (with(&world.agent, json!({"variables": []})), "variables"),
+        (with(&world.agent, json!({"metadata": "x"})), "metadata"),
+        (with(&world.agent, json!({"metadata": {"k": "x".repeat(501)}})), "metadata.k"),
+        (with(&world.agent, json!({"metadata": {"k": {}}})), "metadata.k"),
+        (with(&world.agent, json!({"metadata": {"": 1}})), "metadata."),
     ] {
-        for key in [&desk.workspace.live, &desk.workspace.test] {
-            let refused = desk.app.post(key, "/v1/calls", &body).await.refused(400, "invalid_request");
+        for key in [world.live(), &world.workspace.test] {
+            let refused = world.app.post(key, "/v1/calls", &body).await.refused(400, "invalid_request");
             assert_eq!(refused["meta"]["field"], field, "{body}");
         }
     }
-    assert!(listed(&desk.app, &desk.workspace.live, "").await.is_empty());
+    assert!(listed(&world.app, world.live(), "").await.is_empty());
 }
 
 #[tokio::test]
 async fn local_formats_are_normalized() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     for text in ["98123 01234", "09812301234", "+91 98123-01234", "00919812301234"] {
-        let placed = desk
+        let placed = world
             .app
-            .post(&desk.workspace.test, "/v1/calls", &with(&desk.agent, json!({"toNumber": text})))
+            .post(&world.workspace.test, "/v1/calls", &with(&world.agent, json!({"toNumber": text})))
             .await
             .expect(200);
-        let call = desk.call(&desk.workspace.test, placed["interactionId"].as_str().unwrap()).await;
+        let call = world.call(&world.workspace.test, placed["interactionId"].as_str().unwrap()).await;
         assert_eq!(call["toNumber"], "+919812301234", "{text}");
     }
 }
 
 #[tokio::test]
 async fn numbers_must_be_owned() {
-    let desk = Desk::open().await;
-    let path = format!("/workspaces/{}/numbers", desk.workspace.id);
+    let world = World::open().await;
+    let path = format!("/workspaces/{}/numbers", world.workspace.id);
     let second = format!(
         "+9180{}",
-        &desk
+        &world
             .workspace
             .id
             .bytes()
             .fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000)
     );
-    let made = desk.app.operator("POST", &path, &json!({"number": second})).await.expect(201);
-    for key in [&desk.workspace.live, &desk.workspace.test] {
-        desk.place_with(key, "1234", json!({"fromNumber": "+918011112222"}))
+    let made = world.app.operator("POST", &path, &json!({"number": second})).await.expect(201);
+    for key in [world.live(), &world.workspace.test] {
+        world
+            .place_with(key, "1234", json!({"fromNumber": "+918011112222"}))
             .await
             .refused(400, "from_number_not_owned");
-        desk.place_with(key, "1234", json!({"fromNumber": "nonsense"}))
+        world
+            .place_with(key, "1234", json!({"fromNumber": "nonsense"}))
             .await
             .refused(400, "from_number_not_owned");
-        let placed =
-            desk.place_with(key, "1234", json!({"fromNumber": second.replace("+91", "0")})).await.expect(200);
+        let placed = world
+            .place_with(key, "1234", json!({"fromNumber": second.replace("+91", "0")}))
+            .await
+            .expect(200);
         assert_eq!(
-            desk.call(key, placed["interactionId"].as_str().unwrap()).await["fromNumber"],
+            world.call(key, placed["interactionId"].as_str().unwrap()).await["fromNumber"],
             second.as_str()
         );
-        let first = desk.placed(key, "1235").await;
+        let first = world.placed(key, "1235").await;
         assert_ne!(
-            desk.call(key, &first).await["fromNumber"],
+            world.call(key, &first).await["fromNumber"],
             second.as_str(),
             "the first number is the default"
         );
     }
-    desk.app
+    world
+        .app
         .operator("DELETE", &format!("{path}/{}", made["data"]["id"].as_str().unwrap()), &Value::Null)
         .await
         .expect(200);
-    desk.place_with(&desk.workspace.live, "1234", json!({"fromNumber": second}))
+    world
+        .place_with(world.live(), "1234", json!({"fromNumber": second}))
         .await
         .refused(400, "from_number_not_owned");
 }
@@ -135,15 +140,14 @@ async fn numbers_must_be_owned() {
 #[tokio::test]
 async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
     let app = TestApp::start().await;
-    let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
     let workspace = Workspace {
         live: app.key(&id, "live", json!("all")).await,
         test: app.key(&id, "test", json!("all")).await,
         id,
     };
-    let agent = agents::create_active(&app, &workspace, &json!({})).await;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
+    let agent = world::agent(&app, &workspace, &json!({})).await;
+    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
     let place = async |number: &str| -> Answer {
         app.post(&workspace.live, "/v1/calls", &with(&agent, json!({"toNumber": number}))).await
     };
@@ -176,16 +180,15 @@ async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
 #[tokio::test]
 async fn a_test_call_needs_none_of_that() {
     let app = TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
-    let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
     let workspace = Workspace {
         live: app.key(&id, "live", json!("all")).await,
         test: app.key(&id, "test", json!("all")).await,
         id,
     };
-    let agent = agents::create_active(&app, &workspace, &json!({})).await;
+    let agent = world::agent(&app, &workspace, &json!({})).await;
     // Night in India, a number on the registry, no money, no number, not verified, no carrier.
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).plus(12 * HOUR).to_string()).await;
+    app.set_clock(&crate::world::noon_after(&app.now().await).plus(12 * HOUR).to_string()).await;
     app.operator("POST", "/dnd", &json!({"phones": ["+919812301234"]})).await.expect(200);
     for _ in 0..12 {
         app.post(&workspace.test, "/v1/calls", &with(&agent, json!({}))).await.expect(200);
@@ -194,89 +197,85 @@ async fn a_test_call_needs_none_of_that() {
 
 #[tokio::test]
 async fn without_a_carrier_a_live_call_is_503() {
-    let desk = Desk::open_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
-    desk.place(&desk.workspace.live, "1234").await.refused(503, "voice_unavailable");
-    assert!(listed(&desk.app, &desk.workspace.live, "").await.is_empty());
-    assert_eq!(desk.wallet().await, (1_000_000, 0));
+    let world = World::open_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
+    world.place(world.live(), "1234").await.refused(503, "voice_unavailable");
+    assert!(listed(&world.app, world.live(), "").await.is_empty());
+    assert_eq!(world.wallet().await, (1_000_000, 0));
 }
 
 #[tokio::test]
 async fn a_cap_counts_a_dial_from_the_moment_at_which_the_carrier_was_asked() {
-    let desk = Desk::open().await;
-    let live = &desk.workspace.live;
+    let world = World::open().await;
+    let live = world.live();
     let day = 24 * 3600;
     // On time; late, since the store answered late; and unknown, since a node died before it was written down.
     for (dialled_at, seconds) in [("started_at", 0), ("started_at + 5000", 5), ("cast(null as bigint)", 15)] {
         for _ in 0..3 {
-            desk.placed(live, "1111").await;
+            world.placed(live, "1111").await;
         }
         let sql = format!("update calls set dialled_at = {dialled_at} where started_at >= ?1");
-        let now = desk.app.app().clock.now();
-        let stored = desk.app.app().store.tx(move |tx| tx.exec(&sql, store::params![now]));
+        let now = world.app().clock.now();
+        let stored = world.app().store.tx(move |tx| tx.exec(&sql, store::params![now]));
         assert_eq!(stored.await.unwrap(), 3);
         if seconds > 0 {
-            desk.app.advance(day + seconds - 1).await;
-            let refused = desk.place(live, "1111").await.refused(422, "call_blocked");
+            world.advance(day + seconds - 1).await;
+            let refused = world.place(live, "1111").await.refused(422, "call_blocked");
             assert_eq!(refused["meta"]["blockReason"], "frequency_cap", "{dialled_at}");
-            desk.app.advance(1).await;
+            world.advance(1).await;
         } else {
-            desk.app.advance(day).await;
+            world.advance(day).await;
         }
     }
-    desk.placed(live, "1111").await;
+    world.placed(live, "1111").await;
 }
 
 #[tokio::test]
 async fn every_gate_blocks_and_leaves_a_listed_call() {
-    let desk = Desk::open().await;
-    let live = &desk.workspace.live;
+    let world = World::open().await;
+    let live = world.live();
     let blocked = async |digits: &str, gate: &str| {
-        let refused = desk.place(live, digits).await.refused(422, "call_blocked");
+        let refused = world.place(live, digits).await.refused(422, "call_blocked");
         assert_eq!(
             (&refused["meta"]["reason"], &refused["meta"]["blockReason"]),
             (&json!(gate), &json!(gate))
         );
         assert_eq!(refused["error"], format!("call blocked by compliance: {gate}"));
-        let call = desk.call(live, refused["meta"]["callId"].as_str().unwrap()).await;
+        let call = world.call(live, refused["meta"]["callId"].as_str().unwrap()).await;
         assert_eq!(
             (&call["state"], &call["status"], &call["answered"]),
             (&json!("blocked"), &json!("blocked"), &json!(false))
         );
-        desk.app
+        world
+            .app
             .post(live, &format!("/v1/calls/{}/hangup", call["id"].as_str().unwrap()), &Value::Null)
             .await
             .refused(409, "call_not_active");
     };
     blocked("2222", "dnd").await;
-    desk.app.operator("POST", "/dnd", &json!({"phones": ["+919812300101"]})).await.expect(200);
+    world.app.operator("POST", "/dnd", &json!({"phones": ["+919812300101"]})).await.expect(200);
     blocked("0101", "dnd").await;
-    desk.app.post(live, "/v1/dnc", &json!({"phones": ["+919812300102"]})).await;
+    world.app.post(live, "/v1/dnc", &json!({"phones": ["+919812300102"]})).await;
     blocked("0102", "opt_out").await;
     for _ in 0..3 {
-        desk.placed(live, "1111").await;
-        desk.app.advance(3).await;
+        world.placed(live, "1111").await;
+        world.advance(3).await;
     }
     blocked("1111", "frequency_cap").await;
     let pack = json!({"name": "Strict", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}], "requireConsent": true});
-    let pack = desk
-        .app
-        .operator("POST", &format!("/workspaces/{}/compliance-packs", desk.workspace.id), &pack)
-        .await
-        .expect(201);
-    let strict =
-        agents::create_active(&desk.app, &desk.workspace, &json!({"policyRef": pack["data"]["id"]})).await;
+    let pack = world.operator("POST", "/compliance-packs", pack).await.expect(201);
+    let strict = world::agent(&world, &world.workspace, &json!({"policyRef": pack["data"]["id"]})).await;
     let refused =
-        desk.app.post(live, "/v1/calls", &with(&strict, json!({}))).await.refused(422, "call_blocked");
+        world.app.post(live, "/v1/calls", &with(&strict, json!({}))).await.refused(422, "call_blocked");
     assert_eq!(refused["meta"]["blockReason"], "consent");
-    desk.app.advance(9 * 3600).await;
+    world.advance(9 * 3600).await;
     blocked("1234", "calling_window").await;
-    assert_eq!(listed(&desk.app, live, "?state=blocked").await.len(), 6);
-    assert_eq!(desk.wallet().await, (1_000_000, 0), "a refusal holds nothing");
+    assert_eq!(listed(&world.app, live, "?state=blocked").await.len(), 6);
+    assert_eq!(world.wallet().await, (1_000_000, 0), "a refusal holds nothing");
     let failed =
-        desk.kinds().await.into_iter().filter(|kind| kind != "contact.opted_out").collect::<Vec<_>>();
+        world.kinds().await.into_iter().filter(|kind| kind != "contact.opted_out").collect::<Vec<_>>();
     assert_eq!(failed, ["call.failed"; 3], "a refused placement sends no event");
-    let log = desk.app.app().store.read({
-        let tenant = desk.workspace.id.parse().unwrap();
+    let log = world.app().store.read({
+        let tenant = world.tenant();
         move |tx| {
             tx.all(
                 "select decision, blocked_by from decision_log where workspace = ?1 and chain = 'audit' order by seq",
@@ -296,49 +295,50 @@ fn tenant_text(tenant: domain::tenant::Tenant) -> String {
 
 #[tokio::test]
 async fn lines_of_the_workspace_and_of_the_platform() {
-    let desk = Desk::open_with(|config| config.telephony.concurrent_calls = 3).await;
-    let other = desk.app.workspace().await;
-    let other_agent = agents::create_active(&desk.app, &other, &json!({})).await;
-    change(&desk, json!({"limits": {"concurrentCalls": 2}})).await;
-    let live = &desk.workspace.live;
-    desk.placed(live, "1234").await;
-    desk.app.advance(1).await;
-    desk.placed(live, "1235").await;
-    let full = desk.place(live, "1236").await;
+    let world = World::open_with(|config| config.telephony.concurrent_calls = 3).await;
+    let other = world.workspace().await;
+    let other_agent = world::agent(&world.app, &other, &json!({})).await;
+    change(&world, json!({"limits": {"concurrentCalls": 2}})).await;
+    let live = world.live();
+    world.placed(live, "1234").await;
+    world.advance(1).await;
+    world.placed(live, "1235").await;
+    let full = world.place(live, "1236").await;
     assert!(
         full.header("retry-after")
             .is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0))
     );
     full.refused(429, "concurrency_limit");
-    desk.app.post(&other.live, "/v1/calls", &with(&other_agent, json!({}))).await.expect(200);
-    desk.app
+    world.app.post(&other.live, "/v1/calls", &with(&other_agent, json!({}))).await.expect(200);
+    world
+        .app
         .post(&other.live, "/v1/calls", &with(&other_agent, json!({"toNumber": "+919812301235"})))
         .await
         .refused(429, "concurrency_limit");
-    desk.placed(&desk.workspace.test, "1236").await;
-    desk.app.advance(9).await;
-    desk.placed(live, "1236").await;
-    desk.app.advance(60).await;
+    world.placed(&world.workspace.test, "1236").await;
+    world.advance(9).await;
+    world.placed(live, "1236").await;
+    world.advance(60).await;
     for digits in ["0001", "0002"] {
-        desk.placed(live, digits).await;
+        world.placed(live, digits).await;
     }
-    desk.place(live, "0003").await.refused(429, "concurrency_limit");
+    world.place(live, "0003").await.refused(429, "concurrency_limit");
 }
 
 #[tokio::test]
 async fn the_carrier_refuses_or_is_lost() {
-    let desk = Desk::open().await;
-    let live = &desk.workspace.live;
-    change(&desk, json!({"limits": {"concurrentCalls": 1}})).await;
-    desk.place(live, "6666").await.refused(502, "call_not_placed");
-    assert!(listed(&desk.app, live, "").await.is_empty(), "nobody was rung");
-    let body = with(&desk.agent, json!({"toNumber": "+919812309999"}));
-    let first = desk.app.post_with(live, "/v1/calls", &[("idempotency-key", "lost")], &body).await;
+    let world = World::open().await;
+    let live = world.live();
+    change(&world, json!({"limits": {"concurrentCalls": 1}})).await;
+    world.place(live, "6666").await.refused(502, "call_not_placed");
+    assert!(listed(&world.app, live, "").await.is_empty(), "nobody was rung");
+    let body = with(&world.agent, json!({"toNumber": "+919812309999"}));
+    let first = world.post_with(live, "/v1/calls", &[("idempotency-key", "lost")], &body).await;
     first.refused(502, "possibly_placed");
-    let again = desk.app.post_with(live, "/v1/calls", &[("idempotency-key", "lost")], &body).await;
+    let again = world.post_with(live, "/v1/calls", &[("idempotency-key", "lost")], &body).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     again.refused(502, "possibly_placed");
-    let calls = listed(&desk.app, live, "").await;
+    let calls = listed(&world.app, live, "").await;
     let told: Vec<_> = calls
         .iter()
         .map(|call| {
@@ -350,18 +350,17 @@ async fn the_carrier_refuses_or_is_lost() {
         })
         .collect();
     assert_eq!(told, [("ended", "failed", "possibly_placed")]);
-    assert!(desk.kinds().await.is_empty(), "the placement was refused synchronously");
-    assert_eq!(desk.wallet().await, (1_000_000, 0));
-    desk.placed(live, "1234").await;
+    assert!(world.kinds().await.is_empty(), "the placement was refused synchronously");
+    assert_eq!(world.wallet().await, (1_000_000, 0));
+    world.placed(live, "1234").await;
 }
 
 #[tokio::test]
 async fn variables_are_given_saved_and_required() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let agent =
-        agents::create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{amount}}."}))
-            .await;
+        world::agent(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{amount}}."})).await;
     for key in [&workspace.live, &workspace.test] {
         let place = async |more: Value| app.post(key, "/v1/calls", &with(&agent, more)).await;
         let refused = place(json!({"variables": {"amount": 5}, "toNumber": "12345678"}))
@@ -396,12 +395,10 @@ async fn variables_are_given_saved_and_required() {
 /// A contact's saved values are what its owner sees: the scalars among its attributes.
 #[tokio::test]
 async fn saved_values_are_the_attributes_of_the_contact() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let live = &workspace.live;
-    let agent =
-        agents::create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{due}}."}))
-            .await;
+    let agent = world::agent(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{due}}."})).await;
     let attributes = async |number: &str| {
         let listed = app.get(live, "/v1/contacts").await.expect(200);
         let all = listed["data"].as_array().unwrap().clone();
@@ -445,7 +442,7 @@ async fn saved_values_are_the_attributes_of_the_contact() {
 
 #[tokio::test]
 async fn what_is_over_a_limit_is_told_and_accepted() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let many: serde_json::Map<String, Value> =
         (0..51).map(|index| (format!("v{index}"), json!("x"))).collect();
     for (variables, expected) in [
@@ -457,8 +454,10 @@ async fn what_is_over_a_limit_is_told_and_accepted() {
         ),
         (Value::Object(many), json!([["variables_over_limit", "variables"]])),
     ] {
-        let placed =
-            desk.place_with(&desk.workspace.test, "1234", json!({"variables": variables})).await.expect(200);
+        let placed = world
+            .place_with(&world.workspace.test, "1234", json!({"variables": variables}))
+            .await
+            .expect(200);
         let told: Vec<Value> = placed["warnings"]
             .as_array()
             .unwrap()
@@ -472,12 +471,12 @@ async fn what_is_over_a_limit_is_told_and_accepted() {
 
 #[tokio::test]
 async fn who_a_reference_and_a_number_name() {
-    let desk = Desk::open().await;
-    let key = &desk.workspace.live;
+    let world = World::open().await;
+    let key = world.live();
     let contact = async |digits: &str, reference: Option<&str>| {
         let more = reference.map_or(json!({}), |reference| json!({"externalRef": reference}));
-        let placed = desk.place_with(key, digits, more).await.expect(200);
-        desk.call(key, placed["interactionId"].as_str().unwrap()).await["contactId"]
+        let placed = world.place_with(key, digits, more).await.expect(200);
+        world.call(key, placed["interactionId"].as_str().unwrap()).await["contactId"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -493,7 +492,7 @@ async fn who_a_reference_and_a_number_name() {
     assert_ne!(other, by_number, "one number = one contact: a second reference is somebody else");
     assert_eq!(contact("0303", Some("b")).await, other);
     assert_ne!(contact("0302", None).await, by_number, "the number of a call does not become the contact's");
-    let stored = desk.app.get(key, &format!("/v1/contacts/{by_number}")).await.expect(200);
+    let stored = world.app.get(key, &format!("/v1/contacts/{by_number}")).await.expect(200);
     assert_eq!(
         (&stored["data"]["externalRef"], &stored["data"]["phone"]),
         (&json!("a"), &json!("+919812300301"))
@@ -502,27 +501,27 @@ async fn who_a_reference_and_a_number_name() {
 
 #[tokio::test]
 async fn placing_is_idempotent() {
-    let desk = Desk::open().await;
-    for key in [&desk.workspace.live, &desk.workspace.test] {
+    let world = World::open().await;
+    for key in [world.live(), &world.workspace.test] {
         let place = async |name: &str, digits: &str| {
             let body = with(
-                &desk.agent,
+                &world.agent,
                 json!({"toNumber": format!("+91981230{digits}"), "variables": {"a": "x".repeat(121)}}),
             );
-            desk.app.post_with(key, "/v1/calls", &[("idempotency-key", name)], &body).await
+            world.post_with(key, "/v1/calls", &[("idempotency-key", name)], &body).await
         };
         let first = place("k", "1234").await;
         let again = place("k", "1234").await;
         assert_eq!((again.header("idempotent-replayed"), &again.text), (Some("true"), &first.text));
         place("k", "1235").await.refused(422, "idempotency_key_reused");
         place(&"k".repeat(256), "1234").await.refused(400, "invalid_idempotency_key");
-        assert_eq!(listed(&desk.app, key, "").await.len(), 1);
+        assert_eq!(listed(&world.app, key, "").await.len(), 1);
         first.expect(200);
     }
     for (digits, status, code) in [("2222", 422, "call_blocked"), ("6666", 502, "call_not_placed")] {
         let send = async |digits: &str| {
-            let body = with(&desk.agent, json!({"toNumber": format!("+91981230{digits}")}));
-            desk.app.post_with(&desk.workspace.live, "/v1/calls", &[("idempotency-key", code)], &body).await
+            let body = with(&world.agent, json!({"toNumber": format!("+91981230{digits}")}));
+            world.post_with(world.live(), "/v1/calls", &[("idempotency-key", code)], &body).await
         };
         send(digits).await.refused(status, code);
         send("5678").await.expect(200);
@@ -531,12 +530,12 @@ async fn placing_is_idempotent() {
 
 #[tokio::test]
 async fn the_placing_limit_counts() {
-    let desk = Desk::open().await;
-    change(&desk, json!({"limits": {"callsPerMinute": 2}})).await;
+    let world = World::open().await;
+    change(&world, json!({"limits": {"callsPerMinute": 2}})).await;
     for _ in 0..2 {
-        desk.placed(&desk.workspace.test, "1234").await;
+        world.placed(&world.workspace.test, "1234").await;
     }
-    let limited = desk.place(&desk.workspace.live, "1234").await;
+    let limited = world.place(world.live(), "1234").await;
     assert_eq!(
         (limited.header("x-ratelimit-limit"), limited.header("x-ratelimit-remaining")),
         (Some("2"), Some("0"))
@@ -546,12 +545,12 @@ async fn the_placing_limit_counts() {
 
 #[tokio::test]
 async fn lists_filter_and_page() {
-    let desk = Desk::open().await;
-    let (app, test) = (&desk.app, &desk.workspace.test);
-    let second = agents::create_active(app, &desk.workspace, &json!({})).await;
+    let world = World::open().await;
+    let (app, test) = (&world.app, &world.workspace.test);
+    let second = world::agent(app, &world.workspace, &json!({})).await;
     let mut ids = Vec::new();
     for (index, digits) in ["1234", "0000", "1111", "1234", "1111", "0000", "1235"].into_iter().enumerate() {
-        let agent = if index % 2 == 0 { &desk.agent } else { &second };
+        let agent = if index % 2 == 0 { &world.agent } else { &second };
         let placed = app
             .post(test, "/v1/calls", &with(agent, json!({"toNumber": format!("+91981230{digits}")})))
             .await
@@ -575,27 +574,27 @@ async fn lists_filter_and_page() {
     assert_eq!(found("?state=ended&status=ringing").await, Vec::<usize>::new());
     assert_eq!(found(&format!("?agentId={second}")).await, [5, 3, 1]);
     assert_eq!(found(&format!("?agentId={second}&state=ringing")).await, [5, 1]);
-    assert_eq!(found(&format!("?agentId={}&status=busy", desk.agent)).await, [4, 2]);
+    assert_eq!(found(&format!("?agentId={}&status=busy", world.agent)).await, [4, 2]);
     assert_eq!(found("?agentId=agt_00000000000000000000000000").await, Vec::<usize>::new());
     assert_eq!(found("?agentId=other&campaignId=x").await, Vec::<usize>::new());
     assert_eq!(found("?campaignId=cmp_00000000000000000000000000").await, Vec::<usize>::new());
     assert_eq!(found("?direction=outbound").await, [6, 5, 4, 3, 2, 1, 0]);
     assert_eq!(found("?direction=inbound").await, Vec::<usize>::new());
-    let contact = desk.call(test, &ids[0]).await["contactId"].as_str().unwrap().to_owned();
+    let contact = world.call(test, &ids[0]).await["contactId"].as_str().unwrap().to_owned();
     assert_eq!(found(&format!("?contactId={contact}")).await, [3, 0]);
     assert_eq!(found(&format!("?contactId={contact}&state=ended")).await, Vec::<usize>::new());
     assert_eq!(found(&format!("?contactId={contact}&direction=outbound&agentId={second}")).await, [3]);
     assert_eq!(
-        found(&format!("?from={}&to={}", desk.at(2), desk.at(5))).await,
+        found(&format!("?from={}&to={}", world.at(2), world.at(5))).await,
         [4, 3, 2],
         "from is included, to is not"
     );
-    assert_eq!(found(&format!("?state=ended&from={}", desk.at(3))).await, [4]);
+    assert_eq!(found(&format!("?state=ended&from={}", world.at(3))).await, [4]);
     for query in [
         "",
         "&direction=outbound",
         "&state=ringing",
-        &format!("&agentId={}", desk.agent),
+        &format!("&agentId={}", world.agent),
         &format!("&contactId={contact}"),
     ] {
         let whole = found(&format!("?limit=200{query}")).await;
@@ -627,9 +626,9 @@ async fn lists_filter_and_page() {
 
 #[tokio::test]
 async fn an_erased_person_is_gone_from_calls() {
-    let desk = Desk::open().await;
-    let live = &desk.workspace.live;
-    let placed = desk
+    let world = World::open().await;
+    let live = world.live();
+    let placed = world
         .place_with(
             live,
             "1234",
@@ -638,25 +637,26 @@ async fn an_erased_person_is_gone_from_calls() {
         .await
         .expect(200);
     let id = placed["interactionId"].as_str().unwrap().to_owned();
-    desk.app.advance(10).await;
-    let going = desk.place_with(live, "1235", json!({"externalRef": "r"})).await.expect(200)["interactionId"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    desk.app.advance(3).await;
-    let contact = desk.call(live, &id).await["contactId"].as_str().unwrap().to_owned();
+    world.advance(10).await;
+    let going =
+        world.place_with(live, "1235", json!({"externalRef": "r"})).await.expect(200)["interactionId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+    world.advance(3).await;
+    let contact = world.call(live, &id).await["contactId"].as_str().unwrap().to_owned();
     let erased =
-        desk.app.post(live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+        world.app.post(live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
     assert_eq!(
         (&erased["data"]["erased"]["calls"], &erased["data"]["erased"]["transcripts"]),
         (&json!(2), &json!(1))
     );
-    desk.app.advance(1).await;
-    let call = desk.call(live, &id).await;
+    world.advance(1).await;
+    let call = world.call(live, &id).await;
     let rest =
         ["toNumber", "metadata", "transcript", "extracted", "durationSeconds"].map(|name| call[name].clone());
     assert_eq!(json!(rest), json!(["[erased]", {}, [], {}, 8]));
-    let call = desk.call(live, &going).await;
+    let call = world.call(live, &going).await;
     assert_eq!(
         (&call["state"], &call["endCause"], &call["toNumber"]),
         (&json!("ended"), &json!("api_hangup"), &json!("[erased]"))
@@ -666,17 +666,17 @@ async fn an_erased_person_is_gone_from_calls() {
 /// A clock that was set forward, and then back, leaves no call in the future.
 #[tokio::test]
 async fn a_call_is_dated_by_a_clock_that_was_set_back() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let clock = app.app().clock.clone();
     for (digit, by) in [(5, 0), (6, HOUR), (7, -HOUR)] {
         assert!(clock.step_to(clock.now().plus(by)));
-        let (now, body) = (clock.now().to_string(), with(&desk.agent, json!({})));
+        let (now, body) = (clock.now().to_string(), with(&world.agent, json!({})));
         let placed = app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
         let path = format!("/v1/calls/{}", placed["interactionId"].as_str().unwrap());
         let shown = app.get(&workspace.test, &path).await.expect(200);
         assert_eq!(shown["data"]["startedAt"], now, "{by} ms later");
-        let nudge = json!({"agentId": desk.agent, "toNumber": format!("+91981230123{digit}")});
+        let nudge = json!({"agentId": world.agent, "toNumber": format!("+91981230123{digit}")});
         let (key, path) = (format!("nudge{by}"), "/v1/nudges");
         let made =
             app.post_with(&workspace.test, path, &[("idempotency-key", &key)], &nudge).await.expect(201);

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::app::TestApp;
-use crate::campaign_dialling::Kit;
+use crate::world::World;
 
 /// What the server does with a connection.
 #[derive(Debug, Clone, Copy)]
@@ -122,23 +122,23 @@ async fn talk(socket: TcpStream, mood: Mood, shared: &Mutex<Letters>) -> std::io
     }
 }
 
-async fn start() -> (Server, Kit) {
+async fn start() -> (Server, World) {
     let server = Server::start().await;
     let url = format!("smtp://127.0.0.1:{}", server.port);
     let app = TestApp::start_with(|config| {
         config.smtp = Some(Smtp { url: url.as_str().into(), from: "dastak@example.in".into() });
     })
     .await;
-    (server, Kit::over(app).await)
+    (server, World::monday_in(app).await)
 }
 
 /// Waits until the server has seen so many mails.
-async fn until_taken(server: &Server, kit: &Kit, count: usize) {
+async fn until_taken(server: &Server, world: &World, count: usize) {
     for _ in 0..200 {
         if server.taken().len() >= count {
             return;
         }
-        kit.app.advance(0).await;
+        world.advance(0).await;
     }
     panic!("{} mails instead of {count}", server.taken().len());
 }
@@ -147,12 +147,12 @@ const ADDRESSES: [&str; 2] = ["asha@example.in", "ravi@example.in"];
 
 #[tokio::test]
 async fn every_address_hears_once_of_the_end() {
-    let (server, kit) = start().await;
-    let id = kit.campaign(&json!({"emailNotifications": ADDRESSES}), &["9812340001"]).await;
+    let (server, world) = start().await;
+    let id = world.campaign(&json!({"emailNotifications": ADDRESSES}), &["9812340001"]).await;
     assert_eq!(server.taken().len(), 0);
-    kit.app.advance(10).await;
-    until_taken(&server, &kit, 2).await;
-    kit.app.advance(86_400).await;
+    world.advance(10).await;
+    until_taken(&server, &world, 2).await;
+    world.advance(86_400).await;
     let taken = server.taken();
     let mut to: Vec<&str> = taken.iter().map(|(to, _)| to.as_str()).collect();
     to.sort_unstable();
@@ -163,20 +163,20 @@ async fn every_address_hears_once_of_the_end() {
     {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
-    assert_eq!(kit.runs(&id).await[0]["error"], serde_json::Value::Null);
+    assert_eq!(world.runs(&id).await[0]["error"], serde_json::Value::Null);
 }
 
 /// The name of a campaign is a client's; it can add neither a header nor a recipient.
 #[tokio::test]
 async fn a_name_with_line_ends_stays_in_the_subject() {
-    let (server, kit) = start().await;
-    let id = kit.draft(&json!({"emailNotifications": [ADDRESSES[0]]}), &["9812340001"]).await;
+    let (server, world) = start().await;
+    let id = world.draft(&json!({"emailNotifications": [ADDRESSES[0]]}), &["9812340001"]).await;
     let name = "Dues\r\nBcc: else@example.in\r\n\r\nPay at once\r\n.\r\nRCPT TO:<else@example.in>";
     let path = format!("/v1/campaigns/{id}");
-    kit.app.put(&kit.workspace.live, &path, &json!({"name": name})).await.expect(200);
-    kit.set(&id, "active").await.expect(200);
-    kit.app.advance(10).await;
-    until_taken(&server, &kit, 1).await;
+    world.put(&path, &json!({"name": name})).await.expect(200);
+    world.set(&id, "active").await.expect(200);
+    world.advance(10).await;
+    until_taken(&server, &world, 1).await;
     let taken = server.taken();
     let (head, _) = taken[0].1.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("Subject: Campaign finished: ") && !head.contains("\r\nBcc"), "{head}");
@@ -185,28 +185,28 @@ async fn a_name_with_line_ends_stays_in_the_subject() {
 
 #[tokio::test]
 async fn what_the_server_does_not_take_now_it_gets_again() {
-    let (server, kit) = start().await;
+    let (server, world) = start().await;
     server.will(&[Mood::Recipient(451), Mood::Drops, Mood::Recipient(421)]);
-    let id = kit.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
-    kit.app.advance(10).await;
+    let id = world.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
+    world.advance(10).await;
     for wait in [60, 5 * 60, 30 * 60] {
         assert_eq!(server.taken().len(), 0);
-        kit.app.advance(wait).await;
+        world.advance(wait).await;
     }
-    until_taken(&server, &kit, 1).await;
+    until_taken(&server, &world, 1).await;
     assert_eq!(server.connections(), 4);
-    assert_eq!(kit.runs(&id).await[0]["error"], serde_json::Value::Null);
+    assert_eq!(world.runs(&id).await[0]["error"], serde_json::Value::Null);
 }
 
 #[tokio::test]
 async fn a_lost_answer_sends_the_same_mail_again() {
-    let (server, kit) = start().await;
+    let (server, world) = start().await;
     server.will(&[Mood::Forgets]);
-    kit.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
-    kit.app.advance(10).await;
-    until_taken(&server, &kit, 1).await;
-    kit.app.advance(120).await;
-    until_taken(&server, &kit, 2).await;
+    world.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
+    world.advance(10).await;
+    until_taken(&server, &world, 1).await;
+    world.advance(120).await;
+    until_taken(&server, &world, 2).await;
     let name = |text: &str| {
         text.lines().find(|line| line.starts_with("Message-ID:")).map(str::to_owned).expect("a name")
     };
@@ -216,61 +216,61 @@ async fn a_lost_answer_sends_the_same_mail_again() {
 
 #[tokio::test]
 async fn what_is_refused_for_good_is_said_in_the_run_without_the_address() {
-    let (server, kit) = start().await;
+    let (server, world) = start().await;
     server.will(&[Mood::Recipient(550)]);
-    let id = kit.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
-    kit.app.advance(10).await;
+    let id = world.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
+    world.advance(10).await;
     let path = format!("/v1/campaigns/{id}/runs");
-    let runs = kit.app.until(&kit.workspace.live, &path, |runs| runs["data"][0]["error"].is_string()).await;
+    let runs = world.until(world.live(), &path, |runs| runs["data"][0]["error"].is_string()).await;
     assert_eq!(runs["data"][0]["error"], "an e-mail notification was not sent: the mail server answered 550");
-    kit.app.advance(86_400).await;
+    world.advance(86_400).await;
     assert_eq!(server.connections(), 1, "it is not tried again");
 }
 
 #[tokio::test]
 async fn a_server_that_never_answers_is_given_up_after_some_tries() {
-    let (server, kit) = start().await;
+    let (server, world) = start().await;
     server.will(&[Mood::Drops; 20]);
-    let id = kit.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
-    kit.app.advance(10).await;
-    kit.app.advance(3 * 86_400).await;
+    let id = world.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
+    world.advance(10).await;
+    world.advance(3 * 86_400).await;
     let path = format!("/v1/campaigns/{id}/runs");
-    kit.app.until(&kit.workspace.live, &path, |runs| runs["data"][0]["error"].is_string()).await;
+    world.until(world.live(), &path, |runs| runs["data"][0]["error"].is_string()).await;
     assert_eq!(server.connections(), 7);
 }
 
 #[tokio::test]
 async fn who_can_do_something_about_it_hears_that_the_money_is_gone() {
-    let (server, kit) = start().await;
-    kit.pay(-1_000_000).await;
-    kit.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
-    until_taken(&server, &kit, 1).await;
+    let (server, world) = start().await;
+    world.pay(-1_000_000).await;
+    world.campaign(&json!({"emailNotifications": ADDRESSES[..1]}), &["9812340001"]).await;
+    until_taken(&server, &world, 1).await;
     assert!(server.taken()[0].1.contains("the balance of the wallet does not cover a minute"));
-    kit.app.advance(7_200).await;
+    world.advance(7_200).await;
     assert_eq!(server.taken().len(), 1, "once a session");
 }
 
 #[tokio::test]
 async fn without_a_server_the_run_says_that_nothing_was_sent() {
-    let kit = Kit::start().await;
-    let id = kit.campaign(&json!({"emailNotifications": ADDRESSES}), &["9812340001"]).await;
-    kit.app.advance(10).await;
-    assert_eq!(kit.runs(&id).await[0]["error"], "e-mail notifications were not sent: smtp.url is not set");
+    let world = World::monday().await;
+    let id = world.campaign(&json!({"emailNotifications": ADDRESSES}), &["9812340001"]).await;
+    world.advance(10).await;
+    assert_eq!(world.runs(&id).await[0]["error"], "e-mail notifications were not sent: smtp.url is not set");
 }
 
 #[tokio::test]
 async fn a_workspace_has_a_ceiling_of_mails_a_day() {
-    let (server, kit) = start().await;
+    let (server, world) = start().await;
     let addresses: Vec<String> = (0..20).map(|n| format!("a{n}@example.in")).collect();
     let mut last = String::new();
     for _ in 0..11 {
-        last = kit.campaign(&json!({"emailNotifications": addresses}), &["9812342222"]).await;
+        last = world.campaign(&json!({"emailNotifications": addresses}), &["9812342222"]).await;
     }
-    until_taken(&server, &kit, 200).await;
-    kit.app.advance(600).await;
+    until_taken(&server, &world, 200).await;
+    world.advance(600).await;
     assert_eq!(server.taken().len(), 200);
     assert_eq!(
-        kit.runs(&last).await[0]["error"],
+        world.runs(&last).await[0]["error"],
         "e-mail notifications were not sent: the workspace has used up its mails of 24 hours"
     );
 }

@@ -10,9 +10,8 @@ use store::DbError;
 use store::db::{Fate, Faults, Pause, Place};
 use tokio::sync::watch;
 
-use crate::agents::create_active;
 use crate::app::TestApp;
-use crate::campaign_dialling::{Kit, draft, numbers, refs, shown};
+use crate::world::{self, World, phones, refs, shown_row};
 
 /// What the carrier does with a dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,32 +59,32 @@ impl Carrier for Desk {
     }
 }
 
-async fn nudge(kit: &Kit, to: &str, due: &str) -> Value {
-    let body = json!({"agentId": kit.agent, "toNumber": to, "scheduledAt": due});
+async fn nudge(world: &World, to: &str, due: &str) -> Value {
+    let body = json!({"agentId": world.agent, "toNumber": to, "scheduledAt": due});
     let headers = [("idempotency-key", to)];
-    kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201)["data"].clone()
+    world.post_with(world.live(), "/v1/nudges", &headers, &body).await.data(201)
 }
 
 #[tokio::test]
 async fn a_nudge_gets_the_next_line_however_long_the_list_is() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 2}})).await;
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 2}})).await;
     // Every ten seconds two calls end and two follow; it comes due between.
     let due = "2027-03-01T06:35:05Z";
-    let made = nudge(&kit, "+919812799998", due).await;
-    let people = numbers(3_000);
-    let id = kit.draft(&json!({}), &refs(&people)).await;
-    kit.set(&id, "active").await.expect(200);
-    kit.app.set_clock(due).await;
+    let made = nudge(&world, "+919812799998", due).await;
+    let people = phones(3_000);
+    let id = world.draft(&json!({}), &refs(&people)).await;
+    world.set(&id, "active").await.expect(200);
+    world.set_clock(due).await;
     let path = format!("/v1/nudges/{}", made["id"].as_str().unwrap());
-    assert_eq!(kit.get(&path).await["data"]["statusReason"], "concurrency_full");
-    kit.app.advance(5).await;
-    let called = kit.get(&path).await["data"].clone();
+    assert_eq!(world.get(&path).await["data"]["statusReason"], "concurrency_full");
+    world.advance(5).await;
+    let called = world.data(&path).await;
     assert_eq!(called["attempts"], 1, "{called}");
-    let lines = kit.calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
+    let lines = world.campaign_calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
     assert_eq!(lines, 1, "the other line is the campaign's");
-    kit.app.advance(10).await;
-    assert_eq!(kit.get(&path).await["data"]["result"], "connected");
+    world.advance(10).await;
+    assert_eq!(world.get(&path).await["data"]["result"], "connected");
 }
 
 /// Transactions that look at due nudges fail.
@@ -101,83 +100,84 @@ impl Faults for NudgesFail {
 
 #[tokio::test]
 async fn nudges_that_cannot_be_looked_at_do_not_take_the_turn_of_campaigns() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let due = "2027-03-01T06:35:05Z";
-    let other = kit.app.workspace().await;
-    let agent = create_active(&kit.app, &other, &json!({})).await;
+    let other = world.workspace().await;
+    let agent = world::agent(&world.app, &other, &json!({})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
     let headers = [("idempotency-key", "one")];
-    let made = kit.app.post_with(&other.live, "/v1/nudges", &headers, &body).await.expect(201);
-    kit.app.app().store.fail_as(Arc::new(NudgesFail));
-    let people = numbers(3);
-    let id = kit.draft(&json!({"startAt": due}), &refs(&people)).await;
-    kit.set(&id, "active").await.expect(200);
-    kit.app.set_clock(due).await;
-    assert_eq!(kit.calls(&id).await.len(), 3);
+    let made = world.post_with(&other.live, "/v1/nudges", &headers, &body).await.expect(201);
+    world.app().store.fail_as(Arc::new(NudgesFail));
+    let people = phones(3);
+    let id = world.draft(&json!({"startAt": due}), &refs(&people)).await;
+    world.set(&id, "active").await.expect(200);
+    world.set_clock(due).await;
+    assert_eq!(world.campaign_calls(&id).await.len(), 3);
     let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
-    assert_eq!(kit.app.get(&other.live, &path).await.expect(200)["data"]["attempts"], 0);
+    assert_eq!(world.app.get(&other.live, &path).await.expect(200)["data"]["attempts"], 0);
 }
 
 #[tokio::test]
 async fn a_call_at_a_set_time_that_waits_for_a_line_gets_the_next_one() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 1}})).await;
-    let people = numbers(100);
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 1}})).await;
+    let people = phones(100);
     let body =
-        json!({"agentId": kit.agent, "toNumber": "+919812799998", "scheduledAt": "2027-03-01T06:35:03Z"});
-    let made = kit.app.post(&kit.workspace.live, "/v1/scheduled-calls", &body).await.expect(201);
-    let id = kit.campaign(&json!({}), &refs(&people)).await;
-    kit.app.set_clock("2027-03-01T06:35:03Z").await;
+        json!({"agentId": world.agent, "toNumber": "+919812799998", "scheduledAt": "2027-03-01T06:35:03Z"});
+    let made = world.post("/v1/scheduled-calls", &body).await.expect(201);
+    let id = world.campaign(&json!({}), &refs(&people)).await;
+    world.set_clock("2027-03-01T06:35:03Z").await;
     let path = format!("/v1/scheduled-calls/{}", made["data"]["id"].as_str().unwrap());
-    assert_eq!(kit.get(&path).await["data"]["reason"], "concurrency_full");
-    kit.app.set_clock("2027-03-01T06:50:02Z").await;
-    let live = kit.calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
+    assert_eq!(world.get(&path).await["data"]["reason"], "concurrency_full");
+    world.set_clock("2027-03-01T06:50:02Z").await;
+    let live = world.campaign_calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
     assert_eq!(live, 0, "the line is kept for it");
-    kit.app.set_clock("2027-03-01T06:50:03Z").await;
-    assert_eq!(kit.get(&path).await["data"]["status"], "placed");
-    kit.app.advance(10).await;
-    let live = kit.calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
+    world.set_clock("2027-03-01T06:50:03Z").await;
+    assert_eq!(world.get(&path).await["data"]["status"], "placed");
+    world.advance(10).await;
+    let live = world.campaign_calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
     assert_eq!(live, 1, "the campaign goes on");
 }
 
 #[tokio::test]
 async fn the_campaigns_of_a_workspace_share_its_lines() {
     let desk = Desk::new(Mood::Takes);
-    let kit = Kit::over(TestApp::start_over(desk.clone()).await).await;
-    kit.change(&json!({"limits": {"concurrentCalls": 10}})).await;
-    let people = numbers(400);
-    let long = kit.draft(&json!({}), &refs(&people[..300])).await;
-    let short = kit.draft(&json!({}), &refs(&people[300..])).await;
+    let world = World::monday_in(TestApp::start_over(desk.clone()).await).await;
+    world.change(&json!({"limits": {"concurrentCalls": 10}})).await;
+    let people = phones(400);
+    let long = world.draft(&json!({}), &refs(&people[..300])).await;
+    let short = world.draft(&json!({}), &refs(&people[300..])).await;
     for id in [&long, &short] {
         let path = format!("/v1/campaigns/{id}/status");
-        kit.app.set_clock("2027-03-01T16:00:00Z").await;
-        kit.app.post(&kit.workspace.live, &path, &json!({"status": "active"})).await.expect(200);
+        world.set_clock("2027-03-01T16:00:00Z").await;
+        world.post(&path, &json!({"status": "active"})).await.expect(200);
     }
-    kit.app.set_clock("2027-03-02T04:00:00Z").await;
-    let calls = (kit.calls(&long).await.len(), kit.calls(&short).await.len());
+    world.set_clock("2027-03-02T04:00:00Z").await;
+    let calls = (world.campaign_calls(&long).await.len(), world.campaign_calls(&short).await.len());
     assert_eq!(calls, (5, 5));
 }
 
 #[tokio::test]
 async fn workspaces_share_the_lines_of_the_platform() {
-    let kit = Kit::over(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
-    let people = numbers(90);
-    let other = kit.app.workspace().await;
-    let agent = create_active(&kit.app, &other, &json!({})).await;
+    let world =
+        World::monday_in(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
+    let people = phones(90);
+    let other = world.workspace().await;
+    let agent = world::agent(&world.app, &other, &json!({})).await;
     // Many campaigns give a workspace no larger share.
     let mut own = Vec::new();
     for many in people[..60].chunks(20) {
-        own.push(kit.campaign(&json!({}), &refs(many)).await);
+        own.push(world.campaign(&json!({}), &refs(many)).await);
     }
-    let theirs = draft(&kit.app, &other, &agent, &json!({}), &refs(&people[60..])).await;
+    let theirs = world::draft(&world.app, &other, &agent, &json!({}), &refs(&people[60..])).await;
     let path = format!("/v1/campaigns/{theirs}/status");
-    kit.app.post(&other.live, &path, &json!({"status": "active"})).await.expect(200);
-    kit.app.advance(100).await;
+    world.app.post(&other.live, &path, &json!({"status": "active"})).await.expect(200);
+    world.advance(100).await;
     let mut mine = 0;
     for id in &own {
-        mine += kit.calls(id).await.len();
+        mine += world.campaign_calls(id).await.len();
     }
-    let calls = kit.app.get(&other.live, "/v1/calls?limit=200").await.expect(200);
+    let calls = world.app.get(&other.live, "/v1/calls?limit=200").await.expect(200);
     let theirs = calls["data"].as_array().unwrap().len();
     assert!(mine + theirs >= 27, "{mine} and {theirs} on three lines in 100 seconds");
     assert!(mine.abs_diff(theirs) <= 6, "{mine} and {theirs}");
@@ -185,64 +185,65 @@ async fn workspaces_share_the_lines_of_the_platform() {
 
 #[tokio::test]
 async fn a_campaign_keeps_to_its_own_ceiling_of_calls_at_once() {
-    let kit = Kit::start().await;
-    let people = numbers(7);
-    let id = kit.campaign(&json!({"maxConcurrentCalls": 3}), &refs(&people)).await;
-    let live = async || kit.calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
+    let world = World::monday().await;
+    let people = phones(7);
+    let id = world.campaign(&json!({"maxConcurrentCalls": 3}), &refs(&people)).await;
+    let live =
+        async || world.campaign_calls(&id).await.iter().filter(|call| call["state"] != "ended").count();
     assert_eq!(live().await, 3);
-    kit.app.advance(10).await;
-    assert_eq!((live().await, kit.calls(&id).await.len()), (3, 6));
-    kit.app.advance(20).await;
-    assert_eq!(kit.status(&id).await, "completed");
-    assert_eq!(kit.told(&id).await, ["schedule completed - 7/7/0"]);
+    world.advance(10).await;
+    assert_eq!((live().await, world.campaign_calls(&id).await.len()), (3, 6));
+    world.advance(20).await;
+    assert_eq!(world.status(&id).await, "completed");
+    assert_eq!(world.shown_runs(&id).await, ["schedule completed - 7/7/0"]);
 }
 
 #[tokio::test]
 async fn a_campaign_that_must_wait_does_not_delay_others() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 0}})).await;
-    let people = numbers(40);
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 0}})).await;
+    let people = phones(40);
     for _ in 0..2 {
-        kit.campaign(&json!({}), &refs(&people)).await;
+        world.campaign(&json!({}), &refs(&people)).await;
     }
-    let other = kit.app.workspace().await;
-    let agent = create_active(&kit.app, &other, &json!({})).await;
-    let id = draft(&kit.app, &other, &agent, &json!({}), &refs(&people[..3])).await;
+    let other = world.workspace().await;
+    let agent = world::agent(&world.app, &other, &json!({})).await;
+    let id = world::draft(&world.app, &other, &agent, &json!({}), &refs(&people[..3])).await;
     let path = format!("/v1/campaigns/{id}");
-    kit.app.post(&other.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
-    kit.app.advance(20).await;
-    assert_eq!(kit.app.get(&other.live, &path).await.expect(200)["data"]["status"], "completed");
+    world.app.post(&other.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    world.advance(20).await;
+    assert_eq!(world.app.get(&other.live, &path).await.expect(200)["data"]["status"], "completed");
 }
 
 #[tokio::test]
 async fn a_carrier_that_refuses_everything_is_left_alone() {
     let desk = Desk::new(Mood::Refuses);
-    let kit = Kit::over(TestApp::start_over(desk.clone()).await).await;
-    kit.change(&json!({"limits": {"concurrentCalls": 1}})).await;
-    let people = numbers(40);
-    let id = kit.campaign(&json!({}), &refs(&people)).await;
+    let world = World::monday_in(TestApp::start_over(desk.clone()).await).await;
+    world.change(&json!({"limits": {"concurrentCalls": 1}})).await;
+    let people = phones(40);
+    let id = world.campaign(&json!({}), &refs(&people)).await;
     let asked = desk.dialled().len();
     assert!((5..=10).contains(&asked), "{asked} refused in a row are enough");
-    let progress = kit.summary(&id).await["progress"].clone();
+    let progress = world.summary(&id).await["progress"].clone();
     assert_eq!(progress["held"], asked, "{progress}");
     assert_eq!(progress["queued"], 40 - asked);
-    kit.app.advance(59).await;
+    world.advance(59).await;
     assert_eq!(desk.dialled().len(), asked);
     desk.set(Mood::Takes);
-    kit.app.advance(61).await;
+    world.advance(61).await;
     assert_eq!(desk.dialled().len(), asked + 1, "one line");
-    assert_eq!(kit.rows(&id).await.iter().filter(|row| row["attempts"] == 1).count(), 1);
+    assert_eq!(world.rows(&id).await.iter().filter(|row| row["attempts"] == 1).count(), 1);
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_never_dialled_again() {
-    let kit = Kit::start().await;
-    let id = kit.campaign(&json!({"retryCount": 5}), &["9812349999", "9812340001"]).await;
-    kit.app.advance(3 * 86_400).await;
-    let rows = kit.rows(&id).await;
-    assert_eq!(shown(&rows[0]), "unreached failed 1 -");
-    assert_eq!(kit.calls(&id).await.len(), 2);
-    assert_eq!(kit.status(&id).await, "completed");
+    let world = World::monday().await;
+    let id = world.campaign(&json!({"retryCount": 5}), &["9812349999", "9812340001"]).await;
+    world.advance(3 * 86_400).await;
+    let rows = world.rows(&id).await;
+    assert_eq!(shown_row(&rows[0]), "unreached failed 1 -");
+    assert_eq!(world.campaign_calls(&id).await.len(), 2);
+    assert_eq!(world.status(&id).await, "completed");
 }
 
 #[tokio::test]
@@ -251,24 +252,24 @@ async fn a_restart_in_the_middle_loses_nobody_and_calls_nobody_twice() {
     let app = TestApp::start().await;
     let tomorrow = Timestamp::parse(&app.now().await).unwrap().plus(DAY).to_string();
     app.set_clock(&format!("{}T06:30:00Z", &tomorrow[..10])).await;
-    let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({})).await;
-    let mut kit = Kit { app, workspace, agent };
-    kit.change(&json!({"limits": {"concurrentCalls": 4}})).await;
-    let people = numbers(30);
-    let id = kit.campaign(&json!({}), &refs(&people)).await;
+    let mut world = World::with_agent(app, &json!({})).await;
+    world.change(&json!({"limits": {"concurrentCalls": 4}})).await;
+    let people = phones(30);
+    let id = world.campaign(&json!({}), &refs(&people)).await;
     for _ in 0..3 {
-        kit.app.advance(3).await;
-        let Kit { app, workspace, agent } = kit;
-        let now = app.now().await;
-        let app = app.restart().await;
-        app.set_clock(&now).await;
-        kit = Kit { app, workspace, agent };
+        world.advance(3).await;
+        let now = world.now().await;
+        world = world.restart().await;
+        world.set_clock(&now).await;
     }
-    kit.app.advance(120).await;
-    assert_eq!(kit.status(&id).await, "completed");
-    let mut called: Vec<String> =
-        kit.calls(&id).await.iter().map(|call| call["toNumber"].as_str().unwrap().to_owned()).collect();
+    world.advance(120).await;
+    assert_eq!(world.status(&id).await, "completed");
+    let mut called: Vec<String> = world
+        .campaign_calls(&id)
+        .await
+        .iter()
+        .map(|call| call["toNumber"].as_str().unwrap().to_owned())
+        .collect();
     called.sort();
     assert_eq!(called, people, "everybody once");
 }
@@ -276,8 +277,8 @@ async fn a_restart_in_the_middle_loses_nobody_and_calls_nobody_twice() {
 /// Three days of a campaign: ten hours a day, two attempts more for who does not answer.
 #[tokio::test]
 async fn three_days_pass_in_a_moment() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 10}})).await;
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 10}})).await;
     // Every tenth does not answer, every tenth is busy.
     let people: Vec<String> = (0..200)
         .map(|person| match person % 10 {
@@ -290,19 +291,19 @@ async fn three_days_pass_in_a_moment() {
         "startAt": "2027-03-02T00:00:00+05:30", "dailyFrom": "10:00", "dailyTo": "18:00", "timezone": "Asia/Kolkata",
         "retryCount": 2, "cooldownMinutes": 24 * 60,
     });
-    let id = kit.campaign(&settings, &refs(&people)).await;
+    let id = world.campaign(&settings, &refs(&people)).await;
     let at_evening = async |day: u8| {
-        kit.app.set_clock(&format!("2027-03-{day:02}T20:00:00+05:30")).await;
-        let progress = kit.summary(&id).await["progress"].clone();
+        world.set_clock(&format!("2027-03-{day:02}T20:00:00+05:30")).await;
+        let progress = world.summary(&id).await["progress"].clone();
         ["reached", "unreached", "retryable", "queued"].map(|name| progress[name].as_i64().unwrap())
     };
     assert_eq!(at_evening(1).await, [0, 0, 0, 200]);
     assert_eq!(at_evening(2).await, [160, 40, 40, 0]);
     assert_eq!(at_evening(3).await, [160, 40, 40, 0]);
     assert_eq!(at_evening(4).await, [160, 40, 0, 0]);
-    assert_eq!(kit.status(&id).await, "completed");
-    assert_eq!(kit.summary(&id).await["connectRate"], 0.5714, "160 of 280");
-    let sessions = kit.told(&id).await;
+    assert_eq!(world.status(&id).await, "completed");
+    assert_eq!(world.summary(&id).await["connectRate"], 0.5714, "160 of 280");
+    let sessions = world.shown_runs(&id).await;
     let dialled: Vec<&String> = sessions.iter().filter(|run| run.contains("completed")).collect();
     assert_eq!(
         dialled.first().map(|run| run.as_str()),

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::campaigns::Desk;
+use crate::world::World;
 
 /// Runs the command against the service; whether it succeeded, what it showed as JSON and what it told.
-async fn import(desk: &Desk, campaign: &str, csv: &str, more: &[&str]) -> (bool, Value, String) {
+async fn import(world: &World, campaign: &str, csv: &str, more: &[&str]) -> (bool, Value, String) {
     let id = campaign.rsplit('/').next().unwrap().to_owned();
     let file =
         std::env::temp_dir().join(format!("dastak-list-{}-{id}-{}.csv", std::process::id(), csv.len()));
     std::fs::write(&file, csv).unwrap();
-    let (url, token, path) = (desk.app.url.clone(), desk.app.operator_token.clone(), file.clone());
+    let (url, token, path) = (world.url.clone(), world.operator_token.clone(), file.clone());
     let more: Vec<String> = more.iter().map(|text| (*text).to_owned()).collect();
     let run = tokio::task::spawn_blocking(move || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"));
@@ -74,14 +74,14 @@ fn large() -> (String, usize, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_file_replaces_the_list_in_one_moment() {
-    let desk = Desk::with_prompt("Remind {{field_7}}.").await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::prompted("Remind {{field_7}}.").await;
+    let path = world.new_campaign(json!({})).await;
     let (csv, bad, repeated) = large();
-    let (done, shown, told) = import(&desk, &path, &csv, &["--json"]).await;
+    let (done, shown, told) = import(&world, &path, &csv, &["--json"]).await;
     assert!(done, "{told}");
     let valid = ROWS - bad - repeated;
     assert_eq!(shown, json!({"lines": ROWS + 1, "total": ROWS, "valid": valid, "invalid": bad + repeated}));
-    let page = desk.get(&format!("{path}/contacts?limit=200&offset=0")).await;
+    let page = world.get(&format!("{path}/contacts?limit=200&offset=0")).await;
     assert_eq!(
         (&page["counts"]["queued"], &page["counts"]["invalid"]),
         (&json!(valid), &json!(bad + repeated))
@@ -91,21 +91,21 @@ async fn a_large_file_replaces_the_list_in_one_moment() {
     assert_eq!(row(1)["variables"].as_object().unwrap().len(), VARIABLES);
     assert_eq!(row(1)["variables"]["field_39"], "v39 1");
     assert_eq!((&row(19)["invalidReason"], &row(19)["phone"]), (&json!("duplicate"), &row(18)["phone"]));
-    let last = desk.get(&format!("{path}/contacts?limit=1&offset={}", ROWS - 2)).await;
+    let last = world.get(&format!("{path}/contacts?limit=1&offset={}", ROWS - 2)).await;
     assert_eq!(last["data"][0]["variables"]["field_0"], format!("v0 {}", ROWS - 2));
     for name in NAMES {
         let query: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let found = desk.get(&format!("{path}/contacts?q={query}&limit=1")).await["total"].as_i64().unwrap();
+        let found = world.get(&format!("{path}/contacts?q={query}&limit=1")).await["total"].as_i64().unwrap();
         assert_eq!(found, ROWS as i64 / 6, "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_file_changes_nothing() {
-    let desk = Desk::with_prompt("Remind {{amount}}.").await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::prompted("Remind {{amount}}.").await;
+    let path = world.new_campaign(json!({})).await;
     let good = "phone,amount\n9812345678,5\n";
-    let (done, shown, told) = import(&desk, &path, good, &[]).await;
+    let (done, shown, told) = import(&world, &path, good, &[]).await;
     assert!(done && shown.as_str().unwrap().contains("1 rows: 1 can be dialled, 0 cannot"), "{shown} {told}");
     for (csv, more, why) in [
         ("phone,amount\n9812345679,5\n\n9812345670,\n", &[][..], "amount (line 4)"),
@@ -116,37 +116,37 @@ async fn a_refused_file_changes_nothing() {
         ("", &[], "empty"),
         ("phone,amount,amount\n", &[], "two columns"),
     ] {
-        let (done, _, told) = import(&desk, &path, csv, more).await;
+        let (done, _, told) = import(&world, &path, csv, more).await;
         assert!(!done && told.contains(why), "{csv}: {told}");
     }
-    let page = desk.get(&format!("{path}/contacts")).await;
+    let page = world.get(&format!("{path}/contacts")).await;
     assert_eq!((&page["total"], &page["data"][0]["phone"]), (&json!(1), &json!("+919812345678")));
     let (done, _, told) = import(
-        &desk,
+        &world,
         &path,
         "Nummer,amount,wer\n9812345679,7,Asha\n",
         &["--phone", "nummer", "--name", "wer"],
     )
     .await;
     assert!(done, "{told}");
-    let page = desk.get(&format!("{path}/contacts")).await;
+    let page = world.get(&format!("{path}/contacts")).await;
     assert_eq!(
         (&page["data"][0]["phone"], &page["data"][0]["name"]),
         (&json!("+919812345679"), &json!("Asha"))
     );
-    let (done, _, told) = import(&desk, "/cmp_01k9v5x2m8e6fs4v0q3n7w1y34", good, &[]).await;
+    let (done, _, told) = import(&world, "/cmp_01k9v5x2m8e6fs4v0q3n7w1y34", good, &[]).await;
     assert!(!done && told.contains("campaign not found"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_read_as_programs_write_them() {
-    let desk = Desk::with_prompt("Say hello.").await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::prompted("Say hello.").await;
+    let path = world.new_campaign(json!({})).await;
     let floats = "name,phone\nAsha,9812340001.0\nRavi,981234567.0\nMeera,\nZoya,9812340002.0\n";
-    let (done, shown, told) = import(&desk, &path, floats, &["--json"]).await;
+    let (done, shown, told) = import(&world, &path, floats, &["--json"]).await;
     assert!(done, "{told}");
     assert_eq!(shown, json!({"lines": 5, "total": 4, "valid": 2, "invalid": 2}));
-    let page = desk.get(&format!("{path}/contacts")).await;
+    let page = world.get(&format!("{path}/contacts")).await;
     let rows: Vec<_> = page["data"]
         .as_array()
         .unwrap()
@@ -180,22 +180,22 @@ async fn files_are_read_as_programs_write_them() {
             "line 2 opens",
         ),
     ] {
-        let (done, _, told) = import(&desk, &path, csv, &[]).await;
+        let (done, _, told) = import(&world, &path, csv, &[]).await;
         assert!(
             !done && told.contains(line) && told.contains("the calling list is as it was"),
             "{csv}: {told}"
         );
     }
-    assert_eq!(desk.get(&format!("{path}/contacts")).await["total"], 4);
+    assert_eq!(world.get(&format!("{path}/contacts")).await["total"], 4);
     for csv in [
         "sep=;\r\nphone;name\r\n9812340001;Asha, R\r\n",
         "Name;\"Due (Rs, incl. GST, fees)\";Mobile\r\n\"Asha, R\";500;9812340001\r\n",
         "\"Customer\nName\";Mobile No;City\r\nAsha, R;9812340001;Pune\r\n",
         "\"Customer\nName\"\tphone1\nAsha, R\t'9812340001\n",
     ] {
-        let (done, _, told) = import(&desk, &path, csv, &[]).await;
+        let (done, _, told) = import(&world, &path, csv, &[]).await;
         assert!(done, "{csv}: {told}");
-        let row = desk.get(&format!("{path}/contacts")).await["data"][0].clone();
+        let row = world.get(&format!("{path}/contacts")).await["data"][0].clone();
         assert_eq!((&row["phone"], &row["name"]), (&json!("+919812340001"), &json!("Asha, R")), "{csv}");
     }
 }

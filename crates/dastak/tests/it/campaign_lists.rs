@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use store::campaigns::progress::{self, Delta};
 
 use crate::app::TestApp;
-use crate::campaigns::{Desk, names_field};
+use crate::world::{World, names_field};
 
 /// A number that can be dialled, and none of whose last digits mean anything.
 fn number(n: usize) -> String {
@@ -18,8 +18,8 @@ fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-async fn counts(desk: &Desk, path: &str) -> Value {
-    desk.get(&format!("{path}/contacts?limit=1")).await["counts"].clone()
+async fn counts(world: &World, path: &str) -> Value {
+    world.get(&format!("{path}/contacts?limit=1")).await["counts"].clone()
 }
 
 fn phones(page: &Value) -> Vec<String> {
@@ -28,8 +28,8 @@ fn phones(page: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn rows_are_normalized_flagged_and_kept_in_order() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::open().await;
+    let path = world.new_campaign(json!({})).await;
     let rows = json!([
         {"phone": "98123 45678", "name": " आशा राव ", "variables": {"due": "₹ 1,200", "empty": ""}},
         {"phone": "+91-9812345678", "name": "The same number"},
@@ -40,10 +40,10 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
         {"phone": ""},
         {"phone": "022-23456789", "name": ""},
     ]);
-    let made = desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let made = world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
     assert_eq!(made, json!({"data": {"total": 8, "valid": 2, "invalid": 6}}));
-    assert_eq!(desk.get(&path).await["data"]["callingList"], json!({"total": 8, "valid": 2, "invalid": 6}));
-    let page = desk.get(&format!("{path}/contacts")).await;
+    assert_eq!(world.get(&path).await["data"]["callingList"], json!({"total": 8, "valid": 2, "invalid": 6}));
+    let page = world.get(&format!("{path}/contacts")).await;
     let first = &page["data"][0];
     assert!(first["id"].as_str().unwrap().starts_with("row_"));
     assert_eq!(
@@ -86,20 +86,21 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
 
 #[tokio::test]
 async fn a_list_replaces_the_one_before_whole() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}, {"phone": number(2)}, {"phone": "x"}])).await;
-    let first = desk.get(&format!("{path}/contacts")).await["data"][0]["id"].clone();
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}, {"phone": number(2)}, {"phone": "x"}])).await;
+    let first = world.get(&format!("{path}/contacts")).await["data"][0]["id"].clone();
     let rows = json!({"contacts": [{"phone": number(2)}, {"phone": number(3)}]});
-    let made = desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    let made = world.post(&format!("{path}/contacts"), &rows).await.expect(200);
     assert_eq!(made["data"], json!({"total": 2, "valid": 2, "invalid": 0}));
-    let page = desk.get(&format!("{path}/contacts")).await;
+    let page = world.get(&format!("{path}/contacts")).await;
     assert_eq!(phones(&page), [format!("+91{}", number(2)), format!("+91{}", number(3))]);
     assert_ne!(page["data"][0]["id"], first);
-    let progress = desk.get(&format!("{path}/summary")).await["data"]["progress"].clone();
+    let progress = world.get(&format!("{path}/summary")).await["data"]["progress"].clone();
     assert_eq!((&progress["total"], &progress["queued"]), (&json!(2), &json!(2)));
     // The rows of the old list are removed behind the request.
     let stored = async || {
-        desk.app
+        world
+            .app
             .app()
             .store
             .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
@@ -107,17 +108,17 @@ async fn a_list_replaces_the_one_before_whole() {
             .unwrap()
             .unwrap()
     };
-    desk.app.advance(0).await;
+    world.advance(0).await;
     assert_eq!(stored().await, 2);
-    desk.app.delete(&desk.workspace.live, &path).await.expect(200);
-    desk.app.advance(0).await;
+    world.delete(&path).await.expect(200);
+    world.advance(0).await;
     assert_eq!(stored().await, 0);
 }
 
 #[tokio::test]
 async fn a_wrong_row_is_named_and_nothing_is_stored() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}])).await;
     let good = json!({"phone": number(2)});
     let many: serde_json::Map<String, Value> = (0..501).map(|n| (format!("v{n}"), json!("x"))).collect();
     for (row, field, code) in [
@@ -151,32 +152,32 @@ async fn a_wrong_row_is_named_and_nothing_is_stored() {
         (json!({"phone": number(3), "variables": many}), "contacts[1].variables", "invalid_variables"),
         (json!("9812345678"), "contacts[1]", "invalid_request"),
     ] {
-        let refused = desk
+        let refused = world
             .post(&format!("{path}/contacts"), &json!({"contacts": [good, row]}))
             .await
             .refused(400, code);
         assert!(refused["error"].as_str().unwrap().starts_with(field), "{field}: {refused}");
     }
     let large = json!({"contacts": [{"phone": number(3), "variables": {"due": "x".repeat(65_536)}}]});
-    desk.post(&format!("{path}/contacts"), &large).await.refused(400, "invalid_variables");
+    world.post(&format!("{path}/contacts"), &large).await.refused(400, "invalid_variables");
     for wrong in [
         json!({}),
         json!({"contacts": []}),
         json!({"contacts": {}}),
         json!({"contacts": vec![json!({"phone": ""}); 50_001]}),
     ] {
-        desk.post(&format!("{path}/contacts"), &wrong).await.refused(400, "invalid_request");
+        world.post(&format!("{path}/contacts"), &wrong).await.refused(400, "invalid_request");
     }
-    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+    assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
     let unknown = "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/contacts";
-    desk.post(unknown, &json!({"contacts": [good]})).await.refused(404, "not_found");
+    world.post(unknown, &json!({"contacts": [good]})).await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn rows_have_what_the_flow_requires() {
-    let desk = Desk::with_prompt("Remind {{name}} of {{amount}}.").await;
-    let path = desk.campaign(json!({})).await;
-    let list = async |rows: Value| desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await;
+    let world = World::prompted("Remind {{name}} of {{amount}}.").await;
+    let path = world.new_campaign(json!({})).await;
+    let list = async |rows: Value| world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await;
     let whole = json!({"name": "Asha", "amount": "1200"});
     let refused = list(json!([{"phone": number(1), "variables": whole}, {"phone": number(2), "variables": {"name": "Ravi"}}, {"phone": number(3)}]))
         .await
@@ -188,73 +189,76 @@ async fn rows_have_what_the_flow_requires() {
     let blank = json!([{"phone": number(1), "variables": {"name": " ", "amount": "1200"}}]);
     let refused = list(blank).await.refused(400, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["name"]), "what is blank is missing");
-    assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
+    assert_eq!(world.get(&path).await["data"]["callingList"], Value::Null);
     // Rows that are never dialled need nothing.
     let made =
         list(json!([{"phone": number(1), "variables": whole}, {"phone": "x"}, {"phone": number(1)}])).await;
     assert_eq!(made.expect(200)["data"], json!({"total": 3, "valid": 1, "invalid": 2}));
-    let anybody = desk.campaign(json!({"agentId": null})).await;
-    desk.post(&format!("{anybody}/contacts"), &json!({"contacts": [{"phone": number(1)}]})).await.expect(200);
+    let anybody = world.new_campaign(json!({"agentId": null})).await;
+    world
+        .post(&format!("{anybody}/contacts"), &json!({"contacts": [{"phone": number(1)}]}))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
 async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let world = World::open().await;
+    let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
     let list = async |n: usize| {
-        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await
+        world.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await
     };
     list(1).await.expect(200);
-    desk.status(&path, "active").await.expect(200);
+    world.set_status(&path, "active").await.expect(200);
     list(2).await.refused(409, "conflict");
-    desk.status(&path, "paused").await.expect(200);
+    world.set_status(&path, "paused").await.expect(200);
     list(3).await.expect(200);
-    desk.status(&path, "completed").await.expect(200);
+    world.set_status(&path, "completed").await.expect(200);
     list(4).await.refused(409, "conflict");
-    desk.status(&path, "archived").await.expect(200);
+    world.set_status(&path, "archived").await.expect(200);
     list(5).await.refused(409, "conflict");
-    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
+    assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
 }
 
 /// The counters say that the list is longer than it is: as many rows would take a minute to import.
 #[tokio::test]
 async fn a_very_long_list_is_searched_for_whole_numbers_only() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1), "name": "Asha"}])).await;
-    let tenant = desk.workspace.id.parse().unwrap();
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1), "name": "Asha"}])).await;
+    let tenant = world.tenant();
     let campaign = path.trim_start_matches("/v1/campaigns/").parse().unwrap();
     let longer = async |by: i64| {
-        let store = &desk.app.app().store;
+        let store = &world.app().store;
         let list = store.of(tenant).read(move |tx| progress::get(tx, campaign)).await.unwrap().unwrap().list;
         let rows = Tally { total: by, ..Tally::default() };
         let delta = Delta { list, rows, ..Delta::default() };
         store.of(tenant).tx(move |tx| progress::add(tx, campaign, &delta)).await.unwrap();
     };
     longer(MAX_SEARCHED - 1).await;
-    assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 1);
+    assert_eq!(world.get(&format!("{path}/contacts?q=asha")).await["total"], 1);
     longer(1).await;
     for q in ["asha", "98100"] {
-        let refused = desk.app.get(&desk.workspace.live, &format!("{path}/contacts?q={q}")).await;
+        let refused = world.app.get(world.live(), &format!("{path}/contacts?q={q}")).await;
         names_field(&refused.refused(400, "invalid_request"), "q");
     }
-    assert_eq!(desk.get(&format!("{path}/contacts?q={}", number(1))).await["total"], 1);
+    assert_eq!(world.get(&format!("{path}/contacts?q={}", number(1))).await["total"], 1);
 }
 
 /// Blocks have 4,096 rows: these are two and a half, and every third row is never dialled.
 #[tokio::test]
 async fn a_page_deep_in_a_state_begins_where_it_should() {
     const ROWS: usize = 10_000;
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let phone = |n: usize| if n % 3 == 1 { format!("no number {n}") } else { number(n) };
     let rows: Vec<Value> = (0..ROWS).map(|n| json!({"phone": phone(n)})).collect();
-    let path = desk.with_list(json!(rows)).await;
+    let path = world.with_list(json!(rows)).await;
     for (state, ours) in [("queued", false), ("invalid", true)] {
         let all: Vec<String> = (0..ROWS)
             .filter(|n| (n % 3 == 1) == ours)
             .map(|n| if ours { phone(n) } else { format!("+91{}", phone(n)) })
             .collect();
         for offset in [0, 1, 1_364, 1_366, 2_730, 2_731, 3_000, all.len() - 5, all.len() - 1, all.len()] {
-            let page = desk.get(&format!("{path}/contacts?state={state}&limit=7&offset={offset}")).await;
+            let page = world.get(&format!("{path}/contacts?state={state}&limit=7&offset={offset}")).await;
             let wanted: Vec<String> = all.iter().skip(offset).take(7).cloned().collect();
             assert_eq!((phones(&page), &page["total"]), (wanted, &json!(all.len())), "{state} from {offset}");
             let next = if offset + 7 < all.len() { json!(offset + 7) } else { Value::Null };
@@ -265,7 +269,7 @@ async fn a_page_deep_in_a_state_begins_where_it_should() {
 
 #[tokio::test]
 async fn a_list_is_read_by_state_text_and_page() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let mut rows: Vec<Value> =
         (0..120).map(|n| json!({"phone": number(n), "name": format!("Person {n}")})).collect();
     rows[7]["name"] = json!("Asha RAO");
@@ -273,9 +277,9 @@ async fn a_list_is_read_by_state_text_and_page() {
     rows[9]["name"] = json!("100% _sure_ \\ Rao");
     rows.push(json!({"phone": number(0)}));
     rows.push(json!({"phone": "nonsense"}));
-    let path = desk.with_list(json!(rows)).await;
-    desk.post("/v1/dnc", &json!({"phones": [number(3), number(5)], "reason": "asked"})).await.expect(200);
-    let read = async |query: &str| desk.get(&format!("{path}/contacts{query}")).await;
+    let path = world.with_list(json!(rows)).await;
+    world.post("/v1/dnc", &json!({"phones": [number(3), number(5)], "reason": "asked"})).await.expect(200);
+    let read = async |query: &str| world.get(&format!("{path}/contacts{query}")).await;
 
     let all = read("").await;
     let expected = json!({"all": 122, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 120, "invalid": 2, "dnc": 2});
@@ -351,9 +355,9 @@ async fn a_list_is_read_by_state_text_and_page() {
     for (query, field) in
         [("?state=done", "state"), ("?limit=0", "limit"), ("?limit=201", "limit"), ("?offset=-1", "offset")]
     {
-        let refused = desk
+        let refused = world
             .app
-            .get(&desk.workspace.live, &format!("{path}/contacts{query}"))
+            .get(world.live(), &format!("{path}/contacts{query}"))
             .await
             .refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field);
@@ -362,10 +366,10 @@ async fn a_list_is_read_by_state_text_and_page() {
 
 #[tokio::test]
 async fn who_must_not_be_called_is_looked_up_when_it_is_read() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}, {"phone": number(2)}])).await;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}, {"phone": number(2)}])).await;
     let flags = async || {
-        let page = desk.get(&format!("{path}/contacts")).await;
+        let page = world.get(&format!("{path}/contacts")).await;
         page["data"]
             .as_array()
             .unwrap()
@@ -375,31 +379,31 @@ async fn who_must_not_be_called_is_looked_up_when_it_is_read() {
     };
     assert_eq!(flags().await, [false, false]);
     let contact = json!({"externalRef": "c1", "phone": number(2), "optOut": true});
-    desk.post("/v1/contacts", &contact).await.expect(201);
+    world.post("/v1/contacts", &contact).await.expect(201);
     assert_eq!(flags().await, [false, true]);
-    desk.post("/v1/dnc", &json!({"phones": [number(1)], "reason": "asked"})).await.expect(200);
+    world.post("/v1/dnc", &json!({"phones": [number(1)], "reason": "asked"})).await.expect(200);
     assert_eq!(flags().await, [true, true]);
-    let dnc = format!("/workspaces/{}/dnc/{}", desk.workspace.id, number(1));
-    desk.app.operator("DELETE", &dnc, &Value::Null).await.expect(200);
+    let dnc = format!("/workspaces/{}/dnc/{}", world.workspace.id, number(1));
+    world.app.operator("DELETE", &dnc, &Value::Null).await.expect(200);
     assert_eq!(flags().await, [false, true]);
-    assert_eq!(counts(&desk, &path).await["dnc"], 1);
+    assert_eq!(counts(&world, &path).await["dnc"], 1);
 }
 
 #[tokio::test]
 async fn erasure_reaches_every_list_and_the_counts_stay_right() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let person = number(42);
     let rows = json!([{"phone": number(1)}, {"phone": person, "name": "Asha Rao", "variables": {"due": "Secret 1"}}, {"phone": person, "name": "Asha again"}]);
-    let (one, two) = (desk.with_list(rows.clone()).await, desk.with_list(rows.clone()).await);
+    let (one, two) = (world.with_list(rows.clone()).await, world.with_list(rows.clone()).await);
     // An old list that is not removed yet, and a staged one.
-    desk.post(&format!("{two}/contacts"), &json!({"contacts": rows})).await.expect(200);
-    let import = Import::start(&desk, &two).await;
+    world.post(&format!("{two}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let import = Import::start(&world, &two).await;
     import.add(0, rows).await.expect(200);
-    let made = desk.post("/v1/contacts", &json!({"externalRef": "c1", "phone": person})).await.expect(201);
+    let made = world.post("/v1/contacts", &json!({"externalRef": "c1", "phone": person})).await.expect(201);
     let contact = made["data"]["id"].as_str().unwrap();
-    desk.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    world.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
     for path in [&one, &two] {
-        let page = desk.get(&format!("{path}/contacts")).await;
+        let page = world.get(&format!("{path}/contacts")).await;
         let row = &page["data"][1];
         assert_eq!(
             (
@@ -415,15 +419,15 @@ async fn erasure_reaches_every_list_and_the_counts_stay_right() {
         let all = json!({"all": 3, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 1, "invalid": 2, "dnc": 0});
         assert_eq!(page["counts"], all);
         assert_eq!(
-            desk.get(path).await["data"]["callingList"],
+            world.get(path).await["data"]["callingList"],
             json!({"total": 3, "valid": 1, "invalid": 2})
         );
-        assert_eq!(desk.get(&format!("{path}/contacts?q={person}")).await["total"], 0);
-        assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 0);
+        assert_eq!(world.get(&format!("{path}/contacts?q={person}")).await["total"], 0);
+        assert_eq!(world.get(&format!("{path}/contacts?q=asha")).await["total"], 0);
     }
     let finished = import.finish().await.expect(200);
     assert_eq!((&finished["data"]["total"], &finished["data"]["valid"]), (&json!(3), &json!(1)));
-    let left = desk
+    let left = world
         .app
         .app()
         .store
@@ -440,40 +444,40 @@ async fn erasure_reaches_every_list_and_the_counts_stay_right() {
 
 /// An import over the operator API.
 struct Import<'a> {
-    desk: &'a Desk,
+    world: &'a World,
     path: String,
 }
 
 impl<'a> Import<'a> {
-    fn imports(desk: &Desk, campaign: &str) -> String {
-        format!("/workspaces/{}{}/list-imports", desk.workspace.id, campaign.strip_prefix("/v1").unwrap())
+    fn imports(world: &World, campaign: &str) -> String {
+        format!("/workspaces/{}{}/list-imports", world.workspace.id, campaign.strip_prefix("/v1").unwrap())
     }
 
-    async fn start(desk: &'a Desk, campaign: &str) -> Self {
-        let imports = Self::imports(desk, campaign);
-        let made = desk.app.operator("POST", &imports, &Value::Null).await.expect(201);
+    async fn start(world: &'a World, campaign: &str) -> Self {
+        let imports = Self::imports(world, campaign);
+        let made = world.app.operator("POST", &imports, &Value::Null).await.expect(201);
         assert_eq!((&made["data"]["total"], &made["data"]["valid"]), (&json!(0), &json!(0)));
-        Self { desk, path: format!("{imports}/{}", made["data"]["importId"]) }
+        Self { world, path: format!("{imports}/{}", made["data"]["importId"]) }
     }
 
     async fn add(&self, after: i64, rows: Value) -> crate::app::Answer {
-        self.desk
+        self.world
             .app
             .operator("POST", &format!("{}/rows", self.path), &json!({"after": after, "contacts": rows}))
             .await
     }
 
     async fn finish(&self) -> crate::app::Answer {
-        self.desk.app.operator("POST", &format!("{}/finish", self.path), &Value::Null).await
+        self.world.app.operator("POST", &format!("{}/finish", self.path), &Value::Null).await
     }
 }
 
 #[tokio::test]
 async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}])).await;
-    let import = Import::start(&desk, &path).await;
-    desk.app.operator("POST", &Import::imports(&desk, &path), &Value::Null).await.refused(409, "conflict");
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}])).await;
+    let import = Import::start(&world, &path).await;
+    world.app.operator("POST", &Import::imports(&world, &path), &Value::Null).await.refused(409, "conflict");
     import.finish().await.refused(409, "conflict");
     let added = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.expect(200);
     assert_eq!(
@@ -491,13 +495,13 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
         (&json!(5), &json!(3), &json!(2))
     );
     assert_eq!(
-        phones(&desk.get(&format!("{path}/contacts")).await),
+        phones(&world.get(&format!("{path}/contacts")).await),
         [format!("+91{}", number(1))],
         "not in force yet"
     );
-    assert_eq!(counts(&desk, &path).await["all"], 1);
+    assert_eq!(counts(&world, &path).await["all"], 1);
     import.finish().await.expect(200);
-    let page = desk.get(&format!("{path}/contacts")).await;
+    let page = world.get(&format!("{path}/contacts")).await;
     assert_eq!(phones(&page).len(), 5);
     assert_eq!(
         (&page["data"][2]["invalidReason"], &page["counts"]["queued"]),
@@ -505,7 +509,7 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
     );
     import.finish().await.refused(404, "not_found");
     import.add(5, json!([{"phone": number(5)}])).await.refused(404, "not_found");
-    let log = desk.app.operator("GET", "/log?limit=10", &Value::Null).await;
+    let log = world.app.operator("GET", "/log?limit=10", &Value::Null).await;
     if log.status == 200 {
         assert!(log.text.contains("finishListImport"), "{}", log.text);
     }
@@ -513,66 +517,67 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
 
 #[tokio::test]
 async fn an_import_can_be_given_up_and_is_given_up_when_it_rests() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}])).await;
-    let import = Import::start(&desk, &path).await;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}])).await;
+    let import = Import::start(&world, &path).await;
     import.add(0, json!([{"phone": number(2)}])).await.expect(200);
-    desk.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
+    world.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
     import.finish().await.refused(404, "not_found");
-    let second = Import::start(&desk, &path).await;
+    let second = Import::start(&world, &path).await;
     second.add(0, json!([{"phone": number(3)}])).await.expect(200);
-    desk.app.advance(3 * 3600).await;
+    world.advance(3 * 3600).await;
     second.finish().await.refused(404, "not_found");
-    let stored = desk
+    let stored = world
         .app
         .app()
         .store
         .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
         .await
         .unwrap();
-    assert_eq!((stored, &counts(&desk, &path).await["all"]), (Some(1), &json!(1)));
+    assert_eq!((stored, &counts(&world, &path).await["all"]), (Some(1), &json!(1)));
 }
 
 #[tokio::test]
 async fn an_import_keeps_the_rules_of_a_list() {
-    let desk = Desk::with_prompt("Remind {{name}}.").await;
-    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    let import = Import::start(&desk, &path).await;
+    let world = World::prompted("Remind {{name}}.").await;
+    let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let import = Import::start(&world, &path).await;
     let refused =
         import.add(0, json!([{"phone": number(1)}])).await.refused(400, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["name"]));
     import.add(0, json!([{"phone": number(1), "variables": {"name": "Asha"}}])).await.expect(200);
     // A flow that is published meanwhile may require more.
-    desk.put(
-        &format!("/v1/agents/{}", desk.agent),
-        &json!({"systemPrompt": "Remind {{name}} of {{amount}}."}),
-    )
-    .await
-    .expect(200);
+    world
+        .put(
+            &format!("/v1/agents/{}", world.agent),
+            &json!({"systemPrompt": "Remind {{name}} of {{amount}}."}),
+        )
+        .await
+        .expect(200);
     import
         .add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}]))
         .await
         .refused(409, "conflict");
     import.finish().await.refused(409, "conflict");
-    desk.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
-    let second = Import::start(&desk, &path).await;
+    world.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
+    let second = Import::start(&world, &path).await;
     second
         .add(0, json!([{"phone": number(1), "variables": {"name": "Asha", "amount": "5"}}]))
         .await
         .expect(200);
-    desk.status(&path, "active").await.expect(200);
+    world.set_status(&path, "active").await.expect(200);
     second.finish().await.refused(409, "conflict");
-    desk.status(&path, "paused").await.expect(200);
+    world.set_status(&path, "paused").await.expect(200);
     second.finish().await.expect(200);
     let unknown =
-        format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", desk.workspace.id);
-    desk.app.operator("POST", &unknown, &Value::Null).await.refused(404, "not_found");
+        format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", world.workspace.id);
+    world.app.operator("POST", &unknown, &Value::Null).await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn a_list_of_fifty_thousand_is_taken_in_one_request() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::open().await;
+    let path = world.new_campaign(json!({})).await;
     let variables = |n: usize| {
         (0..10)
             .map(|v| (format!("v{v}"), json!(format!("value {v} of {n}"))))
@@ -583,24 +588,24 @@ async fn a_list_of_fifty_thousand_is_taken_in_one_request() {
         .collect();
     let body = json!({"contacts": rows});
     assert!(body.to_string().len() > 12 << 20, "more than other bodies may have");
-    let made = desk.post(&format!("{path}/contacts"), &body).await.expect(200);
-    let taken = &desk.app.app().shares.bodies;
+    let made = world.post(&format!("{path}/contacts"), &body).await.expect(200);
+    let taken = &world.app().shares.bodies;
     assert_eq!(taken.taken(), 0);
     assert_eq!(made["data"], json!({"total": 50_000, "valid": 50_000, "invalid": 0}));
-    let page = desk.get(&format!("{path}/contacts?limit=1&offset=49999")).await;
+    let page = world.get(&format!("{path}/contacts?limit=1&offset=49999")).await;
     assert_eq!((&page["data"][0]["name"], &page["nextOffset"]), (&json!("Person 49999"), &Value::Null));
 }
 
 #[tokio::test]
 async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({})).await;
+    let world = World::open().await;
+    let path = world.new_campaign(json!({})).await;
     let list = async |from: usize| {
         let rows: Vec<Value> = (from..from + 500).map(|n| json!({"phone": number(n)})).collect();
-        desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+        world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
     };
     tokio::join!(list(0), list(1_000), list(2_000));
-    let page = desk.get(&format!("{path}/contacts?limit=200")).await;
+    let page = world.get(&format!("{path}/contacts?limit=200")).await;
     assert_eq!((&page["counts"]["all"], &page["total"]), (&json!(500), &json!(500)));
     let start = phones(&page)[0].clone();
     let expected: Vec<String> =
@@ -609,19 +614,19 @@ async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
 }
 
 /// How many lists are not in force, and how many rows there are in all.
-async fn stored(desk: &Desk) -> (i64, i64) {
+async fn stored(world: &World) -> (i64, i64) {
     let read = |tx: &mut store::Tx<'_>| {
         let lists = tx.one("select cast(count(*) as bigint) from campaign_lists", &[])?.unwrap_or(0);
         let rows = tx.one("select cast(count(*) as bigint) from campaign_rows", &[])?.unwrap_or(0);
         Ok::<(i64, i64), store::DbError>((lists, rows))
     };
-    desk.app.app().store.read(read).await.unwrap()
+    world.app().store.read(read).await.unwrap()
 }
 
 /// Waits until what is stored is as it should be.
-async fn until(desk: &Desk, holds: impl Fn((i64, i64)) -> bool) {
+async fn until(world: &World, holds: impl Fn((i64, i64)) -> bool) {
     let wait = async {
-        while !holds(stored(desk).await) {
+        while !holds(stored(world).await) {
             tokio::task::yield_now().await;
         }
     };
@@ -629,14 +634,14 @@ async fn until(desk: &Desk, holds: impl Fn((i64, i64)) -> bool) {
 }
 
 /// Waits until nothing but the list in force is left.
-async fn until_swept(desk: &Desk, rows: i64) {
-    until(desk, |found| found == (0, rows)).await;
+async fn until_swept(world: &World, rows: i64) {
+    until(world, |found| found == (0, rows)).await;
 }
 
 #[tokio::test]
 async fn a_list_that_is_wrong_far_behind_changes_nothing() {
-    let desk = Desk::with_prompt("Remind {{amount}}.").await;
-    let path = desk.with_list(json!([{"phone": number(1), "variables": {"amount": "5"}}])).await;
+    let world = World::prompted("Remind {{amount}}.").await;
+    let path = world.with_list(json!([{"phone": number(1), "variables": {"amount": "5"}}])).await;
     let list = |wrong: Value| {
         let mut rows: Vec<Value> =
             (0..5_000).map(|n| json!({"phone": number(n), "variables": {"amount": "7"}})).collect();
@@ -657,10 +662,10 @@ async fn a_list_that_is_wrong_far_behind_changes_nothing() {
             "contacts[4321]",
         ),
     ] {
-        let refused = desk.post(&format!("{path}/contacts"), &list(wrong)).await.refused(400, code);
+        let refused = world.post(&format!("{path}/contacts"), &list(wrong)).await.refused(400, code);
         assert!(refused["error"].as_str().unwrap().starts_with(named), "{refused}");
-        assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
-        until_swept(&desk, 1).await;
+        assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+        until_swept(&world, 1).await;
     }
 }
 
@@ -668,16 +673,16 @@ async fn a_list_that_is_wrong_far_behind_changes_nothing() {
 #[tokio::test]
 async fn a_list_that_ends_early_changes_nothing() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}])).await;
     let rows: Vec<String> = (0..6_000).map(|n| format!("{{\"phone\":\"{}\"}}", number(n))).collect();
     let body = format!("{{\"contacts\":[{}", rows.join(","));
-    let address = desk.app.url.strip_prefix("http://").unwrap().to_owned();
+    let address = world.url.strip_prefix("http://").unwrap().to_owned();
     let send = async |length: usize, body: &str| {
         let mut socket = tokio::net::TcpStream::connect(&address).await.unwrap();
         let head = format!(
             "POST {path}/contacts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-length: {length}\r\n\r\n",
-            desk.workspace.live
+            world.workspace.live
         );
         socket.write_all(head.as_bytes()).await.unwrap();
         socket.write_all(body.as_bytes()).await.unwrap();
@@ -685,35 +690,35 @@ async fn a_list_that_ends_early_changes_nothing() {
     };
     let socket = send(body.len() + 100, &body).await;
     // Rows of it are there, beside the list in force.
-    until(&desk, |(_, rows)| rows >= 4_001).await;
+    until(&world, |(_, rows)| rows >= 4_001).await;
     drop(socket);
-    until_swept(&desk, 1).await;
-    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+    until_swept(&world, 1).await;
+    assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
     // More than a list may have is refused by its head.
     let mut socket = send(65 << 20, "").await;
     let mut answer = vec![0; 12];
     socket.read_exact(&mut answer).await.unwrap();
     assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 413");
-    assert_eq!(stored(&desk).await, (0, 1));
+    assert_eq!(stored(&world).await, (0, 1));
 }
 
 /// A list whose request ended with its node is removed.
 #[tokio::test]
 async fn a_list_that_nobody_fills_any_more_is_removed() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": number(1)}])).await;
     let id = path.rsplit('/').next().unwrap().parse().unwrap();
-    let tenant = desk.workspace.id.parse().unwrap();
-    let mut filling = campaigns::filling::Filling::begin(desk.app.app(), tenant, id).await.unwrap();
+    let tenant = world.tenant();
+    let mut filling = campaigns::filling::Filling::begin(world.app(), tenant, id).await.unwrap();
     let rows = api::campaigns::NewCallingListRow { phone: number(2), name: None, variables: None };
-    filling.add(desk.app.app(), vec![rows.clone()]).await.unwrap();
-    assert_eq!(stored(&desk).await, (1, 2));
-    desk.app.advance(3_602).await;
-    until_swept(&desk, 1).await;
-    let late = filling.add(desk.app.app(), vec![rows]).await.unwrap_err();
+    filling.add(world.app(), vec![rows.clone()]).await.unwrap();
+    assert_eq!(stored(&world).await, (1, 2));
+    world.advance(3_602).await;
+    until_swept(&world, 1).await;
+    let late = filling.add(world.app(), vec![rows]).await.unwrap_err();
     assert_eq!(late.error.code, "conflict");
-    assert!(filling.finish(desk.app.app()).await.is_err());
-    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+    assert!(filling.finish(world.app()).await.is_err());
+    assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
 }
 
 /// The door through which streams and boards put people on a list.
@@ -743,43 +748,44 @@ mod door {
 
     #[tokio::test]
     async fn people_are_added_once_behind_those_who_are_there() {
-        let desk = Desk::open().await;
-        let path = desk.campaign(json!({})).await;
+        let world = World::open().await;
+        let path = world.new_campaign(json!({})).await;
         let (one, two, three) = (number(1), number(2), number(3));
-        let put = async |phones: &[&str]| put(&desk.app, &desk.workspace.id, &path, phones).await;
+        let put = async |phones: &[&str]| put(&world.app, &world.workspace.id, &path, phones).await;
         assert_eq!(put(&[&one, "x", &one]).await, [true, false, false], "the first list of a campaign");
         assert_eq!(
-            desk.get(&path).await["data"]["callingList"],
+            world.get(&path).await["data"]["callingList"],
             json!({"total": 1, "valid": 1, "invalid": 0})
         );
-        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]}))
+        world
+            .post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]}))
             .await
             .expect(200);
         assert_eq!(put(&[&two, &one, &three]).await, [true, false, true]);
-        let page = desk.get(&format!("{path}/contacts")).await;
+        let page = world.get(&format!("{path}/contacts")).await;
         assert_eq!(
             phones(&page),
             [format!("+91{one}"), "x".into(), format!("+91{two}"), format!("+91{three}")]
         );
         assert_eq!((&page["counts"]["queued"], &page["counts"]["invalid"]), (&json!(3), &json!(1)));
         assert_eq!(
-            phones(&desk.get(&format!("{path}/contacts?limit=1&offset=3")).await),
+            phones(&world.get(&format!("{path}/contacts?limit=1&offset=3")).await),
             [format!("+91{three}")]
         );
-        desk.status(&path, "archived").await.expect(200);
+        world.set_status(&path, "archived").await.expect(200);
         assert_eq!(put(&[&number(4)]).await, [false]);
-        desk.app.delete(&desk.workspace.live, &path).await.expect(200);
+        world.delete(&path).await.expect(200);
         assert_eq!(put(&[&number(4)]).await, [false]);
-        let ended = desk.campaign(json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await;
-        assert_eq!(super::door::put(&desk.app, &desk.workspace.id, &ended, &[&number(4)]).await, [false]);
+        let ended = world.new_campaign(json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await;
+        assert_eq!(super::door::put(&world.app, &world.workspace.id, &ended, &[&number(4)]).await, [false]);
     }
 
     #[tokio::test]
     async fn a_neighbour_adds_nothing() {
-        let desk = Desk::open().await;
-        let path = desk.campaign(json!({})).await;
-        let other = desk.app.workspace().await;
-        assert_eq!(put(&desk.app, &other.id, &path, &[&number(1)]).await, [false]);
-        assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
+        let world = World::open().await;
+        let path = world.new_campaign(json!({})).await;
+        let other = world.workspace().await;
+        assert_eq!(put(&world.app, &other.id, &path, &[&number(1)]).await, [false]);
+        assert_eq!(world.get(&path).await["data"]["callingList"], Value::Null);
     }
 }

@@ -3,131 +3,132 @@
 
 use serde_json::{Value, json};
 
-use crate::campaign_dialling::{Kit, shown};
+use crate::world::{World, shown_row};
 
 /// Nobody answers.
 const NOBODY: &str = "9812340000";
 /// The carrier refuses before any ring.
 const REFUSED: &str = "9812346666";
 
-async fn change(kit: &Kit, id: &str, settings: Value) {
+async fn change(world: &World, id: &str, settings: Value) {
     let body = json!({"settings": settings});
-    kit.app.put(&kit.workspace.live, &format!("/v1/campaigns/{id}"), &body).await.expect(200);
-    kit.app.advance(0).await;
+    world.put(&format!("/v1/campaigns/{id}"), &body).await.expect(200);
+    world.advance(0).await;
 }
 
 #[tokio::test]
 async fn fewer_retries_hold_for_who_was_tried() {
-    let kit = Kit::start().await;
-    let id = kit.campaign(&json!({"retryCount": 3, "cooldownMinutes": 30}), &[NOBODY]).await;
-    kit.app.advance(60).await;
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 1);
-    assert_eq!(kit.row(&id).await["boardColumn"], "new");
-    change(&kit, &id, json!({"retryCount": 0})).await;
-    let progress = kit.summary(&id).await["progress"].clone();
+    let world = World::monday().await;
+    let id = world.campaign(&json!({"retryCount": 3, "cooldownMinutes": 30}), &[NOBODY]).await;
+    world.advance(60).await;
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 1);
+    assert_eq!(world.row(&id).await["boardColumn"], "new");
+    change(&world, &id, json!({"retryCount": 0})).await;
+    let progress = world.summary(&id).await["progress"].clone();
     assert_eq!((&progress["retryable"], &progress["unreached"]), (&json!(0), &json!(1)));
-    assert_eq!(kit.row(&id).await["boardColumn"], "no_contact", "nobody calls again");
-    assert_eq!(kit.status(&id).await, "completed", "nobody is left");
-    kit.app.advance(3 * 86_400).await;
-    assert_eq!(kit.calls(&id).await.len(), 1);
+    assert_eq!(world.row(&id).await["boardColumn"], "no_contact", "nobody calls again");
+    assert_eq!(world.status(&id).await, "completed", "nobody is left");
+    world.advance(3 * 86_400).await;
+    assert_eq!(world.campaign_calls(&id).await.len(), 1);
 }
 
 #[tokio::test]
 async fn more_retries_and_another_pause_hold_for_who_was_tried() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     // Somebody whom the carrier refuses keeps it from its end.
-    let id = kit.campaign(&json!({}), &[NOBODY, REFUSED]).await;
-    kit.app.advance(60).await;
-    let ended = kit.calls(&id).await[0]["endedAt"].as_str().unwrap().to_owned();
+    let id = world.campaign(&json!({}), &[NOBODY, REFUSED]).await;
+    world.advance(60).await;
+    let ended = world.campaign_calls(&id).await[0]["endedAt"].as_str().unwrap().to_owned();
     let ended = domain::time::Timestamp::parse(&ended).unwrap();
-    assert_eq!(shown(&kit.row(&id).await), "unreached no_answer 1 -");
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 0);
-    change(&kit, &id, json!({"retryCount": 1, "cooldownMinutes": 120})).await;
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 1);
-    change(&kit, &id, json!({"cooldownMinutes": 10})).await;
+    assert_eq!(shown_row(&world.row(&id).await), "unreached no_answer 1 -");
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 0);
+    change(&world, &id, json!({"retryCount": 1, "cooldownMinutes": 120})).await;
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 1);
+    change(&world, &id, json!({"cooldownMinutes": 10})).await;
     let due = ended.plus(10 * 60_000);
-    kit.app.set_clock(&due.plus(-1).to_string()).await;
-    assert_eq!(kit.calls(&id).await.len(), 1, "not before the pause is over");
-    kit.app.set_clock(&due.to_string()).await;
-    assert_eq!(kit.calls(&id).await.len(), 2, "ten minutes after the end of the last call");
-    kit.app.advance(60).await;
-    assert_eq!(shown(&kit.row(&id).await), "unreached no_answer 2 -");
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 0);
+    world.set_clock(&due.plus(-1).to_string()).await;
+    assert_eq!(world.campaign_calls(&id).await.len(), 1, "not before the pause is over");
+    world.set_clock(&due.to_string()).await;
+    assert_eq!(world.campaign_calls(&id).await.len(), 2, "ten minutes after the end of the last call");
+    world.advance(60).await;
+    assert_eq!(shown_row(&world.row(&id).await), "unreached no_answer 2 -");
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 0);
 }
 
 #[tokio::test]
 async fn a_long_list_is_held_against_changed_settings_in_pieces() {
-    let kit = Kit::start().await;
-    let id = kit.draft(&json!({"retryCount": 3, "cooldownMinutes": 600}), &[]).await;
+    let world = World::monday().await;
+    let id = world.draft(&json!({"retryCount": 3, "cooldownMinutes": 600}), &[]).await;
     // Whom nobody can call comes first.
     let mut rows = vec![json!({"phone": "no number"}); 2_500];
     rows.push(json!({"phone": NOBODY}));
     let path = format!("/v1/campaigns/{id}/contacts");
-    kit.app.post(&kit.workspace.live, &path, &json!({"contacts": rows})).await.expect(200);
-    kit.set(&id, "active").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 1);
-    kit.set(&id, "paused").await.expect(200);
-    change(&kit, &id, json!({"retryCount": 0})).await;
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 0, "also while it is paused");
-    assert_eq!(kit.status(&id).await, "paused");
-    change(&kit, &id, json!({"retryCount": 1, "cooldownMinutes": 0})).await;
-    kit.set(&id, "active").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(kit.calls(&id).await.len(), 2);
-    assert_eq!(kit.status(&id).await, "completed");
+    world.post(&path, &json!({"contacts": rows})).await.expect(200);
+    world.set(&id, "active").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 1);
+    world.set(&id, "paused").await.expect(200);
+    change(&world, &id, json!({"retryCount": 0})).await;
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 0, "also while it is paused");
+    assert_eq!(world.status(&id).await, "paused");
+    change(&world, &id, json!({"retryCount": 1, "cooldownMinutes": 0})).await;
+    world.set(&id, "active").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(world.campaign_calls(&id).await.len(), 2);
+    assert_eq!(world.status(&id).await, "completed");
 }
 
 #[tokio::test]
 async fn who_was_tried_is_given_up_when_the_campaign_is_ended() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let settings = json!({"retryCount": 3, "cooldownMinutes": 60});
-    let asked = kit.campaign(&settings, &[NOBODY]).await;
+    let asked = world.campaign(&settings, &[NOBODY]).await;
     let mut dated = settings.clone();
     dated["endAt"] = json!("2027-03-01T07:00:00Z");
-    let ends = kit.campaign(&dated, &["9812350000"]).await;
-    kit.app.advance(60).await;
+    let ends = world.campaign(&dated, &["9812350000"]).await;
+    world.advance(60).await;
     for id in [&asked, &ends] {
         assert_eq!(
-            (&kit.row(id).await["boardColumn"], &kit.summary(id).await["progress"]["retryable"]),
+            (&world.row(id).await["boardColumn"], &world.summary(id).await["progress"]["retryable"]),
             (&json!("new"), &json!(1))
         );
     }
-    kit.set(&asked, "completed").await.expect(200);
-    kit.app.set_clock("2027-03-01T07:00:00Z").await;
+    world.set(&asked, "completed").await.expect(200);
+    world.set_clock("2027-03-01T07:00:00Z").await;
     for id in [&asked, &ends] {
-        assert_eq!(kit.status(id).await, "completed");
-        let progress = kit.summary(id).await["progress"].clone();
+        assert_eq!(world.status(id).await, "completed");
+        let progress = world.summary(id).await["progress"].clone();
         assert_eq!((&progress["retryable"], &progress["unreached"]), (&json!(0), &json!(1)));
-        assert_eq!(kit.row(id).await["boardColumn"], "no_contact");
+        assert_eq!(world.row(id).await["boardColumn"], "no_contact");
     }
-    let refused = kit.run(&asked).await.refused(409, "conflict");
+    let refused = world.run(&asked).await.refused(409, "conflict");
     assert_eq!(refused["error"], "the campaign is completed; create a new one");
-    kit.app.advance(86_400).await;
-    assert_eq!((kit.calls(&asked).await.len(), kit.calls(&ends).await.len()), (1, 1));
+    world.advance(86_400).await;
+    assert_eq!((world.campaign_calls(&asked).await.len(), world.campaign_calls(&ends).await.len()), (1, 1));
 }
 
 #[tokio::test]
 async fn a_call_that_ends_after_the_campaign_is_not_repeated() {
-    let kit = Kit::start().await;
-    let id = kit.campaign(&json!({"retryCount": 3}), &[NOBODY]).await;
-    kit.set(&id, "completed").await.expect(200);
-    kit.app.advance(60).await;
-    assert_eq!(shown(&kit.row(&id).await), "unreached no_answer 1 -");
-    assert_eq!(kit.summary(&id).await["progress"]["retryable"], 0);
-    assert_eq!(kit.row(&id).await["boardColumn"], "no_contact");
+    let world = World::monday().await;
+    let id = world.campaign(&json!({"retryCount": 3}), &[NOBODY]).await;
+    world.set(&id, "completed").await.expect(200);
+    world.advance(60).await;
+    assert_eq!(shown_row(&world.row(&id).await), "unreached no_answer 1 -");
+    assert_eq!(world.summary(&id).await["progress"]["retryable"], 0);
+    assert_eq!(world.row(&id).await["boardColumn"], "no_contact");
 }
 
 #[tokio::test]
 async fn the_figures_of_a_campaign_are_those_over_its_calls() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     // One talks, one is a machine, one does not answer, one is busy, one the carrier refuses.
     let phones = ["9812340001", "9812343333", NOBODY, "9812341111", REFUSED];
-    let id = kit.campaign(&json!({}), &phones).await;
+    let id = world.campaign(&json!({}), &phones).await;
     for seconds in [3, 2, 60] {
-        kit.app.advance(seconds).await;
-        let totals = kit.get(&format!("/v1/analytics/calls?campaignId={id}")).await["data"]["totals"].clone();
-        let summary = kit.summary(&id).await;
+        world.advance(seconds).await;
+        let totals =
+            world.get(&format!("/v1/analytics/calls?campaignId={id}")).await["data"]["totals"].clone();
+        let summary = world.summary(&id).await;
         assert_eq!(summary["connectRate"], totals["connectRate"], "{totals}");
         if seconds == 60 {
             assert_eq!(summary["avgCallSeconds"], totals["avgTalkSeconds"]);
@@ -139,12 +140,12 @@ async fn the_figures_of_a_campaign_are_those_over_its_calls() {
 
 #[tokio::test]
 async fn a_run_is_the_session_that_is_under_way() {
-    let kit = Kit::start().await;
-    let id = kit.campaign(&json!({}), &["9812340001"]).await;
-    let answer = kit.run(&id).await.expect(202)["data"].clone();
-    kit.app.advance(0).await;
-    let runs = kit.runs(&id).await;
+    let world = World::monday().await;
+    let id = world.campaign(&json!({}), &["9812340001"]).await;
+    let answer = world.run(&id).await.data(202);
+    world.advance(0).await;
+    let runs = world.runs(&id).await;
     assert_eq!((runs.len(), &runs[0]["id"], &answer["status"]), (1, &answer["runId"], &json!("running")));
-    kit.app.advance(60).await;
-    assert_eq!(kit.told(&id).await, ["schedule completed - 1/1/0"]);
+    world.advance(60).await;
+    assert_eq!(world.shown_runs(&id).await, ["schedule completed - 1/1/0"]);
 }

@@ -5,72 +5,7 @@ use domain::time::DAY;
 use serde_json::{Value, json};
 use store::campaigns::runs::{self, RunRow};
 
-use crate::agents::{create, create_active};
-use crate::app::{Answer, TestApp, Workspace};
-use crate::call_simulation::noon_after;
-
-/// A service at noon with a workspace that has an agent.
-pub struct Desk {
-    pub app: TestApp,
-    pub workspace: Workspace,
-    pub agent: String,
-}
-
-impl Desk {
-    pub async fn open() -> Self {
-        Self::with_prompt("Say hello.").await
-    }
-
-    pub async fn with_prompt(prompt: &str) -> Self {
-        let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).to_string()).await;
-        let workspace = app.workspace().await;
-        let agent = create_active(&app, &workspace, &json!({"systemPrompt": prompt})).await;
-        Self { app, workspace, agent }
-    }
-
-    /// A draft of the agent; its path.
-    pub async fn campaign(&self, more: Value) -> String {
-        let mut body = json!({"name": "January", "agentId": self.agent});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.post("/v1/campaigns", &body).await.expect(201);
-        format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap())
-    }
-
-    /// A draft with these rows; its path.
-    pub async fn with_list(&self, rows: Value) -> String {
-        let path = self.campaign(json!({})).await;
-        self.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
-        path
-    }
-
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.app.post(&self.workspace.live, path, body).await
-    }
-
-    pub async fn put(&self, path: &str, body: &Value) -> Answer {
-        self.app.put(&self.workspace.live, path, body).await
-    }
-
-    pub async fn get(&self, path: &str) -> Value {
-        self.app.get(&self.workspace.live, path).await.expect(200)
-    }
-
-    pub async fn status(&self, path: &str, status: &str) -> Answer {
-        self.post(&format!("{path}/status"), &json!({"status": status})).await
-    }
-
-    /// The number that the workspace owns.
-    pub async fn own_number(&self) -> String {
-        self.get("/v1/numbers").await["data"][0]["number"].as_str().unwrap().to_owned()
-    }
-}
-
-#[track_caller]
-pub fn names_field(answer: &Value, field: &str) {
-    assert_eq!(answer["meta"]["field"], field, "{answer}");
-    assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
-}
+use crate::world::{self, World, names_field};
 
 fn without(mut object: Value, names: &[&str]) -> Value {
     for name in names {
@@ -81,8 +16,8 @@ fn without(mut object: Value, names: &[&str]) -> Value {
 
 #[tokio::test]
 async fn a_new_campaign_has_its_defaults() {
-    let desk = Desk::open().await;
-    let made = desk.post("/v1/campaigns", &json!({})).await.expect(201)["data"].clone();
+    let world = World::open().await;
+    let made = world.post("/v1/campaigns", &json!({})).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("cmp_"));
     let expected = json!({
@@ -94,24 +29,24 @@ async fn a_new_campaign_has_its_defaults() {
         },
     });
     assert_eq!(made, expected);
-    assert_eq!(desk.get(&format!("/v1/campaigns/{id}")).await["data"], expected);
-    assert_eq!(desk.get("/v1/campaigns").await["data"], json!([expected]));
-    let seen = desk.app.get(&desk.workspace.test, &format!("/v1/campaigns/{id}")).await.expect(200);
+    assert_eq!(world.get(&format!("/v1/campaigns/{id}")).await["data"], expected);
+    assert_eq!(world.get("/v1/campaigns").await["data"], json!([expected]));
+    let seen = world.app.get(&world.workspace.test, &format!("/v1/campaigns/{id}")).await.expect(200);
     assert_eq!(seen["data"], expected, "test keys read campaigns");
 }
 
 #[tokio::test]
 async fn settings_come_back_and_change_one_by_one() {
-    let desk = Desk::open().await;
-    let own = desk.own_number().await;
+    let world = World::open().await;
+    let own = world.own_number().await;
     let settings = json!({
         "fromNumber": own.replace("+91", "0"), "timezone": "asia/kolkata", "startAt": "2026-12-01T00:00:00+05:30", "endAt": "2026-12-31T18:30:00Z",
         "dailyFrom": "10:00", "dailyTo": "18:30", "retryCount": 2, "cooldownMinutes": 90,
         "emailNotifications": [" asha@example.in ", "Asha@Example.in"], "callerIds": [{"number": own, "dailyCap": 200}], "maxConcurrentCalls": 5,
     });
     let body = json!({"name": "जनवरी", "workflowType": "onboarding", "dltTemplateRef": "1107", "settings": settings});
-    let path = desk.campaign(body).await;
-    let made = desk.get(&path).await["data"].clone();
+    let path = world.new_campaign(body).await;
+    let made = world.data(&path).await;
     let expected = json!({
         "fromNumber": own, "timezone": "Asia/Kolkata", "startAt": "2026-11-30T18:30:00.000Z", "endAt": "2026-12-31T18:30:00.000Z",
         "dailyFrom": "10:00", "dailyTo": "18:30", "retryCount": 2, "cooldownMinutes": 90,
@@ -120,11 +55,11 @@ async fn settings_come_back_and_change_one_by_one() {
     assert_eq!(made["settings"], expected);
     assert_eq!(
         (&made["name"], &made["workflowType"], &made["dltTemplateRef"], &made["agentId"]),
-        (&json!("जनवरी"), &json!("onboarding"), &json!("1107"), &json!(desk.agent))
+        (&json!("जनवरी"), &json!("onboarding"), &json!("1107"), &json!(world.agent))
     );
 
     // What is absent stays; null clears.
-    let one = desk.put(&path, &json!({"settings": {"retryCount": 0}})).await.expect(200)["data"].clone();
+    let one = world.put(&path, &json!({"settings": {"retryCount": 0}})).await.data(200);
     let mut changed = expected.clone();
     changed["retryCount"] = json!(0);
     assert_eq!(one["settings"], changed);
@@ -132,7 +67,7 @@ async fn settings_come_back_and_change_one_by_one() {
         "name": "", "dltTemplateRef": null,
         "settings": {"fromNumber": null, "timezone": null, "startAt": null, "endAt": null, "dailyFrom": null, "dailyTo": null, "emailNotifications": [], "callerIds": [], "maxConcurrentCalls": null},
     });
-    let cleared = desk.put(&path, &cleared).await.expect(200)["data"].clone();
+    let cleared = world.put(&path, &cleared).await.data(200);
     assert_eq!(
         cleared["settings"],
         json!({
@@ -141,17 +76,18 @@ async fn settings_come_back_and_change_one_by_one() {
         })
     );
     assert_eq!((&cleared["name"], &cleared["dltTemplateRef"]), (&json!(""), &Value::Null));
-    let nothing = desk.put(&path, &json!({})).await.expect(200)["data"].clone();
+    let nothing = world.put(&path, &json!({})).await.data(200);
     assert_eq!(without(nothing, &["updatedAt"]), without(cleared, &["updatedAt"]));
 }
 
 #[tokio::test]
 async fn a_wrong_setting_is_named_and_changes_nothing() {
-    let desk = Desk::open().await;
-    let own = desk.own_number().await;
-    let path =
-        desk.campaign(json!({"settings": {"dailyFrom": "10:00", "startAt": "2026-12-01T00:00:00Z"}})).await;
-    let before = desk.get(&path).await;
+    let world = World::open().await;
+    let own = world.own_number().await;
+    let path = world
+        .new_campaign(json!({"settings": {"dailyFrom": "10:00", "startAt": "2026-12-01T00:00:00Z"}}))
+        .await;
+    let before = world.get(&path).await;
     let many = |count: usize| (0..count).map(|n| json!(format!("a{n}@example.in"))).collect::<Vec<_>>();
     for (settings, field, code) in [
         (json!({"fromNumber": "9812345678"}), "settings.fromNumber", "from_number_not_owned"),
@@ -196,54 +132,47 @@ async fn a_wrong_setting_is_named_and_changes_nothing() {
         (json!({"maxConcurrentCalls": 0}), "settings.maxConcurrentCalls", "invalid_request"),
     ] {
         let body = json!({"name": "Changed", "settings": settings});
-        names_field(&desk.put(&path, &body).await.refused(400, code), field);
+        names_field(&world.put(&path, &body).await.refused(400, code), field);
     }
     for (body, field) in [
         (json!({"name": "a".repeat(121)}), "name"),
         (json!({"dltTemplateRef": "a".repeat(201)}), "dltTemplateRef"),
     ] {
-        names_field(&desk.put(&path, &body).await.refused(400, "invalid_request"), field);
+        names_field(&world.put(&path, &body).await.refused(400, "invalid_request"), field);
     }
-    assert_eq!(desk.get(&path).await, before, "refusals change nothing");
+    assert_eq!(world.get(&path).await, before, "refusals change nothing");
     let new = json!({"workflowType": "sales"});
-    names_field(&desk.post("/v1/campaigns", &new).await.refused(400, "invalid_request"), "workflowType");
-    assert_eq!(desk.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
+    names_field(&world.post("/v1/campaigns", &new).await.refused(400, "invalid_request"), "workflowType");
+    assert_eq!(world.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn the_channel_is_voice_until_another_is_connected() {
-    let desk = Desk::open().await;
-    let new = async |body: Value| desk.post("/v1/campaigns", &body).await;
+    let world = World::open().await;
+    let new = async |body: Value| world.post("/v1/campaigns", &body).await;
     new(json!({"channel": "sms"})).await.refused(400, "channel_not_supported");
     new(json!({"channel": "chatapp", "chatapp": {"templateId": "tpl_1"}}))
         .await
         .refused(409, "chatapp_not_connected");
     new(json!({"chatapp": {"templateId": "tpl_1"}})).await.refused(422, "chatapp_config_unexpected");
     new(json!({"channel": "voice", "chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
-    let path = desk.campaign(json!({})).await;
-    desk.put(&path, &json!({"chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
-    desk.app
-        .operator(
-            "PATCH",
-            &format!("/workspaces/{}", desk.workspace.id),
-            &json!({"features": {"chatappCampaigns": false}}),
-        )
-        .await
-        .expect(200);
+    let path = world.new_campaign(json!({})).await;
+    world.put(&path, &json!({"chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
+    world.operator("PATCH", "", json!({"features": {"chatappCampaigns": false}})).await.expect(200);
     new(json!({"channel": "chatapp", "chatapp": {}})).await.refused(403, "feature_disabled");
-    assert_eq!(desk.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
+    assert_eq!(world.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let other = app.workspace().await;
     let id = |agent: Value| agent["id"].as_str().unwrap().to_owned();
-    let draft = id(create(app, workspace, &json!({})).await);
-    let inbound = create_active(app, workspace, &json!({"direction": "inbound"})).await;
-    let chat = create_active(app, workspace, &json!({"channel": "chat"})).await;
-    let foreign = create_active(app, &other, &json!({})).await;
+    let draft = id(world::draft_agent(app, workspace, &json!({})).await);
+    let inbound = world::agent(app, workspace, &json!({"direction": "inbound"})).await;
+    let chat = world::agent(app, workspace, &json!({"channel": "chat"})).await;
+    let foreign = world::agent(app, &other, &json!({})).await;
     for (agent, code) in [
         (draft.as_str(), "agent_not_published"),
         ("agt_01jzzzzzzzzzzzzzzzzzzzzzzz", "agent_not_published"),
@@ -252,27 +181,27 @@ async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
         (chat.as_str(), "agent_not_call"),
         (inbound.as_str(), "agent_not_outbound"),
     ] {
-        desk.post("/v1/campaigns", &json!({"agentId": agent})).await.refused(422, code);
+        world.post("/v1/campaigns", &json!({"agentId": agent})).await.refused(422, code);
     }
-    let path = desk.campaign(json!({})).await;
-    desk.put(&path, &json!({"agentId": desk.agent, "name": "Same agent"})).await.expect(200);
+    let path = world.new_campaign(json!({})).await;
+    world.put(&path, &json!({"agentId": world.agent, "name": "Same agent"})).await.expect(200);
     for agent in [json!(draft), json!(null), json!("someone")] {
-        let refused = desk.put(&path, &json!({"agentId": agent, "name": "Other agent"})).await;
+        let refused = world.put(&path, &json!({"agentId": agent, "name": "Other agent"})).await;
         assert_eq!(refused.refused(409, "conflict")["meta"]["field"], "agentId");
     }
-    assert_eq!(desk.get(&path).await["data"]["name"], "Same agent");
-    let without = desk.campaign(json!({"agentId": null})).await;
-    desk.put(&without, &json!({"agentId": null})).await.expect(200);
-    let draft = create(&desk.app, &desk.workspace, &json!({})).await;
-    desk.put(&without, &json!({"agentId": draft["id"]})).await.refused(422, "agent_not_published");
-    let given = desk.put(&without, &json!({"agentId": desk.agent})).await.expect(200);
-    assert_eq!(given["data"]["agentId"], json!(desk.agent), "a draft without an agent takes one");
-    desk.put(&without, &json!({"agentId": null})).await.refused(409, "conflict");
+    assert_eq!(world.get(&path).await["data"]["name"], "Same agent");
+    let without = world.new_campaign(json!({"agentId": null})).await;
+    world.put(&without, &json!({"agentId": null})).await.expect(200);
+    let draft = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    world.put(&without, &json!({"agentId": draft["id"]})).await.refused(422, "agent_not_published");
+    let given = world.put(&without, &json!({"agentId": world.agent})).await.expect(200);
+    assert_eq!(given["data"]["agentId"], json!(world.agent), "a draft without an agent takes one");
+    world.put(&without, &json!({"agentId": null})).await.refused(409, "conflict");
 }
 
 #[tokio::test]
 async fn every_move_of_the_status_is_allowed_or_refused() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     const ALL: [&str; 5] = ["draft", "active", "paused", "completed", "archived"];
     for (way, allowed) in [
         (&[][..], &["draft", "active", "archived"][..]),
@@ -284,35 +213,35 @@ async fn every_move_of_the_status_is_allowed_or_refused() {
         for to in ALL {
             // Rows that wait for a far start, so that no dial changes the status meanwhile.
             let later = json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}});
-            let path = desk.campaign(later).await;
+            let path = world.new_campaign(later).await;
             let rows = json!({"contacts": [{"phone": "9812345678"}]});
-            desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+            world.post(&format!("{path}/contacts"), &rows).await.expect(200);
             for step in way {
-                desk.status(&path, step).await.expect(200);
+                world.set_status(&path, step).await.expect(200);
             }
-            let before = desk.get(&path).await["data"]["status"].clone();
-            let answer = desk.status(&path, to).await;
+            let before = world.get(&path).await["data"]["status"].clone();
+            let answer = world.set_status(&path, to).await;
             if allowed.contains(&to) {
                 assert_eq!(answer.expect(200)["data"]["status"], to, "{way:?} to {to}");
             } else {
                 answer.refused(409, "conflict");
-                assert_eq!(desk.get(&path).await["data"]["status"], before, "{way:?} to {to}");
+                assert_eq!(world.get(&path).await["data"]["status"], before, "{way:?} to {to}");
             }
-            if desk.get(&path).await["data"]["status"] == "active" {
-                desk.status(&path, "paused").await.expect(200);
+            if world.get(&path).await["data"]["status"] == "active" {
+                world.set_status(&path, "paused").await.expect(200);
             }
         }
     }
-    let path = desk.campaign(json!({"settings": {"dailyFrom": "22:00", "dailyTo": "06:00"}})).await;
-    names_field(&desk.status(&path, "running").await.refused(400, "invalid_request"), "status");
+    let path = world.new_campaign(json!({"settings": {"dailyFrom": "22:00", "dailyTo": "06:00"}})).await;
+    names_field(&world.set_status(&path, "running").await.refused(400, "invalid_request"), "status");
 }
 
 #[tokio::test]
 async fn the_moments_of_a_campaign_stand_in_its_summary() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    let summary = async || desk.get(&format!("{path}/summary")).await["data"].clone();
-    let created = desk.get(&path).await["data"]["createdAt"].clone();
+    let world = World::open().await;
+    let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let summary = async || world.data(&format!("{path}/summary")).await;
+    let created = world.get(&path).await["data"]["createdAt"].clone();
     assert_eq!(
         summary().await,
         json!({
@@ -323,15 +252,15 @@ async fn the_moments_of_a_campaign_stand_in_its_summary() {
         })
     );
     let rows = json!({"contacts": [{"phone": "9812345678"}, {"phone": "98123 45678"}, {"phone": "x"}, {"phone": "9812345679"}]});
-    desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
-    desk.app.advance(60).await;
-    let started = desk.app.now().await;
-    desk.status(&path, "active").await.expect(200);
-    desk.app.advance(60).await;
-    desk.status(&path, "paused").await.expect(200);
-    desk.status(&path, "active").await.expect(200);
-    let completed = desk.app.now().await;
-    desk.status(&path, "completed").await.expect(200);
+    world.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    world.advance(60).await;
+    let started = world.now().await;
+    world.set_status(&path, "active").await.expect(200);
+    world.advance(60).await;
+    world.set_status(&path, "paused").await.expect(200);
+    world.set_status(&path, "active").await.expect(200);
+    let completed = world.now().await;
+    world.set_status(&path, "completed").await.expect(200);
     let done = summary().await;
     assert_eq!(
         (&done["progress"]["total"], &done["progress"]["queued"], &done["progress"]["invalid"]),
@@ -341,159 +270,165 @@ async fn the_moments_of_a_campaign_stand_in_its_summary() {
         done["lifecycle"],
         json!({"createdAt": created, "startedAt": started, "lastCallAt": null, "completedAt": completed})
     );
-    let events = desk.get("/v1/events?after=start").await["data"].clone();
+    let events = world.data("/v1/events?after=start").await;
     let finished: Vec<&Value> =
         events.as_array().unwrap().iter().filter(|event| event["type"] == "campaign.finished").collect();
     assert_eq!(finished.len(), 1);
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(
         finished[0]["data"],
-        json!({"campaignId": id, "name": "January", "agentId": desk.agent, "reason": "requested", "finishedAt": completed})
+        json!({"campaignId": id, "name": "January", "agentId": world.agent, "reason": "requested", "finishedAt": completed})
     );
 }
 
 #[tokio::test]
 async fn publishing_needs_an_agent_that_can_call() {
-    let desk = Desk::open().await;
-    let nobody = desk.campaign(json!({"agentId": null})).await;
-    desk.status(&nobody, "active").await.refused(422, "agent_not_published");
-    let path = desk.campaign(json!({})).await;
-    let agent = format!("/v1/agents/{}/status", desk.agent);
-    desk.post(&agent, &json!({"status": "draft"})).await.expect(200);
-    desk.status(&path, "active").await.refused(422, "agent_not_published");
-    assert_eq!(desk.get(&path).await["data"]["status"], "draft");
-    desk.post(&agent, &json!({"status": "active"})).await.expect(200);
-    desk.put(&path, &json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await.expect(200);
-    desk.status(&path, "active").await.expect(200);
+    let world = World::open().await;
+    let nobody = world.new_campaign(json!({"agentId": null})).await;
+    world.set_status(&nobody, "active").await.refused(422, "agent_not_published");
+    let path = world.new_campaign(json!({})).await;
+    let agent = format!("/v1/agents/{}/status", world.agent);
+    world.post(&agent, &json!({"status": "draft"})).await.expect(200);
+    world.set_status(&path, "active").await.refused(422, "agent_not_published");
+    assert_eq!(world.get(&path).await["data"]["status"], "draft");
+    world.post(&agent, &json!({"status": "active"})).await.expect(200);
+    world.put(&path, &json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await.expect(200);
+    world.set_status(&path, "active").await.expect(200);
 }
 
 #[tokio::test]
 async fn an_active_campaign_is_paused_before_it_is_deleted() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": "9812345678"}]})).await.expect(200);
-    desk.status(&path, "active").await.expect(200);
-    desk.app.delete(&desk.workspace.live, &path).await.refused(409, "conflict");
-    desk.status(&path, "paused").await.expect(200);
+    let world = World::open().await;
+    let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    world
+        .post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": "9812345678"}]}))
+        .await
+        .expect(200);
+    world.set_status(&path, "active").await.expect(200);
+    world.delete(&path).await.refused(409, "conflict");
+    world.set_status(&path, "paused").await.expect(200);
     let id = path.rsplit('/').next().unwrap();
-    let gone = desk.app.delete(&desk.workspace.live, &path).await.expect(200);
+    let gone = world.delete(&path).await.expect(200);
     assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
     for path in ["", "/summary", "/contacts", "/runs"].map(|more| format!("{path}{more}")) {
-        desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+        world.app.get(world.live(), &path).await.refused(404, "not_found");
     }
-    desk.app.delete(&desk.workspace.live, &path).await.refused(404, "not_found");
-    assert_eq!(desk.get("/v1/campaigns").await["data"], json!([]));
+    world.delete(&path).await.refused(404, "not_found");
+    assert_eq!(world.get("/v1/campaigns").await["data"], json!([]));
 }
 
 #[tokio::test]
 async fn what_a_campaign_uses_cannot_be_taken_away() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let second =
-        app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.expect(201)["data"].clone();
-    let own = desk.get("/v1/numbers").await["data"][0].clone();
+    let second = app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.data(201);
+    let own = world.get("/v1/numbers").await["data"][0].clone();
     let number = |row: &Value| row["number"].as_str().unwrap().to_owned();
     let settings =
         json!({"fromNumber": number(&own), "callerIds": [{"number": number(&second), "dailyCap": 5}]});
-    let path = desk.campaign(json!({"settings": settings})).await;
+    let path = world.new_campaign(json!({"settings": settings})).await;
     let id = path.rsplit('/').next().unwrap();
     let release = async |row: &Value| {
         app.operator("DELETE", &format!("{numbers}/{}", row["id"].as_str().unwrap()), &Value::Null).await
     };
-    let drop_agent = async || app.delete(&workspace.live, &format!("/v1/agents/{}", desk.agent)).await;
+    let drop_agent = async || app.delete(&workspace.live, &format!("/v1/agents/{}", world.agent)).await;
     for row in [&own, &second] {
         assert_eq!(release(row).await.refused(409, "conflict")["meta"]["campaignIds"], json!([id]));
     }
     assert_eq!(drop_agent().await.refused(409, "agent_in_use")["meta"]["campaignIds"], json!([id]));
-    assert_eq!(desk.get("/v1/numbers").await["data"].as_array().unwrap().len(), 2);
+    assert_eq!(world.get("/v1/numbers").await["data"].as_array().unwrap().len(), 2);
     // Another workspace's campaign with the same text in it does not count.
-    desk.put(&path, &json!({"settings": {"callerIds": []}})).await.expect(200);
+    world.put(&path, &json!({"settings": {"callerIds": []}})).await.expect(200);
     release(&second).await.expect(200);
-    desk.status(&path, "archived").await.expect(200);
+    world.set_status(&path, "archived").await.expect(200);
     release(&own).await.expect(200);
     drop_agent().await.expect(200);
-    assert_eq!(desk.get(&path).await["data"]["agentId"], json!(desk.agent), "what was is still told");
+    assert_eq!(world.get(&path).await["data"]["agentId"], json!(world.agent), "what was is still told");
 }
 
 #[tokio::test]
 async fn test_keys_read_campaigns_and_change_none() {
-    let desk = Desk::open().await;
-    let path = desk.with_list(json!([{"phone": "9812345678"}])).await;
-    let test = &desk.workspace.test;
+    let world = World::open().await;
+    let path = world.with_list(json!([{"phone": "9812345678"}])).await;
+    let test = &world.workspace.test;
     for more in ["", "/contacts", "/runs", "/summary"] {
-        desk.app.get(test, &format!("{path}{more}")).await.expect(200);
+        world.app.get(test, &format!("{path}{more}")).await.expect(200);
     }
-    desk.app.post(test, &format!("{path}/preflight"), &Value::Null).await.expect(200);
-    desk.app.post(test, "/v1/campaigns", &json!({})).await.refused(403, "test_mode_read_only");
-    desk.app.put(test, &path, &json!({})).await.refused(403, "test_mode_read_only");
-    desk.app.delete(test, &path).await.refused(403, "test_mode_read_only");
-    desk.app
+    world.app.post(test, &format!("{path}/preflight"), &Value::Null).await.expect(200);
+    world.app.post(test, "/v1/campaigns", &json!({})).await.refused(403, "test_mode_read_only");
+    world.app.put(test, &path, &json!({})).await.refused(403, "test_mode_read_only");
+    world.app.delete(test, &path).await.refused(403, "test_mode_read_only");
+    world
+        .app
         .post(test, &format!("{path}/status"), &json!({"status": "active"}))
         .await
         .refused(403, "test_mode_read_only");
     let rows = json!({"contacts": [{"phone": "9812345679"}]});
-    desk.app.post(test, &format!("{path}/contacts"), &rows).await.refused(403, "test_mode_read_only");
-    assert_eq!(desk.get(&format!("{path}/contacts")).await["data"][0]["phone"], "+919812345678");
+    world.app.post(test, &format!("{path}/contacts"), &rows).await.refused(403, "test_mode_read_only");
+    assert_eq!(world.get(&format!("{path}/contacts")).await["data"][0]["phone"], "+919812345678");
 }
 
 #[tokio::test]
 async fn campaign_writes_have_a_limit_of_their_own() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let limits = json!({"limits": {"campaignWritesPerMinute": 2}});
-    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &limits).await.expect(200);
-    let path = desk.campaign(json!({})).await;
+    world.operator("PATCH", "", limits).await.expect(200);
+    let path = world.new_campaign(json!({})).await;
     let rows = json!({"contacts": [{"phone": "9812345678"}]});
     for left in ["1", "0"] {
-        let answer = desk.post(&format!("{path}/contacts"), &rows).await;
+        let answer = world.post(&format!("{path}/contacts"), &rows).await;
         assert_eq!(
             (answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")),
             (Some("2"), Some(left))
         );
         answer.expect(200);
     }
-    let refused = desk.post(&format!("{path}/contacts"), &rows).await;
+    let refused = world.post(&format!("{path}/contacts"), &rows).await;
     assert!(refused.header("retry-after").is_some());
     refused.refused(429, "rate_limited");
-    desk.put(&path, &json!({"name": "Others do not count"})).await.expect(200);
-    desk.app.advance(60).await;
-    desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    world.put(&path, &json!({"name": "Others do not count"})).await.expect(200);
+    world.advance(60).await;
+    world.post(&format!("{path}/contacts"), &rows).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_campaign_without_runs_has_none() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({})).await;
-    assert_eq!(desk.get(&format!("{path}/runs")).await["data"], json!([]));
-    desk.app
-        .get(&desk.workspace.live, "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34")
+    let world = World::open().await;
+    let path = world.new_campaign(json!({})).await;
+    assert_eq!(world.get(&format!("{path}/runs")).await["data"], json!([]));
+    world
+        .app
+        .get(world.live(), "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34")
         .await
         .refused(404, "not_found");
-    desk.app
-        .get(&desk.workspace.live, "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs")
+    world
+        .app
+        .get(world.live(), "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs")
         .await
         .refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
-    let desk = Desk::with_prompt("Remind {{name}}.").await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::prompted("Remind {{name}}.").await;
+    let (app, workspace) = (&world.app, &world.workspace);
     app.operator("POST", "/dnd", &json!({"phones": ["9812345670"]})).await.expect(200);
-    desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
+    world.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
     let person = |phone: &str| json!({"phone": phone, "variables": {"name": "Asha"}});
     let rows: Vec<Value> =
         ["9812345670", "9812345671", "9812345672", "9812345673", "098123 45673", "+14155550100", "x"]
             .into_iter()
             .map(person)
             .collect();
-    let path =
-        desk.campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}})).await;
-    desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
-    let listed = desk.get(&format!("{path}/contacts")).await["data"].clone();
+    let path = world
+        .new_campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}}))
+        .await;
+    world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let listed = world.data(&format!("{path}/contacts")).await;
     let row = |place: usize| listed[place]["id"].clone();
-    let before = (desk.get(&path).await, desk.get("/v1/calls").await);
-    let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+    let before = (world.get(&path).await, world.get("/v1/calls").await);
+    let report = world.post(&format!("{path}/preflight"), &Value::Null).await.data(200);
     assert_eq!(
         report["byReason"],
         json!({
@@ -525,16 +460,16 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
         })
     );
     assert!(report["schedule"]["finishesAt"].as_str().unwrap() > opening.as_str());
-    assert_eq!((desk.get(&path).await, desk.get("/v1/calls").await), before, "nothing is stored");
+    assert_eq!((world.get(&path).await, world.get("/v1/calls").await), before, "nothing is stored");
     app.delete(&workspace.live, &path).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_preflight_names_what_is_missing() {
-    let desk = Desk::open().await;
-    let (app, workspace) = (&desk.app, &desk.workspace);
+    let world = World::open().await;
+    let (app, workspace) = (&world.app, &world.workspace);
     let problems = async |path: &str| {
-        let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+        let report = world.post(&format!("{path}/preflight"), &Value::Null).await.data(200);
         let codes: Vec<String> = report["problems"]
             .as_array()
             .unwrap()
@@ -544,26 +479,26 @@ async fn a_preflight_names_what_is_missing() {
         assert_eq!(report["ready"], codes.is_empty());
         codes
     };
-    let empty = desk.campaign(json!({"agentId": null})).await;
+    let empty = world.new_campaign(json!({"agentId": null})).await;
     assert_eq!(problems(&empty).await, ["agent_missing", "list_empty"]);
     let rows = json!([{"phone": "9812345678"}]);
-    let path = desk.with_list(rows).await;
+    let path = world.with_list(rows).await;
     assert_eq!(problems(&path).await, Vec::<String>::new());
-    desk.post("/v1/dnc", &json!({"phones": ["9812345678"], "reason": "asked"})).await.expect(200);
+    world.post("/v1/dnc", &json!({"phones": ["9812345678"], "reason": "asked"})).await.expect(200);
     assert_eq!(problems(&path).await, ["nobody_to_call"]);
-    desk.put(&path, &json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await.expect(200);
+    world.put(&path, &json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await.expect(200);
     assert_eq!(problems(&path).await, ["past_end_date", "nobody_to_call", "never_open"]);
-    desk.status(&path, "archived").await.expect(200);
+    world.set_status(&path, "archived").await.expect(200);
     assert_eq!(problems(&path).await, ["completed", "nobody_to_call", "never_open"]);
 
-    let other = desk.with_list(json!([{"phone": "9812345679"}])).await;
-    desk.post(&format!("/v1/agents/{}/status", desk.agent), &json!({"status": "draft"})).await.expect(200);
+    let other = world.with_list(json!([{"phone": "9812345679"}])).await;
+    world.post(&format!("/v1/agents/{}/status", world.agent), &json!({"status": "draft"})).await.expect(200);
     app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": false}))
         .await
         .expect(200);
     let drain = json!({"kind": "adjustment", "amountMinor": -999_900, "reference": "drain"});
     app.operator("POST", &format!("/workspaces/{}/wallet/entries", workspace.id), &drain).await.expect(201);
-    let number = desk.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
+    let number = world.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
     app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
         .await
         .expect(200);
@@ -575,11 +510,11 @@ async fn a_preflight_names_what_is_missing() {
 
 #[tokio::test]
 async fn a_batch_of_nudges_has_the_same_report() {
-    let desk = Desk::open().await;
-    desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
+    let world = World::open().await;
+    world.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
     let numbers = json!(["9812345670", "9812345671", "+91 98123 45670", "x", "9812342222"]);
-    let body = json!({"agentId": desk.agent, "toNumbers": numbers});
-    let report = desk.post("/v1/nudges/preflight-batch", &body).await.expect(200)["data"].clone();
+    let body = json!({"agentId": world.agent, "toNumbers": numbers});
+    let report = world.post("/v1/nudges/preflight-batch", &body).await.data(200);
     assert_eq!(
         report["byReason"],
         json!({
@@ -590,37 +525,38 @@ async fn a_batch_of_nudges_has_the_same_report() {
     let figures = ["total", "examined", "willCall", "willNotCall"].map(|name| report[name].as_i64().unwrap());
     assert_eq!(figures, [5, 3, 1, 4]);
     assert_eq!((&report["ready"], &report["schedule"]["insideWindow"]), (&json!(true), &json!(true)));
-    let test = desk.app.post(&desk.workspace.test, "/v1/nudges/preflight-batch", &body).await.expect(200);
+    let test = world.app.post(&world.workspace.test, "/v1/nudges/preflight-batch", &body).await.expect(200);
     assert_eq!(
         test["data"]["byReason"]["opt_out"]["count"], 1,
         "the do-not-call list is for nudges of both modes"
     );
     for (body, field) in [
-        (json!({"agentId": desk.agent, "toNumbers": []}), "toNumbers"),
-        (json!({"agentId": desk.agent, "toNumbers": vec!["9812345670"; 1001]}), "toNumbers"),
+        (json!({"agentId": world.agent, "toNumbers": []}), "toNumbers"),
+        (json!({"agentId": world.agent, "toNumbers": vec!["9812345670"; 1001]}), "toNumbers"),
         (json!({"toNumbers": ["9812345670"]}), "agentId"),
     ] {
         names_field(
-            &desk.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"),
+            &world.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"),
             field,
         );
     }
-    desk.post("/v1/nudges/preflight-batch", &json!({"agentId": "agt_1", "toNumbers": ["9812345670"]}))
+    world
+        .post("/v1/nudges/preflight-batch", &json!({"agentId": "agt_1", "toNumbers": ["9812345670"]}))
         .await
         .refused(404, "not_found");
-    assert_eq!(desk.get("/v1/nudges").await["data"], json!([]), "nothing is stored");
+    assert_eq!(world.get("/v1/nudges").await["data"], json!([]), "nothing is stored");
 }
 
 #[tokio::test]
 async fn runs_are_kept_for_400_days() {
-    let desk = Desk::open().await;
-    let path = desk.campaign(json!({})).await;
-    let (app, now) = (desk.app.app(), desk.app.app().clock.now());
+    let world = World::open().await;
+    let path = world.new_campaign(json!({})).await;
+    let (app, now) = (world.app(), world.app().clock.now());
     let run = |days: i64, finished: bool| {
         let created_at = now.plus(-days * DAY);
         RunRow {
             id: domain::ids::Id::new(created_at.0, u128::from(finished)),
-            workspace: desk.workspace.id.parse().unwrap(),
+            workspace: world.tenant(),
             campaign: path.rsplit('/').next().unwrap().parse().unwrap(),
             status: if finished { RunStatus::Completed } else { RunStatus::Running },
             source: RunSource::Api,
@@ -639,7 +575,7 @@ async fn runs_are_kept_for_400_days() {
     let insert = move |tx: &mut store::Tx<'_>| rows.iter().try_for_each(|row| runs::insert(tx, row));
     app.store.tx(insert).await.unwrap();
     campaigns::runs::sweep(app).await.unwrap();
-    let left = desk.get(&format!("{path}/runs")).await["data"].clone();
+    let left = world.data(&format!("{path}/runs")).await;
     let ids: Vec<&str> = left.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
     assert_eq!(ids, kept, "the one that goes on stays, however old");
 }

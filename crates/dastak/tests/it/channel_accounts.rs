@@ -7,22 +7,15 @@ use crate::app::TestApp;
 use crate::cloud::{self, ACCOUNT, NUMBER, NUMBER_ID, SECRET, TOKEN, VERIFY, change, notify};
 use crate::fakes::Reply;
 use crate::holder::Holder;
+use crate::world;
 
 async fn connection(app: &TestApp, workspace: &str) -> Value {
     let path = format!("/workspaces/{workspace}/chatapp/connection");
-    app.operator("GET", &path, &Value::Null).await.expect(200)["data"].clone()
+    app.operator("GET", &path, &Value::Null).await.data(200)
 }
 
 async fn numbers(app: &TestApp, key: &str) -> Value {
-    app.get(key, "/v1/chatapp/numbers").await.expect(200)["data"].clone()
-}
-
-/// What the events of a type say, oldest first.
-pub async fn events(app: &TestApp, key: &str, kind: &str) -> Vec<Value> {
-    app.advance(0).await;
-    let listed = app.get(key, "/v1/events?after=start&limit=100").await.expect(200);
-    let events = listed["data"].as_array().expect("a list").iter();
-    events.filter(|event| event["type"] == kind).map(|event| event["data"].clone()).collect()
+    app.get(key, "/v1/chatapp/numbers").await.data(200)
 }
 
 /// Items that are stored of a workspace, and how many of them wait.
@@ -43,7 +36,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     app.operator("GET", &path, &Value::Null).await.refused(404, "not_found");
     let answer = cloud::put(&app, &workspace.id, &cloud::credentials()).await;
     assert!(!answer.text.contains("hush"), "{}", answer.text);
-    let made = answer.expect(200)["data"].clone();
+    let made = answer.data(200);
     assert_eq!(
         (&made["provider"], &made["status"], &made["businessAccountId"]),
         (&json!("cloud"), &json!("connected"), &json!(ACCOUNT))
@@ -52,7 +45,7 @@ async fn an_account_is_tried_subscribed_and_never_shown() {
     assert_eq!(fake.got("/subscribed_apps").len(), 1);
     assert_eq!(connection(&app, &workspace.id).await["webhookUrl"], made["webhookUrl"]);
     // Another PUT keeps the address.
-    let again = cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200)["data"].clone();
+    let again = cloud::put(&app, &workspace.id, &cloud::credentials()).await.data(200);
     assert_eq!((&again["webhookUrl"], &again["id"]), (&made["webhookUrl"], &made["id"]));
     // Neither the store nor the operator log has the secrets.
     let tenant = workspace.id.parse().unwrap();
@@ -150,7 +143,7 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
     assert_eq!(numbers(&app, &workspace.live).await, json!([]));
     // By the number alone it is found, too.
     let bound = cloud::bind(&app, &workspace.id, &json!({"number": NUMBER, "displayName": "Shop"})).await;
-    let bound = bound.expect(201)["data"].clone();
+    let bound = bound.data(201);
     assert_eq!(
         numbers(&app, &workspace.live).await,
         json!([{"phoneNumberId": NUMBER_ID, "number": NUMBER, "displayName": "Shop", "quality": "GREEN",
@@ -164,7 +157,7 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
     answer.refused(409, "chatapp_not_connected");
     cloud::bind(&app, &workspace.id, &with(agent.clone())).await.expect(201);
     let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
-    let kept = cloud::bind(&app, &workspace.id, &renamed).await.expect(201)["data"].clone();
+    let kept = cloud::bind(&app, &workspace.id, &renamed).await.data(201);
     assert_eq!((&kept["agentId"], &kept["id"], &kept["isDefault"]), (&agent, &bound["id"], &json!(true)));
     let path = format!("/v1/agents/{}", agent.as_str().unwrap());
     app.delete(&workspace.live, &path).await.refused(409, "agent_in_use");
@@ -326,7 +319,7 @@ async fn who_knocks_at_the_same_moment_is_heard_at_its_own_door() {
     let hook = cloud::connect(&app, &mine.id).await;
     let mut other = cloud::credentials();
     other["appSecret"] = json!("other");
-    let connected = cloud::put(&app, &theirs.id, &other).await.expect(200)["data"].clone();
+    let connected = cloud::put(&app, &theirs.id, &other).await.data(200);
     let other = cloud::hook(&connected);
     let nobody = "/chatapp/webhooks/cacon_01k9v5x2m8e6fs4v0q3n7w1y39";
     let body = change("account_update", json!({"event": "ACCOUNT_RESTRICTION"})).to_string();
@@ -571,7 +564,7 @@ async fn a_restriction_is_told_as_the_provider_says_it() {
         app.advance(0).await;
         assert_eq!(connection(&app, &workspace.id).await["restriction"], restriction, "{body}");
     }
-    let told = events(&app, &workspace.live, "chatapp.account_restricted").await;
+    let told = world::payloads(&app, &workspace.live, "chatapp.account_restricted").await;
     let words: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
     assert_eq!(
         words,
@@ -596,14 +589,14 @@ async fn quality_is_looked_at_once_a_day_and_told_when_it_changed() {
         fake.wait_for("/phone_numbers", before + 1).await;
         let mut told = Vec::new();
         for _ in 0..200 {
-            told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+            told = world::payloads(&app, &workspace.live, "chatapp.number_quality_changed").await;
             if told.len() >= expected {
                 break;
             }
         }
         assert_eq!(told.len(), expected, "{quality}");
     }
-    let told = events(&app, &workspace.live, "chatapp.number_quality_changed").await;
+    let told = world::payloads(&app, &workspace.live, "chatapp.number_quality_changed").await;
     assert_eq!(
         told,
         [("GREEN", "YELLOW"), ("YELLOW", "RED")].map(|(before, now)| json!({"phoneNumberId": NUMBER_ID,
@@ -671,7 +664,7 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
         let limit = app.app().store.of(tenant).tx(move |tx| channel::numbers::spam_limited(tx, &context, id));
         limit.await.expect("a pause");
     };
-    let told = async || events(&app, &workspace.live, "chatapp.number_ai_paused").await.len();
+    let told = async || world::payloads(&app, &workspace.live, "chatapp.number_ai_paused").await.len();
     limited().await;
     assert_eq!(told().await, 1);
     // Twenty-nine minutes later the end moves by as much: no news. A minute more, and it is.
@@ -688,7 +681,7 @@ async fn a_pause_of_agents_is_told_once_and_again_when_its_end_moves_far() {
     app.advance(30 * 60).await;
     limited().await;
     assert_eq!(told().await, 4);
-    let last = events(&app, &workspace.live, "chatapp.number_ai_paused").await.pop().unwrap();
+    let last = world::payloads(&app, &workspace.live, "chatapp.number_ai_paused").await.pop().unwrap();
     let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR);
     assert_eq!(
         last,

@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, Room};
+use crate::world;
 
 /// A call to the customer, at noon; its id.
 async fn call_of(room: &Room) -> String {
-    let app = &room.kit.app;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+    let app = &room.app;
+    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
+    let caller = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    room.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+    let placed = app.post(room.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
     placed.expect(200)["interactionId"].as_str().unwrap().to_owned()
 }
 
@@ -18,10 +19,10 @@ async fn call_of(room: &Room) -> String {
 async fn a_message_of_a_call_is_followed_up_for_three_days() {
     for (days, origin) in [(2, "call_followup"), (4, "inbound")] {
         let room = Room::open().await;
-        let app = &room.kit.app;
+        let app = &room.app;
         let call = call_of(&room).await;
         let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
-        let (tenant, id) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+        let (tenant, id) = (room.tenant(), call.parse().unwrap());
         channel::speaking::during_call(app.app(), tenant, id, Some(template), String::new())
             .await
             .expect("it is taken");
@@ -34,10 +35,10 @@ async fn a_message_of_a_call_is_followed_up_for_three_days() {
         room.reply().await;
         let shown = room.only().await;
         assert_eq!(shown["origin"], origin);
-        let started = room.kit.events("chat.started").await;
+        let started = room.events("chat.started").await;
         let linked = if origin == "inbound" { Value::Null } else { json!(call) };
         assert_eq!((started.len(), &started[0]["data"]["linkedCallId"]), (1, &linked));
-        let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+        let prompt = room.model.orders.lock().unwrap().last().unwrap().prompt.clone();
         let known = "The customer answers this message of the business: Hello Asha, it is due.\n\
             Summary of the call during which it was sent: Asha pays on Friday.";
         assert_eq!(prompt.ends_with(known), origin == "call_followup", "{prompt}");
@@ -47,13 +48,13 @@ async fn a_message_of_a_call_is_followed_up_for_three_days() {
 #[tokio::test]
 async fn what_a_call_cannot_send_is_listed_with_its_code() {
     let room = Room::open().await;
-    let app = &room.kit.app;
-    app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-    let caller = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
-    room.kit.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
-    let placed = app.post(room.kit.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
+    let app = &room.app;
+    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
+    let caller = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    room.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
+    let placed = app.post(room.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
     let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
-    let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
+    let (tenant, call) = (room.tenant(), call.parse().unwrap());
     let template = |name: &str| Some(json!({"name": name, "language": "en", "params": {"body": ["Asha"]}}));
     for (template, text, code, title) in [
         (None, "x".repeat(4_097), -1_003, "text_too_long"),
@@ -64,24 +65,24 @@ async fn what_a_call_cannot_send_is_listed_with_its_code() {
     ] {
         channel::speaking::during_call(app.app(), tenant, call, template, text).await.expect("it is kept");
         let path = "/v1/chatapp/messages?status=failed&limit=1";
-        let failed = app.get(room.kit.live(), path).await.expect(200)["data"][0].clone();
+        let failed = app.get(room.live(), path).await.expect(200)["data"][0].clone();
         assert_eq!(
             (&failed["source"], &failed["error"]["code"], &failed["error"]["title"]),
             (&json!("voice_tool"), &json!(code), &json!(title))
         );
         assert!(failed["statuses"]["failedAt"].is_string());
     }
-    assert_eq!(room.kit.events("message.failed").await.len(), 5);
+    assert_eq!(room.events("message.failed").await.len(), 5);
 }
 
 #[tokio::test]
 async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send() {
     for word in ["BANNED", "DISCONNECTED", "DELETED", "MIGRATED"] {
         let room = Room::open().await;
-        let app = &room.kit.app;
+        let app = &room.app;
         let call = call_of(&room).await;
-        let (tenant, call) = (room.kit.workspace.id.parse().unwrap(), call.parse().unwrap());
-        crate::channel_refused::stands(app, &room.kit.workspace.id, &room.number, word).await;
+        let (tenant, call) = (room.tenant(), call.parse().unwrap());
+        crate::channel_refused::stands(app, &room.workspace.id, &room.number, word).await;
         let template = Some(json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}));
         let sent = async || {
             channel::speaking::during_call(app.app(), tenant, call, template.clone(), String::new())
@@ -89,19 +90,19 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
                 .expect("it is kept");
             // It is refused when it is taken, so nothing waits.
             let path = "/v1/chatapp/messages?limit=10";
-            let listed = app.get(room.kit.live(), path).await.expect(200)["data"].clone();
+            let listed = app.get(room.live(), path).await.data(200);
             let told = |one: &Value| json!([one["source"], one["status"], one["error"]["code"]]);
             listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
         };
         let failed = json!(["voice_tool", "failed", -1005]);
         assert_eq!(sent().await, std::slice::from_ref(&failed), "{word}");
-        let told = room.kit.events("message.failed").await;
+        let told = room.events("message.failed").await;
         let error = &told[0]["data"]["error"];
         assert_eq!(
             (told.len(), &error["title"], &error["detail"]),
             (1, &json!("invalid_message"), &json!("the business number is not connected"))
         );
-        crate::channel_refused::stands(app, &room.kit.workspace.id, &room.number, "CONNECTED").await;
+        crate::channel_refused::stands(app, &room.workspace.id, &room.number, "CONNECTED").await;
         let known = sent().await;
         assert_eq!((&known[0][0], &known[0][2], &known[1]), (&json!("voice_tool"), &Value::Null, &failed));
         assert_ne!(known[0][1], "failed", "{word}");

@@ -3,59 +3,58 @@
 
 use serde_json::{Value, json};
 
-use crate::chats::Kit;
+use crate::chats::Chats;
 use crate::cloud::{self, NUMBER};
 
 /// A campaign on the channel whose one person has answered it: its path, and the answer.
-async fn an_answered_campaign(kit: &Kit) -> (String, Value) {
+async fn an_answered_campaign(kit: &Chats) -> (String, Value) {
     cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
     let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
     let number =
         cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
     let template = json!({"name": "due", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "It is due."}]});
-    let template =
-        kit.app.post(kit.live(), "/v1/chatapp/templates", &template).await.expect(201)["data"]["id"].clone();
-    kit.app.advance(3).await;
+    let template = kit.post("/v1/chatapp/templates", &template).await.expect(201)["data"]["id"].clone();
+    kit.advance(3).await;
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": template, "ratePerMinute": 600}});
-    let id = kit.app.post(kit.live(), "/v1/campaigns", &body).await.expect(201)["data"]["id"].clone();
+    let id = kit.post("/v1/campaigns", &body).await.expect(201)["data"]["id"].clone();
     let path = format!("/v1/campaigns/{}", id.as_str().unwrap());
     let rows = json!({"contacts": [{"phone": "9812345670", "name": "Asha", "variables": {"due": "4500"}}]});
-    kit.app.post(kit.live(), &format!("{path}/contacts"), &rows).await.expect(200);
-    kit.app.post(kit.live(), &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
-    kit.app.advance(10).await;
+    kit.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    kit.post(&format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    kit.advance(10).await;
     let body = json!({"phoneNumberId": number, "from": "+919812345670", "text": "How much?"});
-    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-    kit.app.advance(10).await;
+    kit.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    kit.advance(10).await;
     (path, body)
 }
 
 #[tokio::test]
 async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_is_on_the_board() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let flow = format!("/v1/agents/{}/flow", kit.agent);
-    let version = kit.app.get(kit.live(), &flow).await.expect(200)["data"]["draftVersion"].clone();
+    let version = kit.get(&flow).await["data"]["draftVersion"].clone();
     let graph = json!({"startNodeId": "s", "variables": [{"name": "due", "required": true}], "nodes": [
         {"id": "s", "type": "say", "text": "Rs {{due}} is due.", "next": "z"},
         {"id": "z", "type": "end", "text": "Thank you.", "outcome": "paid"},
     ]});
-    kit.app.put(kit.live(), &flow, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
-    kit.app.post(kit.live(), &format!("{flow}/publish"), &Value::Null).await.expect(200);
+    kit.put(&flow, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
+    kit.post(&format!("{flow}/publish"), &Value::Null).await.expect(200);
     let (path, body) = an_answered_campaign(&kit).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    let listed = kit.data("/v1/chatapp/conversations").await;
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!(
         (&listed[0]["origin"], &listed[0]["status"]),
         (&json!("campaign"), &json!("ended")),
         "{listed}"
     );
-    let sent = kit.app.get(kit.live(), "/v1/chatapp/messages?limit=20").await.expect(200)["data"].clone();
+    let sent = kit.data("/v1/chatapp/messages?limit=20").await;
     let said: Vec<&str> =
         sent.as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
     assert!(said.iter().any(|text| text.starts_with("Rs 4500 is due.")), "{said:?}");
-    kit.app.advance(10).await;
-    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
+    kit.advance(10).await;
+    let cards = kit.data(&format!("{path}/board/cards")).await;
     assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
     assert_eq!(
         (&cards[0]["contactName"], &cards[0]["lastCallId"]),
@@ -63,18 +62,18 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
         "{cards}"
     );
     // The conversation shows the column of the campaign's board.
-    let board = kit.app.get(kit.live(), &format!("{path}/board")).await.expect(200)["data"].clone();
+    let board = kit.data(&format!("{path}/board")).await;
     let columns = board["columns"].as_array().unwrap();
     let column = columns.iter().find(|column| column["id"] == cards[0]["columnId"]).unwrap();
-    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    let shown = kit.data("/v1/chatapp/conversations").await;
     assert_eq!(shown[0]["outcome"], json!({"disposition": "paid", "boardColumn": column["key"]}));
-    let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
+    let stats = kit.get(&path).await["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(1)), "{stats}");
     // 72 hours later a message does not count as an answer.
-    kit.app.advance(73 * 3_600).await;
-    kit.app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-    kit.app.advance(1).await;
-    let listed = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"].clone();
+    kit.advance(73 * 3_600).await;
+    kit.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    kit.advance(1).await;
+    let listed = kit.data("/v1/chatapp/conversations").await;
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_ne!(listed[0]["origin"], "campaign");
 }
@@ -82,18 +81,18 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
 /// A conversation that ends in silence was decided by nobody: its card waits for a person, and nobody was won.
 #[tokio::test]
 async fn an_answer_that_ends_in_silence_is_not_converted() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let (path, _) = an_answered_campaign(&kit).await;
-    kit.app.advance(25 * 3_600).await;
-    let shown = kit.app.get(kit.live(), "/v1/chatapp/conversations").await.expect(200)["data"][0].clone();
+    kit.advance(25 * 3_600).await;
+    let shown = kit.get("/v1/chatapp/conversations").await["data"][0].clone();
     assert_eq!(
         (&shown["origin"], &shown["endCause"], &shown["outcome"]["disposition"]),
         (&json!("campaign"), &json!("idle_timeout"), &Value::Null),
         "{shown}"
     );
-    let stats = kit.app.get(kit.live(), &path).await.expect(200)["data"]["chatapp"]["stats"].clone();
+    let stats = kit.get(&path).await["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(0)), "{stats}");
-    let cards = kit.app.get(kit.live(), &format!("{path}/board/cards")).await.expect(200)["data"].clone();
+    let cards = kit.data(&format!("{path}/board/cards")).await;
     assert_eq!(
         (cards.as_array().unwrap().len(), &cards[0]["status"]),
         (1, &json!("needs_review")),

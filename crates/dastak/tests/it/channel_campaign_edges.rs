@@ -3,63 +3,38 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
-use crate::channel_accounts::events;
+use crate::app::{Answer, TestApp};
 use crate::cloud::{self, NUMBER};
+use crate::world::{World, leads_to, names};
 
 struct Desk {
-    app: TestApp,
-    workspace: Workspace,
+    world: World,
     number: String,
 }
 
+leads_to!(Desk, world: World);
+
 impl Desk {
     async fn open() -> Self {
-        let app = TestApp::start().await;
-        let workspace = app.workspace().await;
-        let number = cloud::connect_sandbox(&app, &workspace.id).await;
-        Self { app, workspace, number }
-    }
-
-    fn live(&self) -> &str {
-        &self.workspace.live
+        let world = World::with_agent(TestApp::start().await, &json!({})).await;
+        let number = cloud::connect_sandbox(&world, &world.workspace.id).await;
+        Self { world, number }
     }
 
     /// An approved template; its id.
-    async fn template(&self, name: &str, category: &str, components: Value) -> String {
-        let body = json!({"name": name, "language": "en", "category": category, "components": components});
-        let made = self.app.post(self.live(), "/v1/chatapp/templates", &body).await.expect(201);
-        self.app.advance(3).await;
-        made["data"]["id"].as_str().unwrap().to_owned()
-    }
-
     async fn due(&self, category: &str) -> String {
         let name = format!("due_{}", category.to_lowercase());
         self.template(&name, category, json!([{"type": "BODY", "text": "It is due."}])).await
     }
 
-    async fn post(&self, block: Value) -> Answer {
+    async fn post_block(&self, block: Value) -> Answer {
         let hours = json!({"dailyFrom": null, "dailyTo": null});
         let body = json!({"name": "Dues", "channel": "chatapp", "settings": hours, "chatapp": block});
-        self.app.post(self.live(), "/v1/campaigns", &body).await
+        self.post("/v1/campaigns", &body).await
     }
 
     async fn create(&self, block: Value) -> String {
-        let made = self.post(block).await.expect(201);
-        format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap())
-    }
-
-    async fn list(&self, path: &str, phones: &[&str]) {
-        let rows: Vec<Value> = phones.iter().map(|phone| json!({"phone": phone, "name": "Asha"})).collect();
-        self.app.post(self.live(), &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
-    }
-
-    async fn status(&self, path: &str, status: &str) -> Answer {
-        self.app.post(self.live(), &format!("{path}/status"), &json!({"status": status})).await
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        self.app.get(self.live(), path).await.expect(200)["data"].clone()
+        format!("/v1/campaigns/{}", self.post_block(block).await.id(201))
     }
 }
 
@@ -68,28 +43,28 @@ async fn a_paused_campaign_with_nobody_left_to_message_is_resumed_and_ends() {
     let desk = Desk::open().await;
     let template = desk.due("UTILITY").await;
     let path = desk.create(json!({"templateId": template, "ratePerMinute": 600})).await;
-    desk.list(&path, &["9812345670"]).await;
-    desk.status(&path, "active").await.expect(200);
+    desk.set_list(&path, names(&["9812345670"])).await.expect(200);
+    desk.set_status(&path, "active").await.expect(200);
     // Handed over and sent, but its end has not come.
-    desk.app.advance(1).await;
-    let shown = desk.get(&path).await;
+    desk.advance(1).await;
+    let shown = desk.data(&path).await;
     assert_eq!(
         (&shown["status"], &shown["chatapp"]["stats"]["sent"]),
         (&json!("active"), &json!(1)),
         "{shown}"
     );
-    desk.status(&path, "paused").await.expect(200);
-    desk.app.advance(600).await;
-    assert_eq!(desk.get(&path).await["status"], "paused");
-    desk.status(&path, "active").await.expect(200);
-    desk.app.advance(5).await;
-    assert_eq!(desk.get(&path).await["status"], "completed");
-    let finished = events(&desk.app, desk.live(), "campaign.finished").await;
+    desk.set_status(&path, "paused").await.expect(200);
+    desk.advance(600).await;
+    assert_eq!(desk.data(&path).await["status"], "paused");
+    desk.set_status(&path, "active").await.expect(200);
+    desk.advance(5).await;
+    assert_eq!(desk.data(&path).await["status"], "completed");
+    let finished = desk.payloads("campaign.finished").await;
     assert_eq!((finished.len(), &finished[0]["reason"]), (1, &json!("list_complete")));
     // One that has not begun still needs somebody.
     let fresh = desk.create(json!({"templateId": template})).await;
-    desk.list(&fresh, &["nobody at all"]).await;
-    let refused = desk.status(&fresh, "active").await.refused(409, "preflight_blocked");
+    desk.set_list(&fresh, names(&["nobody at all"])).await.expect(200);
+    let refused = desk.set_status(&fresh, "active").await.refused(409, "preflight_blocked");
     assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "nobody_to_message");
 }
 
@@ -97,15 +72,15 @@ async fn a_paused_campaign_with_nobody_left_to_message_is_resumed_and_ends() {
 async fn a_test_key_publishes_for_show_and_sets_no_other_status() {
     let desk = Desk::open().await;
     let path = desk.create(json!({"templateId": desk.due("UTILITY").await, "ratePerMinute": 1})).await;
-    desk.list(&path, &["9812345670", "9812345671"]).await;
+    desk.set_list(&path, names(&["9812345670", "9812345671"])).await.expect(200);
     let test = desk.workspace.test.as_str();
     let status = format!("{path}/status");
     desk.app.post(test, &status, &json!({"status": "active"})).await.expect(200);
-    desk.status(&path, "active").await.expect(200);
+    desk.set_status(&path, "active").await.expect(200);
     for word in ["paused", "draft", "completed", "archived"] {
         desk.app.post(test, &status, &json!({"status": word})).await.refused(403, "test_mode_read_only");
     }
-    assert_eq!(desk.get(&path).await["status"], "active");
+    assert_eq!(desk.data(&path).await["status"], "active");
     desk.app.put(test, &path, &json!({"name": "x"})).await.refused(403, "test_mode_read_only");
 }
 
@@ -153,23 +128,23 @@ async fn a_mapping_that_does_not_fit_its_template_is_refused_at_once() {
         (with("body.1", fixed(&"x".repeat(1_025))), "body.1.value"),
     ] {
         let field = format!("chatapp.paramMapping.{field}");
-        let refused = desk.post(json!({"templateId": template, "paramMapping": mapping})).await;
+        let refused = desk.post_block(json!({"templateId": template, "paramMapping": mapping})).await;
         assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], field);
         let change = json!({"chatapp": {"paramMapping": mapping}});
-        let refused = desk.app.put(desk.live(), &path, &change).await;
+        let refused = desk.put(&path, &change).await;
         assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], field);
     }
-    assert_eq!(desk.get(&path).await["chatapp"]["paramMapping"], good, "nothing was changed");
+    assert_eq!(desk.data(&path).await["chatapp"]["paramMapping"], good, "nothing was changed");
     // Another template, which the mapping of the one before does not fit.
     let other = desk.due("UTILITY").await;
-    let refused = desk.app.put(desk.live(), &path, &json!({"chatapp": {"templateId": other}})).await;
+    let refused = desk.put(&path, &json!({"chatapp": {"templateId": other}})).await;
     assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "chatapp.paramMapping");
     let both = json!({"chatapp": {"templateId": other, "paramMapping": {}}});
-    desk.app.put(desk.live(), &path, &both).await.expect(200);
+    desk.put(&path, &both).await.expect(200);
     // A draft may be without values until it is published.
     let bare = desk.create(json!({"templateId": template})).await;
-    desk.list(&bare, &["9812345670"]).await;
-    let refused = desk.status(&bare, "active").await.refused(409, "preflight_blocked");
+    desk.set_list(&bare, names(&["9812345670"])).await.expect(200);
+    let refused = desk.set_status(&bare, "active").await.refused(409, "preflight_blocked");
     assert_eq!(refused["meta"]["report"]["byReason"], json!({"missing_params": 1}));
 }
 
@@ -184,11 +159,11 @@ async fn several_numbers_of_which_none_is_the_default_want_one_to_be_named() {
     let first =
         json!({"number": NUMBER, "phoneNumberId": desk.number, "displayName": "Acme", "isDefault": false});
     bind(first).await;
-    desk.post(json!({"templateId": template})).await.refused(422, "phone_number_required");
+    desk.post_block(json!({"templateId": template})).await.refused(422, "phone_number_required");
     let test = json!({"channel": "chatapp", "chatapp": {"templateId": template}});
     desk.app.post(&desk.workspace.test, "/v1/campaigns", &test).await.refused(422, "phone_number_required");
     let path = desk.create(json!({"templateId": template, "phoneNumberId": desk.number})).await;
-    assert_eq!(desk.get(&path).await["chatapp"]["phoneNumberId"], desk.number.as_str());
+    assert_eq!(desk.data(&path).await["chatapp"]["phoneNumberId"], desk.number.as_str());
 }
 
 #[tokio::test]
@@ -196,15 +171,15 @@ async fn marketing_goes_to_everybody_where_the_workspace_has_no_rule_of_opt_ins(
     let desk = Desk::open().await;
     let template = desk.due("MARKETING").await;
     let block = json!({"templateId": template, "optInPolicy": "skip_check", "ratePerMinute": 600});
-    let refused = desk.post(block.clone()).await.refused(400, "invalid_request");
+    let refused = desk.post_block(block.clone()).await.refused(400, "invalid_request");
     assert_eq!(refused["meta"]["field"], "chatapp.optInPolicy");
     let rule = json!({"marketingOptInRule": false});
-    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &rule).await.expect(200);
+    desk.operator("PATCH", "", rule).await.expect(200);
     let path = desk.create(block).await;
-    desk.list(&path, &["9812345670", "9812345671"]).await;
-    desk.status(&path, "active").await.expect(200);
-    desk.app.advance(10).await;
-    let stats = desk.get(&path).await["chatapp"]["stats"].clone();
+    desk.set_list(&path, names(&["9812345670", "9812345671"])).await.expect(200);
+    desk.set_status(&path, "active").await.expect(200);
+    desk.advance(10).await;
+    let stats = desk.data(&path).await["chatapp"]["stats"].clone();
     assert_eq!((&stats["sent"], &stats["skipped"]), (&json!(2), &json!(0)), "{stats}");
 }
 
@@ -212,23 +187,22 @@ async fn marketing_goes_to_everybody_where_the_workspace_has_no_rule_of_opt_ins(
 async fn a_template_must_be_there_and_stays_once_the_campaign_was_published() {
     let desk = Desk::open().await;
     for unknown in ["tpl_01k9v5x2m8e6fs4v0q3n7w1y34", "catpl_01k9v5x2m8e6fs4v0q3n7w1y34", "x"] {
-        desk.post(json!({"templateId": unknown})).await.refused(400, "template_not_found");
+        desk.post_block(json!({"templateId": unknown})).await.refused(400, "template_not_found");
     }
     let (template, other) = (desk.due("UTILITY").await, desk.due("MARKETING").await);
     let path = desk.create(json!({"templateId": template, "ratePerMinute": 1})).await;
-    let change =
-        async |id: &str| desk.app.put(desk.live(), &path, &json!({"chatapp": {"templateId": id}})).await;
+    let change = async |id: &str| desk.put(&path, &json!({"chatapp": {"templateId": id}})).await;
     change("tpl_01k9v5x2m8e6fs4v0q3n7w1y34").await.refused(400, "template_not_found");
     change(&other).await.expect(200);
     change(&template).await.expect(200);
-    desk.list(&path, &["9812345670", "9812345671"]).await;
-    desk.status(&path, "active").await.expect(200);
+    desk.set_list(&path, names(&["9812345670", "9812345671"])).await.expect(200);
+    desk.set_status(&path, "active").await.expect(200);
     for _ in 0..2 {
         let refused = change(&other).await.refused(409, "campaign_launched");
         assert_eq!(refused["meta"]["field"], "chatapp.templateId");
         // The same one again is no change; the rest may change.
         change(&template).await.expect(200);
         // Also while it is paused.
-        desk.status(&path, "paused").await.expect(200);
+        desk.set_status(&path, "paused").await.expect(200);
     }
 }

@@ -6,21 +6,20 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::app::{TestApp, Workspace};
-use crate::channel_accounts::events;
-use crate::cloud::{self, Cloud, NUMBER, about_messages, change, notify, template_event};
-use crate::fakes::{Fake, Reply};
+use crate::app::TestApp;
+use crate::cloud::{self, NUMBER, about_messages, change, template_event};
+use crate::fakes::Reply;
+use crate::world::{Channel, leads_to};
 
 /// The provider's id of the template.
 const TEMPLATE: &str = "594400001";
 
 struct Desk {
-    app: TestApp,
-    fake: Fake<Cloud>,
-    workspace: Workspace,
-    hook: String,
+    channel: Channel,
     template: String,
 }
+
+leads_to!(Desk, channel: Channel);
 
 fn template(category: &str, components: Value) -> Value {
     json!({"id": TEMPLATE, "name": "due", "language": "en", "category": category, "status": "APPROVED",
@@ -40,39 +39,17 @@ fn recategorised() -> Value {
 
 impl Desk {
     async fn open(template: Value) -> Self {
-        let (app, fake) = cloud::start().await;
-        let workspace = app.workspace().await;
-        let hook = cloud::connect(&app, &workspace.id).await;
-        fake.system.put_template(template);
-        app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
-        let listed = app.get(&workspace.live, "/v1/chatapp/templates").await.expect(200);
-        let template = listed["data"][0]["id"].as_str().unwrap().to_owned();
-        Self { app, fake, workspace, hook, template }
-    }
-
-    fn live(&self) -> &str {
-        &self.workspace.live
+        let channel = Channel::open().await;
+        channel.fake.system.put_template(template);
+        let template = channel.sync_templates().await;
+        Self { channel, template }
     }
 
     /// One message in a minute, so that a second person waits while something happens.
     async fn create(&self, mapping: Value) -> String {
         let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
             "chatapp": {"templateId": self.template, "ratePerMinute": 1, "paramMapping": mapping}});
-        let made = self.app.post(self.live(), "/v1/campaigns", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
-    }
-
-    async fn list(&self, id: &str, rows: Value) {
-        let path = format!("/v1/campaigns/{id}/contacts");
-        self.app.post(self.live(), &path, &json!({"contacts": rows})).await.expect(200);
-    }
-
-    async fn status(&self, id: &str, body: Value) -> crate::app::Answer {
-        self.app.post(self.live(), &format!("/v1/campaigns/{id}/status"), &body).await
-    }
-
-    async fn campaign(&self, id: &str) -> Value {
-        self.app.get(self.live(), &format!("/v1/campaigns/{id}")).await.expect(200)["data"].clone()
+        self.post("/v1/campaigns", &body).await.id(201)
     }
 
     /// A campaign to three people, of whom the first has got the message; the second has a recorded opt-in.
@@ -82,9 +59,9 @@ impl Desk {
             let variables = json!({"chatapp_opt_in": said});
             json!({"phone": format!("981234567{n}"), "name": "Asha", "variables": variables})
         };
-        self.list(&id, json!([row(0, "no"), row(1, "y"), row(2, "no")])).await;
-        self.status(&id, json!({"status": "active"})).await.expect(200);
-        self.app.advance(2).await;
+        self.set_list(&id, json!([row(0, "no"), row(1, "y"), row(2, "no")])).await.expect(200);
+        self.post_status(&id, json!({"status": "active"})).await.expect(200);
+        self.advance(2).await;
         assert_eq!(self.fake.system.sent().len(), 1, "one message in a minute");
         id
     }
@@ -93,19 +70,14 @@ impl Desk {
     async fn with_one_person() -> (Self, String) {
         let desk = Self::open(body_of("UTILITY")).await;
         let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
-        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await;
+        desk.set_list(&id, json!([{"phone": "9812345670", "name": "Asha"}])).await.expect(200);
         (desk, id)
     }
 
     async fn erase_the_only_contact(&self) {
-        let listed = self.app.get(self.live(), "/v1/contacts").await.expect(200);
+        let listed = self.get("/v1/contacts").await;
         let path = format!("/v1/contacts/{}/erase", listed["data"][0]["id"].as_str().unwrap());
-        self.app.post(self.live(), &path, &Value::Null).await.expect(200);
-    }
-
-    async fn told(&self, body: &Value) {
-        notify(&self.app, &self.hook, body).await.expect(200);
-        self.app.advance(0).await;
+        self.post(&path, &Value::Null).await.expect(200);
     }
 
     /// The provider tells that something happened to the number, which stands like this from now on.
@@ -115,31 +87,31 @@ impl Desk {
         // What is said twice counts once.
         let event = if word == "CONNECTED" { "UNFLAGGED" } else { "FLAGGED" };
         let news = json!({"event": event, "display_phone_number": number});
-        self.told(&change("phone_number_quality_update", news)).await;
-        self.app.until(self.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+        self.notified(&change("phone_number_quality_update", news)).await;
+        self.until(self.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
     }
 
     /// A campaign that stopped for this reason; nothing goes out while it stands.
     async fn stopped(&self, id: &str, reason: &str) {
-        let campaign = self.campaign(id).await;
+        let campaign = self.show_campaign(id).await;
         assert_eq!(
             (&campaign["status"], &campaign["chatapp"]["pausedReason"]),
             (&json!("paused"), &json!(reason)),
             "{campaign}"
         );
-        self.app.advance(600).await;
+        self.advance(600).await;
         assert_eq!(self.fake.system.sent().len(), 1, "{reason}");
     }
 
     /// It goes on, and everybody who is left gets the message.
     async fn goes_on(&self, id: &str, body: Value, sent: usize) -> Value {
-        let shown = self.status(id, body).await.expect(200)["data"].clone();
+        let shown = self.post_status(id, body).await.data(200);
         assert_eq!((&shown["status"], &shown["chatapp"]["pausedReason"]), (&json!("active"), &Value::Null));
         for _ in 0..5 {
-            self.app.advance(61).await;
+            self.advance(61).await;
         }
         assert_eq!(self.fake.system.sent().len(), sent);
-        let campaign = self.campaign(id).await;
+        let campaign = self.show_campaign(id).await;
         assert_eq!(campaign["status"], "completed", "{campaign}");
         campaign
     }
@@ -149,13 +121,13 @@ impl Desk {
 async fn a_template_that_is_not_there_any_more_stops_a_campaign_until_it_is_back() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;
-    desk.told(&template_event(TEMPLATE, "due", "PAUSED")).await;
+    desk.notified(&template_event(TEMPLATE, "due", "PAUSED")).await;
     desk.stopped(&id, "template_unavailable").await;
-    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "template_not_approved", "{refused}");
     assert_eq!(refused["meta"]["report"]["willReceive"], 2);
-    desk.told(&template_event(TEMPLATE, "due", "UNPAUSED")).await;
-    assert_eq!(desk.campaign(&id).await["status"], "paused", "it does not go on by itself");
+    desk.notified(&template_event(TEMPLATE, "due", "UNPAUSED")).await;
+    assert_eq!(desk.show_campaign(&id).await["status"], "paused", "it does not go on by itself");
     desk.goes_on(&id, json!({"status": "active"}), 3).await;
 }
 
@@ -163,10 +135,10 @@ async fn a_template_that_is_not_there_any_more_stops_a_campaign_until_it_is_back
 async fn a_template_that_became_marketing_goes_to_recorded_opt_ins_once_that_is_accepted() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;
-    desk.told(&recategorised()).await;
+    desk.notified(&recategorised()).await;
     desk.stopped(&id, "template_recategorised").await;
     for body in [json!({"status": "active"}), json!({"status": "active", "acknowledgeQuality": true})] {
-        let refused = desk.status(&id, body).await.refused(409, "preflight_blocked");
+        let refused = desk.post_status(&id, body).await.refused(409, "preflight_blocked");
         let codes = &refused["meta"]["report"]["blockers"];
         assert_eq!(codes[0]["code"], "template_recategorised", "{refused}");
     }
@@ -180,13 +152,13 @@ async fn a_template_that_became_marketing_goes_to_recorded_opt_ins_once_that_is_
 async fn a_red_number_stops_a_campaign_until_that_is_accepted() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;
-    desk.status(&id, json!({"status": "paused"})).await.expect(200);
+    desk.post_status(&id, json!({"status": "paused"})).await.expect(200);
     desk.fake.system.rate("RED");
     // Connecting anew looks at the numbers.
     cloud::put(&desk.app, &desk.workspace.id, &cloud::credentials()).await.expect(200);
-    desk.app.advance(86_400).await;
-    desk.app.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["quality"] == "RED").await;
-    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    desk.advance(86_400).await;
+    desk.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["quality"] == "RED").await;
+    let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "quality_red", "{refused}");
     desk.goes_on(&id, json!({"status": "active", "acknowledgeQuality": true}), 3).await;
 }
@@ -196,14 +168,13 @@ async fn a_quality_that_falls_stops_a_campaign() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"startAt": "2099-01-01T00:00:00Z"},
         "chatapp": {"templateId": desk.template, "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
-    desk.list(&id, json!([{"phone": "9812345670", "variables": {}}])).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    let id = desk.post("/v1/campaigns", &body).await.id(201);
+    desk.set_list(&id, json!([{"phone": "9812345670", "variables": {}}])).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
     desk.fake.system.rate("RED");
-    desk.app.advance(86_400).await;
+    desk.advance(86_400).await;
     let path = format!("/v1/campaigns/{id}");
-    let shown = desk.app.until(desk.live(), &path, |shown| shown["data"]["status"] == "paused").await;
+    let shown = desk.until(desk.live(), &path, |shown| shown["data"]["status"] == "paused").await;
     assert_eq!(shown["data"]["chatapp"]["pausedReason"], "quality_red");
 }
 
@@ -214,18 +185,19 @@ async fn a_number_that_cannot_send_any_more_stops_a_campaign() {
         let id = desk.launched().await;
         desk.fake.system.stand(gone);
         // The provider tells that something happened to a number; its list says what.
-        desk.told(&change(
+        desk.notified(&change(
             "account_update",
             json!({"event": "PHONE_NUMBER_REMOVED", "phone_number": "918047111222"}),
         ))
         .await;
         let word = gone.unwrap_or("DISCONNECTED");
-        desk.app.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+        desk.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
         desk.stopped(&id, "not_connected").await;
-        let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+        let refused =
+            desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
         assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "not_connected", "{refused}");
         desk.fake.system.stand(Some("CONNECTED"));
-        desk.told(&change(
+        desk.notified(&change(
             "phone_number_quality_update",
             json!({"event": "UNFLAGGED", "display_phone_number": "918047111222"}),
         ))
@@ -244,11 +216,11 @@ async fn what_happens_to_the_account_stops_a_campaign() {
     let disabled = |word: &str| {
         change("account_update", json!({"event": "DISABLED_UPDATE", "ban_info": {"waba_ban_state": word}}))
     };
-    desk.told(&disabled("DISABLE")).await;
+    desk.notified(&disabled("DISABLE")).await;
     desk.stopped(&id, "account_restricted").await;
-    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     assert_eq!(refused["meta"]["report"]["blockers"][0]["code"], "account_restricted", "{refused}");
-    desk.told(&disabled("REINSTATE")).await;
+    desk.notified(&disabled("REINSTATE")).await;
     desk.goes_on(&id, json!({"status": "active"}), 3).await;
 }
 
@@ -259,15 +231,15 @@ async fn an_account_that_is_taken_away_stops_a_campaign() {
     let path = format!("/workspaces/{}/chatapp/connection", desk.workspace.id);
     desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
     desk.stopped(&id, "not_connected").await;
-    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     let blockers = refused["meta"]["report"]["blockers"].as_array().unwrap();
     assert!(blockers.iter().any(|blocker| blocker["code"] == "not_connected"), "{refused}");
     cloud::connect(&desk.app, &desk.workspace.id).await;
     // The templates went with the account.
-    desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
-    let listed = desk.app.get(desk.live(), "/v1/chatapp/templates").await.expect(200);
+    desk.post("/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+    let listed = desk.get("/v1/chatapp/templates").await;
     let body = json!({"chatapp": {"templateId": listed["data"][0]["id"]}});
-    desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await.expect(200);
+    desk.put(&format!("/v1/campaigns/{id}"), &body).await.expect(200);
     desk.goes_on(&id, json!({"status": "active"}), 3).await;
 }
 
@@ -283,11 +255,13 @@ async fn a_refusal_for_the_account_or_the_number_stops_a_campaign_and_gives_the_
     ] {
         let desk = Desk::open(body_of("UTILITY")).await;
         let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
-        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": {}}])).await;
+        desk.set_list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": {}}]))
+            .await
+            .expect(200);
         desk.fake.fail_always("/messages", cloud::refusal(status, code));
-        desk.status(&id, json!({"status": "active"})).await.expect(200);
-        desk.app.advance(5).await;
-        let campaign = desk.campaign(&id).await;
+        desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+        desk.advance(5).await;
+        let campaign = desk.show_campaign(&id).await;
         assert_eq!(
             (
                 &campaign["status"],
@@ -309,17 +283,16 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 60,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.post("/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..60).map(|n| json!({"phone": format!("98123456{n:02}"), "variables": {}})).collect();
-    desk.list(&id, json!(rows)).await;
+    desk.set_list(&id, json!(rows)).await.expect(200);
     desk.fake.fail_always("/messages", cloud::refusal(400, 131_026));
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
     for _ in 0..40 {
-        desk.app.advance(1).await;
+        desk.advance(1).await;
     }
-    let campaign = desk.campaign(&id).await;
+    let campaign = desk.show_campaign(&id).await;
     let block = &campaign["chatapp"];
     assert_eq!(
         (&campaign["status"], &block["pausedReason"], &block["stats"]["failed"]),
@@ -329,11 +302,11 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
     assert_eq!(block["stats"]["failedByCode"], json!({"131026": 20}));
     // What failed before it goes on does not count again.
     desk.fake.mend();
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
     for _ in 0..60 {
-        desk.app.advance(1).await;
+        desk.advance(1).await;
     }
-    let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+    let stats = desk.show_campaign(&id).await["chatapp"]["stats"].clone();
     assert_eq!(
         (&stats["sent"], &stats["failed"], &stats["pending"]),
         (&json!(40), &json!(20), &json!(0)),
@@ -345,13 +318,16 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
 async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_preflight_names() {
     let (desk, id) = Desk::with_one_person().await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    desk.app.advance(2).await;
-    assert_eq!((desk.fake.system.sent().len(), &desk.campaign(&id).await["status"]), (0, &json!("active")));
-    desk.app.post(desk.live(), "/v1/dnc", &json!({"phones": ["+919812345670"]})).await.expect(200);
-    desk.app.advance(120).await;
-    desk.app.advance(10).await;
-    let campaign = desk.campaign(&id).await;
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    desk.advance(2).await;
+    assert_eq!(
+        (desk.fake.system.sent().len(), &desk.show_campaign(&id).await["status"]),
+        (0, &json!("active"))
+    );
+    desk.post("/v1/dnc", &json!({"phones": ["+919812345670"]})).await.expect(200);
+    desk.advance(120).await;
+    desk.advance(10).await;
+    let campaign = desk.show_campaign(&id).await;
     assert_eq!(campaign["chatapp"]["stats"]["skippedByReason"], json!({"do_not_call": 1}), "{campaign}");
     assert_eq!((desk.fake.system.sent().len(), &campaign["status"]), (0, &json!("completed")));
 }
@@ -361,11 +337,11 @@ async fn who_is_erased_before_the_message_is_sent_is_skipped_and_the_campaign_en
     let (desk, id) = Desk::with_one_person().await;
     // It waits for a minute.
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    desk.app.advance(2).await;
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    desk.advance(2).await;
     desk.erase_the_only_contact().await;
-    desk.app.advance(120).await;
-    let campaign = desk.campaign(&id).await;
+    desk.advance(120).await;
+    let campaign = desk.show_campaign(&id).await;
     assert_eq!(
         (&campaign["status"], &campaign["chatapp"]["stats"]["skippedByReason"]),
         (&json!("completed"), &json!({"erased": 1})),
@@ -379,14 +355,14 @@ async fn whether_who_is_erased_while_the_provider_is_asked_got_the_message_is_un
     let (desk, id) = Desk::with_one_person().await;
     let permits = Arc::new(Semaphore::new(0));
     desk.fake.fail("/messages", 1, Reply::Held(permits.clone()));
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    tokio::join!(desk.app.advance(2), async {
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    tokio::join!(desk.advance(2), async {
         desk.fake.wait_for("/messages", 1).await;
         desk.erase_the_only_contact().await;
         permits.add_permits(1);
     });
-    desk.app.advance(120).await;
-    let campaign = desk.campaign(&id).await;
+    desk.advance(120).await;
+    let campaign = desk.show_campaign(&id).await;
     let stats = &campaign["chatapp"]["stats"];
     assert_eq!(
         (&campaign["status"], &stats["deliveryUnknown"], &stats["pending"]),
@@ -403,26 +379,28 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
         let id = desk.create(json!({"body.1": {"source": "contact", "value": "name"}})).await;
         // The opt-in comes along, so nothing but the campaign stops a marketing message.
         let variables = json!({"chatapp_opt_in": "y"});
-        desk.list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": variables}])).await;
+        desk.set_list(&id, json!([{"phone": "9812345670", "name": "Asha", "variables": variables}]))
+            .await
+            .expect(200);
         // It is handed over, and then waits for a minute.
         desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-        desk.status(&id, json!({"status": "active"})).await.expect(200);
-        desk.app.advance(2).await;
-        let waiting = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+        desk.advance(2).await;
+        let waiting = desk.get("/v1/chatapp/messages").await;
         assert_eq!(waiting["data"][0]["status"], "queued", "{case}");
         let mut again = json!({"status": "active"});
         let reason = match case {
             "paused" | "rejected" => {
-                desk.told(&template_event(TEMPLATE, "due", &case.to_uppercase())).await;
+                desk.notified(&template_event(TEMPLATE, "due", &case.to_uppercase())).await;
                 "template_unavailable"
             }
             "deleted" => {
                 desk.fake.system.remove_template("due");
-                desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+                desk.post("/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
                 "template_unavailable"
             }
             "marketing" => {
-                desk.told(&recategorised()).await;
+                desk.notified(&recategorised()).await;
                 again["acknowledgeRecategorisation"] = json!(true);
                 "template_recategorised"
             }
@@ -436,8 +414,8 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
                 "not_connected"
             }
         };
-        desk.app.advance(600).await;
-        let campaign = desk.campaign(&id).await;
+        desk.advance(600).await;
+        let campaign = desk.show_campaign(&id).await;
         let block = &campaign["chatapp"];
         assert_eq!(
             (&campaign["status"], &block["pausedReason"], &block["stats"]["pending"]),
@@ -446,17 +424,17 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
         );
         assert_eq!(desk.fake.system.sent().len(), 0, "{case}");
         // As if it had never been.
-        let listed = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        let listed = desk.get("/v1/chatapp/messages").await;
         assert_eq!(listed["data"], json!([]), "{case}");
-        assert!(events(&desk.app, desk.live(), "message.failed").await.is_empty(), "{case}");
+        assert!(desk.payloads("message.failed").await.is_empty(), "{case}");
         match case {
-            "paused" | "rejected" => desk.told(&template_event(TEMPLATE, "due", "APPROVED")).await,
+            "paused" | "rejected" => desk.notified(&template_event(TEMPLATE, "due", "APPROVED")).await,
             "deleted" => {
                 desk.fake.system.put_template(body_of("UTILITY"));
-                desk.app.post(desk.live(), "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
-                let listed = desk.app.get(desk.live(), "/v1/chatapp/templates").await.expect(200);
+                desk.post("/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+                let listed = desk.get("/v1/chatapp/templates").await;
                 let body = json!({"chatapp": {"templateId": listed["data"][0]["id"]}});
-                desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await.expect(200);
+                desk.put(&format!("/v1/campaigns/{id}"), &body).await.expect(200);
             }
             "marketing" => {}
             "banned" => desk.stands("CONNECTED").await,
@@ -468,7 +446,7 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
         let campaign = desk.goes_on(&id, again, 1).await;
         let stats = &campaign["chatapp"]["stats"];
         assert_eq!((&stats["sent"], &stats["failed"], &stats["total"]), (&json!(1), &json!(0), &json!(1)));
-        let listed = desk.app.get(desk.live(), "/v1/chatapp/messages").await.expect(200);
+        let listed = desk.get("/v1/chatapp/messages").await;
         assert_eq!(listed["data"].as_array().unwrap().len(), 1, "{case}");
     }
 }
@@ -483,7 +461,7 @@ async fn values_come_from_the_list_the_contact_and_the_mapping() {
     let desk = Desk::open(template("UTILITY", components)).await;
     let contact = json!({"externalRef": "c1", "phone": "+919812345670", "name": "Asha", "email": "asha@mail.example",
         "attributes": {"loan": "L-7"}});
-    desk.app.post(desk.live(), "/v1/contacts", &contact).await.expect(201);
+    desk.post("/v1/contacts", &contact).await.expect(201);
     let mapping = json!({
         "header_media": {"source": "static", "value": "https://files.example/bill.pdf"},
         "body.1": {"source": "contact", "value": "name"}, "body.2": {"source": "contact", "value": "email"},
@@ -493,10 +471,10 @@ async fn values_come_from_the_list_the_contact_and_the_mapping() {
     let id = desk.create(mapping).await;
     let row = |phone: &str| json!({"phone": phone, "name": "On the list", "variables": {"due": "4500"}});
     // The second has neither an address nor a loan.
-    desk.list(&id, json!([row("9812345670"), row("9812345671")])).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    desk.app.advance(3).await;
-    desk.app.advance(61).await;
+    desk.set_list(&id, json!([row("9812345670"), row("9812345671")])).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    desk.advance(3).await;
+    desk.advance(61).await;
     let sent = desk.fake.system.sent();
     assert_eq!(sent.len(), 1);
     let parts = &sent[0]["template"]["components"];
@@ -507,7 +485,7 @@ async fn values_come_from_the_list_the_contact_and_the_mapping() {
     assert_eq!(parts[0]["parameters"][0]["document"]["link"], "https://files.example/bill.pdf", "{parts}");
     assert_eq!(texts(&parts[1]), ["Asha", "asha@mail.example", "+919812345670", "4500"]);
     assert_eq!(texts(&parts[2]), ["L-7"]);
-    let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+    let stats = desk.show_campaign(&id).await["chatapp"]["stats"].clone();
     assert_eq!(stats["skippedByReason"], json!({"missing_params": 1}));
 }
 
@@ -517,8 +495,8 @@ async fn a_preflight_says_who_gets_it_how_long_it_takes_and_what_it_costs() {
     let id = desk.create(json!({"body.1": {"source": "column", "value": "name"}})).await;
     let row = |phone: &str, variables: Value| json!({"phone": phone, "variables": variables});
     let named = || json!({"name": "Asha"});
-    desk.app.post(desk.live(), "/v1/dnc", &json!({"phones": ["+919812345673"]})).await.expect(200);
-    desk.list(
+    desk.post("/v1/dnc", &json!({"phones": ["+919812345673"]})).await.expect(200);
+    desk.set_list(
         &id,
         json!([
             row("9812345670", named()),
@@ -529,9 +507,10 @@ async fn a_preflight_says_who_gets_it_how_long_it_takes_and_what_it_costs() {
             row("+14155550100", named()),
         ]),
     )
-    .await;
-    desk.told(&template_event(TEMPLATE, "due", "PAUSED")).await;
-    let refused = desk.status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
+    .await
+    .expect(200);
+    desk.notified(&template_event(TEMPLATE, "due", "PAUSED")).await;
+    let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     let report = &refused["meta"]["report"];
     assert_eq!(
         (&report["passes"], &report["total"], &report["willReceive"], &report["willNotReceive"]),
@@ -552,44 +531,43 @@ async fn a_preflight_says_who_gets_it_how_long_it_takes_and_what_it_costs() {
     );
     // Somebody else's number is not one of the workspace.
     let body = json!({"chatapp": {"phoneNumberId": "999"}});
-    let refused = desk.app.put(desk.live(), &format!("/v1/campaigns/{id}"), &body).await;
+    let refused = desk.put(&format!("/v1/campaigns/{id}"), &body).await;
     assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "chatapp.phoneNumberId");
 }
 
 #[tokio::test]
 async fn it_sends_within_its_hours_alone_and_ends_with_its_last_day() {
     let desk = Desk::open(body_of("UTILITY")).await;
-    desk.app.set_clock("2027-01-04T14:00:00Z").await;
+    desk.set_clock("2027-01-04T14:00:00Z").await;
     // 19:30 in India: half an hour before it closes.
     let body = json!({"name": "Dues", "channel": "chatapp",
         "settings": {"timezone": "Asia/Kolkata", "dailyFrom": "10:00", "dailyTo": "20:00", "endAt": "2027-01-05T06:00:00Z"},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 1,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.post("/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..300).map(|n| json!({"phone": format!("981234{n:04}"), "variables": {}})).collect();
-    desk.list(&id, json!(rows)).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
+    desk.set_list(&id, json!(rows)).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
     let minutes = async |count: usize| {
         for _ in 0..count {
-            desk.app.advance(60).await;
+            desk.advance(60).await;
         }
         desk.fake.system.sent().len()
     };
     let evening = minutes(40).await;
     assert!((25..=31).contains(&evening), "{evening}");
-    desk.app.set_clock("2027-01-05T04:00:00Z").await;
+    desk.set_clock("2027-01-05T04:00:00Z").await;
     assert_eq!(minutes(20).await, evening, "it is closed until 10:00 in India");
     let morning = minutes(30).await;
     assert!(morning > evening + 10, "{morning}");
-    desk.app.set_clock("2027-01-05T06:00:01Z").await;
-    desk.app.advance(1).await;
-    let campaign = desk.campaign(&id).await;
+    desk.set_clock("2027-01-05T06:00:01Z").await;
+    desk.advance(1).await;
+    let campaign = desk.show_campaign(&id).await;
     assert_eq!(campaign["status"], "completed", "{campaign}");
-    let first = desk.app.get(desk.live(), "/v1/events?after=start&limit=100").await.expect(200);
+    let first = desk.get("/v1/events?after=start&limit=100").await;
     let cursor = first["cursor"].as_str().unwrap();
-    let next = desk.app.get(desk.live(), &format!("/v1/events?after={cursor}&limit=100")).await.expect(200);
+    let next = desk.get(&format!("/v1/events?after={cursor}&limit=100")).await;
     let both = first["data"].as_array().unwrap().iter().chain(next["data"].as_array().unwrap());
     let finished: Vec<&Value> =
         both.filter(|event| event["type"] == "campaign.finished").map(|event| &event["data"]).collect();
@@ -601,49 +579,48 @@ async fn it_sends_within_its_hours_alone_and_ends_with_its_last_day() {
 async fn the_messaging_limit_spreads_a_campaign_over_days() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let body = change("business_capability_update", json!({"max_daily_conversations_per_business": 3}));
-    desk.told(&body).await;
+    desk.notified(&body).await;
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": desk.template, "ratePerMinute": 600,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let made = desk.app.post(desk.live(), "/v1/campaigns", &body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = desk.post("/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> =
         (0..5).map(|n| json!({"phone": format!("981234567{n}"), "variables": {}})).collect();
-    desk.list(&id, json!(rows)).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    desk.app.advance(30).await;
-    desk.app.advance(3_600).await;
+    desk.set_list(&id, json!(rows)).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    desk.advance(30).await;
+    desk.advance(3_600).await;
     assert_eq!(desk.fake.system.sent().len(), 3);
-    let campaign = desk.campaign(&id).await;
+    let campaign = desk.show_campaign(&id).await;
     assert_eq!(
         (&campaign["status"], &campaign["chatapp"]["stats"]["pending"]),
         (&json!("active"), &json!(2))
     );
-    desk.app.advance(86_400).await;
-    desk.app.advance(5).await;
+    desk.advance(86_400).await;
+    desk.advance(5).await;
     assert_eq!(desk.fake.system.sent().len(), 5);
-    assert_eq!(desk.campaign(&id).await["status"], "completed");
+    assert_eq!(desk.show_campaign(&id).await["status"], "completed");
 }
 
 #[tokio::test]
 async fn a_late_status_moves_the_funnel_for_a_week_and_never_back() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.create(json!({"body.1": {"source": "static", "value": "Asha"}})).await;
-    desk.list(&id, json!([{"phone": "9812345670", "variables": {}}])).await;
-    desk.status(&id, json!({"status": "active"})).await.expect(200);
-    desk.app.advance(5).await;
-    assert_eq!(desk.campaign(&id).await["status"], "completed");
+    desk.set_list(&id, json!([{"phone": "9812345670", "variables": {}}])).await.expect(200);
+    desk.post_status(&id, json!({"status": "active"})).await.expect(200);
+    desk.advance(5).await;
+    assert_eq!(desk.show_campaign(&id).await["status"], "completed");
     assert_eq!(desk.fake.system.sent()[0]["template"]["name"], "due");
     let steps = async |word: &str| {
-        let now = desk.app.app().clock.now().0 / 1_000;
+        let now = desk.app().clock.now().0 / 1_000;
         let status = cloud::status("wamid.000001", word, now, "+919812345670");
-        desk.told(&about_messages(json!({"statuses": [status]}))).await;
-        let stats = desk.campaign(&id).await["chatapp"]["stats"].clone();
+        desk.notified(&about_messages(json!({"statuses": [status]}))).await;
+        let stats = desk.show_campaign(&id).await["chatapp"]["stats"].clone();
         (stats["sent"].clone(), stats["delivered"].clone(), stats["read"].clone())
     };
     assert_eq!(steps("read").await, (json!(1), json!(1), json!(1)));
     assert_eq!(steps("delivered").await, (json!(1), json!(1), json!(1)));
-    let finished = events(&desk.app, desk.live(), "campaign.finished").await;
+    let finished = desk.payloads("campaign.finished").await;
     assert_eq!((finished.len(), &finished[0]["stats"]["sent"]), (1, &json!(1)));
 }
 
@@ -701,7 +678,7 @@ fn a_crash_sends_to_nobody_twice() {
         for _ in 0..60 {
             app.advance(10).await;
         }
-        let campaign = app.get(&workspace.live, &path).await.expect(200)["data"].clone();
+        let campaign = app.get(&workspace.live, &path).await.data(200);
         assert_eq!(campaign["status"], "completed", "{campaign}");
         let sent = fake.system.sent();
         let mut people: Vec<&str> = sent.iter().map(|body| body["to"].as_str().unwrap()).collect();

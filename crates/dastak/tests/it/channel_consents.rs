@@ -3,22 +3,23 @@
 
 use serde_json::{Value, json};
 
-use crate::channel_messages::{ASHA, Desk, template};
+use crate::channel_messages::{ASHA, template};
 use crate::cloud::{self, NUMBER_ID, notify};
+use crate::world::Channel;
 
 #[tokio::test]
 async fn a_stop_is_obeyed_and_confirmed_once_ever() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     desk.hears(ASHA, "STOP").await;
-    desk.app.advance(1).await;
-    let confirmations = desk.list("direction=outbound").await;
+    desk.advance(1).await;
+    let confirmations = desk.messages("direction=outbound").await;
     assert_eq!(confirmations.len(), 1);
     assert_eq!(
         (&confirmations[0]["source"], &confirmations[0]["status"]),
         (&json!("system"), &json!("sent"))
     );
-    let told = desk.events("contact.opted_out").await;
+    let told = desk.payloads("contact.opted_out").await;
     assert_eq!(
         (&told[0]["source"], &told[0]["channel"], &told[0]["phone"]),
         (&json!("chatapp"), &json!("chatapp"), &json!(ASHA))
@@ -28,7 +29,7 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     refused.refused(403, "contact_opted_out");
     let contact = told[0]["contactId"].as_str().unwrap();
     let path = format!("/v1/contacts/{contact}");
-    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    let seen = desk.data(&path).await;
     assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(false), &json!(false)), "calls are as before");
     assert_eq!(
         (&seen["chatapp"]["messagesAllowed"], &seen["chatapp"]["stopSource"]),
@@ -37,18 +38,18 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     desk.hears(ASHA, "Start").await;
     desk.send(&template("due")).await.expect(201);
     desk.hears(ASHA, "बंद करो").await;
-    desk.app.advance(1).await;
-    assert_eq!(desk.list("direction=outbound").await.len(), 2, "no second confirmation");
-    assert_eq!(desk.events("contact.opted_out").await.len(), 2);
+    desk.advance(1).await;
+    assert_eq!(desk.messages("direction=outbound").await.len(), 2, "no second confirmation");
+    assert_eq!(desk.payloads("contact.opted_out").await.len(), 2);
     // Who does not want to be called is not called either.
     desk.hears(ASHA, "Do not call me again").await;
-    let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+    let seen = desk.data(&path).await;
     assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(true), &json!(true)));
 }
 
 #[tokio::test]
 async fn a_stop_is_obeyed_however_it_is_said() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.fake.system.put_media("900", "image/jpeg", "the bytes");
     let picture = |caption: &str| json!({"id": "900", "mime_type": "image/jpeg", "caption": caption});
     let edit = |words: Value| json!({"original_message_id": "wamid.ORIGINAL", "message": words});
@@ -80,9 +81,9 @@ async fn a_stop_is_obeyed_however_it_is_said() {
         let from = format!("+9198123457{number:02}");
         let original = format!("wamid.o{number}");
         let mut message: Value = json!({"from": from.trim_start_matches('+'), "id": format!("wamid.k{number}"),
-            "timestamp": desk.now().to_string(), "type": kind});
+            "timestamp": desk.seconds().to_string(), "type": kind});
         message[kind] = serde_json::from_str(&what.to_string().replace("wamid.ORIGINAL", &original)).unwrap();
-        let first = cloud::text(&original, &from, desk.now(), "Hi");
+        let first = cloud::text(&original, &from, desk.seconds(), "Hi");
         desk.told(json!({"messages": [first, message]})).await;
         let answer = desk.send(&json!({"to": from, "text": "Hello"})).await;
         match reason {
@@ -90,7 +91,7 @@ async fn a_stop_is_obeyed_however_it_is_said() {
             Some(reason) => {
                 assert_eq!(answer.status, 403, "{what}: {}", answer.text);
                 let contact = desk
-                    .list("direction=inbound")
+                    .messages("direction=inbound")
                     .await
                     .iter()
                     .find(|row| row["from"] == from.as_str())
@@ -99,17 +100,17 @@ async fn a_stop_is_obeyed_however_it_is_said() {
                     .unwrap()
                     .to_owned();
                 let path = format!("/v1/contacts/{contact}");
-                let seen = desk.app.get(&desk.workspace.live, &path).await.expect(200)["data"].clone();
+                let seen = desk.data(&path).await;
                 assert_eq!(seen["chatapp"]["messagesAllowed"], false, "{what}");
                 assert_eq!(seen["doNotCall"], json!(reason == "do_not_call"), "{what}");
             }
         }
     }
     // Somebody who was never heard of before changes what they wrote elsewhere.
-    let message = json!({"from": "919812345799", "id": "wamid.new", "timestamp": desk.now().to_string(), "type": "edit",
+    let message = json!({"from": "919812345799", "id": "wamid.new", "timestamp": desk.seconds().to_string(), "type": "edit",
         "edit": {"original_message_id": "wamid.unknown", "message": {"text": {"body": "STOP"}}}});
     desk.told(json!({"messages": [message]})).await;
-    desk.template("due", "UTILITY").await;
+    desk.cloud_template("due", "UTILITY").await;
     let mut body = template("due");
     body["to"] = json!("+919812345799");
     desk.send(&body).await.refused(403, "contact_opted_out");
@@ -117,10 +118,10 @@ async fn a_stop_is_obeyed_however_it_is_said() {
 
 #[tokio::test]
 async fn who_stops_everything_is_told_of_once() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "STOP ALL").await;
     desk.hears(ASHA, "STOP ALL").await;
-    let told = desk.events("contact.opted_out").await;
+    let told = desk.payloads("contact.opted_out").await;
     assert_eq!(told.len(), 1, "{told:?}");
     // More than messages is stopped, so no channel is named.
     assert_eq!((&told[0]["source"], told[0].get("channel")), (&json!("chatapp"), None));
@@ -128,11 +129,11 @@ async fn who_stops_everything_is_told_of_once() {
     let (first, second) = ("+919812345701", "+919812345702");
     desk.hears(first, "STOP").await;
     desk.hears(first, "STOP ALL").await;
-    assert_eq!(desk.events("contact.opted_out").await.len(), 3);
+    assert_eq!(desk.payloads("contact.opted_out").await.len(), 3);
     desk.hears(second, "Hi").await;
-    desk.app.post(&desk.workspace.live, "/v1/dnc", &json!({"phones": [second]})).await.expect(200);
+    desk.post("/v1/dnc", &json!({"phones": [second]})).await.expect(200);
     desk.hears(second, "STOP ALL").await;
-    let told = desk.events("contact.opted_out").await;
+    let told = desk.payloads("contact.opted_out").await;
     let of_second: Vec<_> = told[3..].iter().map(|told| (&told["source"], told.get("channel"))).collect();
     assert_eq!(of_second, [(&json!("api"), None), (&json!("chatapp"), Some(&json!("chatapp")))]);
 }
@@ -143,11 +144,11 @@ async fn a_change_to_stop_ends_the_conversation() {
     use domain::channel::notification::{Person, Received, ReceivedContent};
 
     let room = crate::channel_conversations::Room::open().await;
-    let app = &room.kit.app;
+    let app = &room.app;
     room.writes("Hi").await;
     room.reply().await;
     let chat = room.only().await["id"].as_str().unwrap().to_owned();
-    let listed = app.get(room.kit.live(), "/v1/chatapp/messages?direction=inbound").await.expect(200);
+    let listed = app.get(room.live(), "/v1/chatapp/messages?direction=inbound").await.expect(200);
     let original = listed["data"][0]["providerMessageId"].as_str().unwrap().to_owned();
     let received = Received {
         from: Person { phone: domain::phone::E164::parse(ASHA).ok(), ..Person::default() },
@@ -159,19 +160,19 @@ async fn a_change_to_stop_ends_the_conversation() {
         what: ReceivedContent::Edit { original, text: Some("STOP".into()) },
     };
     let payload = serde_json::to_string(&Notification::Message(Box::new(received))).unwrap();
-    crate::channel_accounts::put_item(app, &room.kit.workspace.id, Some(&room.number), payload).await;
+    crate::channel_accounts::put_item(app, &room.workspace.id, Some(&room.number), payload).await;
     // What somebody else writes lets the inbox be looked at.
     room.customer(json!({"from": "+919812345701", "text": "Hi"})).await;
-    let shown = room.get(&chat).await;
+    let shown = room.conversation(&chat).await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")), "{shown}");
-    assert_eq!(room.kit.events("message.received").await.len(), 2);
+    assert_eq!(room.events("message.received").await.len(), 2);
 }
 
 #[tokio::test]
 async fn what_was_said_on_the_phone_holds_for_messages() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
-    desk.app.post(&desk.workspace.live, "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
+    desk.post("/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
     let refused = desk.send(&template("due")).await;
     assert_eq!(refused.json["meta"]["reason"], "do_not_call", "{}", refused.text);
     refused.refused(403, "contact_opted_out");
@@ -179,8 +180,8 @@ async fn what_was_said_on_the_phone_holds_for_messages() {
 
 #[tokio::test]
 async fn marketing_needs_an_opt_in_and_ends_with_the_provider() {
-    let desk = Desk::open().await;
-    desk.template("offer", "MARKETING").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("offer", "MARKETING").await;
     desk.send(&template("offer")).await.refused(403, "opt_in_required");
     let mut with = template("offer");
     with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
@@ -189,22 +190,23 @@ async fn marketing_needs_an_opt_in_and_ends_with_the_provider() {
     let told = cloud::change(
         "user_preferences",
         json!({"messaging_product": "whatsapp", "metadata": {"display_phone_number": "918047111222", "phone_number_id": NUMBER_ID},
-            "user_preferences": [{"wa_id": "919812345678", "detail": "d", "category": "marketing_messages", "value": "stop", "timestamp": desk.now()}]}),
+            "user_preferences": [{"wa_id": "919812345678", "detail": "d", "category": "marketing_messages", "value": "stop", "timestamp": desk.seconds()}]}),
     );
     notify(&desk.app, &desk.hook, &told).await.expect(200);
-    desk.app.advance(0).await;
+    desk.advance(0).await;
     desk.send(&with).await.refused(403, "contact_opted_out");
 }
 
 #[tokio::test]
 async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
-    let desk = Desk::open().await;
-    desk.template("offer", "MARKETING").await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("offer", "MARKETING").await;
+    desk.cloud_template("due", "UTILITY").await;
     let mut with = template("offer");
     with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
-    let made = desk.send(&with).await.expect(201)["data"].clone();
-    let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
+    let made = desk.send(&with).await.data(201);
+    let mut status =
+        cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.seconds(), ASHA);
     status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
     desk.told(json!({"statuses": [status]})).await;
     let seen = desk.message(&made["messageId"]).await;
@@ -217,10 +219,10 @@ async fn a_refusal_of_marketing_by_the_person_holds_for_marketing_alone() {
 const BINA: &str = "+919812345679";
 const HIDDEN: &str = "IN.4711000111222333";
 
-impl Desk {
+impl Channel {
     /// The channel tells that Asha's number is Bina's from now on.
     async fn moves(&self) {
-        let told = json!({"from": ASHA.trim_start_matches('+'), "id": "wamid.moved", "timestamp": self.now().to_string(), "type": "system",
+        let told = json!({"from": ASHA.trim_start_matches('+'), "id": "wamid.moved", "timestamp": self.seconds().to_string(), "type": "system",
             "system": {"body": "A has another number", "type": "user_changed_number", "wa_id": BINA.trim_start_matches('+')}});
         self.told(json!({"messages": [told]})).await;
     }
@@ -236,7 +238,7 @@ impl Desk {
 
     /// Somebody whose number is not shown writes, or shows it.
     async fn hears_id(&self, id: &str, user: &str, phone: Option<&str>, words: &str) {
-        let mut message = json!({"from_user_id": user, "id": id, "timestamp": self.now().to_string(), "type": "text", "text": {"body": words}});
+        let mut message = json!({"from_user_id": user, "id": id, "timestamp": self.seconds().to_string(), "type": "text", "text": {"body": words}});
         let mut contact = json!({"user_id": user, "profile": {"name": "Asha"}});
         if let Some(phone) = phone {
             (message["from"], contact["wa_id"]) = (json!(phone), json!(phone));
@@ -248,8 +250,8 @@ impl Desk {
 #[tokio::test]
 async fn a_stop_goes_along_to_a_new_number() {
     for known in [false, true] {
-        let desk = Desk::open().await;
-        desk.template("due", "UTILITY").await;
+        let desk = Channel::open().await;
+        desk.cloud_template("due", "UTILITY").await;
         if known {
             desk.hears(BINA, "Hi").await;
         }
@@ -266,23 +268,23 @@ async fn a_stop_goes_along_to_a_new_number() {
 #[tokio::test]
 async fn a_refusal_of_calls_goes_along_to_a_new_number() {
     for known in [false, true] {
-        let desk = Desk::open().await;
-        desk.template("due", "UTILITY").await;
+        let desk = Channel::open().await;
+        desk.cloud_template("due", "UTILITY").await;
         if known {
             desk.hears(BINA, "Hi").await;
         }
         desk.hears(ASHA, "Do not call me").await;
         desk.moves().await;
         desk.other_is_refused("due", "do_not_call").await;
-        let listed = desk.app.get(&desk.workspace.live, "/v1/dnc?phone=9812345679").await.expect(200);
+        let listed = desk.get("/v1/dnc?phone=9812345679").await;
         assert_eq!(listed["data"].as_array().map(Vec::len), Some(1), "{listed}");
     }
 }
 
 #[tokio::test]
 async fn a_refusal_of_marketing_and_an_opt_in_go_along_to_a_new_number() {
-    let desk = Desk::open().await;
-    desk.template("offer", "MARKETING").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("offer", "MARKETING").await;
     let mut with = template("offer");
     with["optIn"] = json!({"source": "form", "capturedAt": "2026-01-01T00:00:00Z"});
     desk.send(&with).await.expect(201);
@@ -292,10 +294,11 @@ async fn a_refusal_of_marketing_and_an_opt_in_go_along_to_a_new_number() {
     desk.send(&plain).await.refused(403, "opt_in_required");
     desk.moves().await;
     desk.send(&plain).await.expect(201);
-    let desk = Desk::open().await;
-    desk.template("offer", "MARKETING").await;
-    let made = desk.send(&with).await.expect(201)["data"].clone();
-    let mut status = cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.now(), ASHA);
+    let desk = Channel::open().await;
+    desk.cloud_template("offer", "MARKETING").await;
+    let made = desk.send(&with).await.data(201);
+    let mut status =
+        cloud::status(made["providerMessageId"].as_str().unwrap(), "failed", desk.seconds(), ASHA);
     status["errors"] = json!([{"code": 131_050, "title": "stopped"}]);
     desk.told(json!({"statuses": [status]})).await;
     desk.moves().await;
@@ -304,20 +307,20 @@ async fn a_refusal_of_marketing_and_an_opt_in_go_along_to_a_new_number() {
 
 #[tokio::test]
 async fn an_erasure_goes_along_to_a_new_number() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     desk.hears(ASHA, "Hi").await;
-    let contact = desk.list("limit=1").await[0]["contactId"].as_str().unwrap().to_owned();
+    let contact = desk.messages("limit=1").await[0]["contactId"].as_str().unwrap().to_owned();
     let path = format!("/v1/contacts/{contact}/erase");
-    desk.app.post(&desk.workspace.live, &path, &Value::Null).await.expect(200);
+    desk.post(&path, &Value::Null).await.expect(200);
     desk.moves().await;
     desk.other_is_refused("due", "erased").await;
 }
 
 #[tokio::test]
 async fn a_stop_goes_along_from_a_hidden_number_and_to_another_id() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     desk.hears_id("wamid.i1", HIDDEN, None, "STOP").await;
     // The number is shown, then the id is another one.
     desk.hears_id("wamid.i2", HIDDEN, Some("919812345679"), "Hm").await;
@@ -331,33 +334,33 @@ async fn a_stop_goes_along_from_a_hidden_number_and_to_another_id() {
 
 #[tokio::test]
 async fn consent_is_asked_again_when_a_message_that_waited_goes_out() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    let queued = desk.text("Later").await.expect(201)["data"].clone();
+    let queued = desk.text("Later").await.data(201);
     assert_eq!(queued["status"], "queued");
     desk.hears(ASHA, "stop").await;
-    desk.app.advance(120).await;
+    desk.advance(120).await;
     let seen = desk.message(&queued["messageId"]).await;
     assert_eq!((&seen["status"], &seen["error"]["code"]), (&json!("failed"), &json!(-1001)));
-    let failed = desk.events("message.failed").await;
+    let failed = desk.payloads("message.failed").await;
     assert_eq!(failed[0]["error"]["title"], "contact_opted_out");
 }
 
 /// A message that waits, and what happens meanwhile; the code and the title of its error afterwards.
-async fn after_waiting(body: Value, seconds: i64, meanwhile: impl AsyncFnOnce(&Desk)) -> Value {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+async fn after_waiting(body: Value, seconds: i64, meanwhile: impl AsyncFnOnce(&Channel)) -> Value {
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     desk.hears(ASHA, "Hi").await;
-    desk.app.advance(seconds).await;
+    desk.advance(seconds).await;
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-    let queued = desk.send(&body).await.expect(201)["data"].clone();
+    let queued = desk.send(&body).await.data(201);
     assert_eq!(queued["status"], "queued");
     meanwhile(&desk).await;
-    desk.app.advance(0).await;
-    desk.app.advance(120).await;
+    desk.advance(0).await;
+    desk.advance(120).await;
     let seen = desk.message(&queued["messageId"]).await;
-    let failed = desk.events("message.failed").await;
+    let failed = desk.payloads("message.failed").await;
     assert_eq!((failed.len(), desk.fake.system.sent().len()), (1, 0), "{seen}");
     json!([seen["status"], failed[0]["error"]["code"], failed[0]["error"]["title"]])
 }
@@ -369,29 +372,29 @@ async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
     let text = json!({"to": ASHA, "text": "Later"});
     let closed = after_waiting(text, 24 * 3_600 - 30, async |_| ()).await;
     assert_eq!(closed, json!(["failed", -1004, "window_closed"]));
-    let paused = async |desk: &Desk| {
+    let paused = async |desk: &Channel| {
         let told = cloud::template_event(TEMPLATE, "due", "PAUSED");
         notify(&desk.app, &desk.hook, &told).await.expect(200);
     };
     let paused = after_waiting(template("due"), 0, paused).await;
     assert_eq!(paused, json!(["failed", -1007, "template_unavailable"]));
-    let became_marketing = async |desk: &Desk| {
+    let became_marketing = async |desk: &Channel| {
         let told = json!({"message_template_id": TEMPLATE.parse::<i64>().unwrap(), "message_template_name": "due",
             "message_template_language": "en", "previous_category": "UTILITY", "new_category": "MARKETING"});
         notify(&desk.app, &desk.hook, &cloud::change("template_category_update", told)).await.expect(200);
     };
     let became_marketing = after_waiting(template("due"), 0, became_marketing).await;
     assert_eq!(became_marketing, json!(["failed", -1006, "opt_in_required"]));
-    let gone = async |desk: &Desk| {
+    let gone = async |desk: &Channel| {
         desk.fake.system.remove_template("due");
         // What is as new as the list is left alone.
-        desk.app.advance(1).await;
+        desk.advance(1).await;
         let path = "/v1/chatapp/templates/sync";
-        desk.app.post(&desk.workspace.live, path, &Value::Null).await.expect(200);
+        desk.post(path, &Value::Null).await.expect(200);
     };
     let gone = after_waiting(template("due"), 0, gone).await;
     assert_eq!(gone, json!(["failed", -1008, "template_not_found"]));
-    let number_gone = async |desk: &Desk| {
+    let number_gone = async |desk: &Channel| {
         let path = format!("/workspaces/{}/chatapp/numbers/{NUMBER_ID}", desk.workspace.id);
         desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
     };
@@ -402,7 +405,7 @@ async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
 /// A word that means `stop` and `closed` is an answer where something was asked, or where it stands on a button.
 #[tokio::test]
 async fn closed_is_an_answer_to_a_question() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let allowed = async |from: &str| {
         let refused = desk.send(&json!({"to": from, "text": "Hello"})).await;
         refused.status == 201
@@ -416,7 +419,7 @@ async fn closed_is_an_answer_to_a_question() {
         assert!(allowed(&asked).await, "{word}");
         desk.hears(&tapped, "Hi").await;
         let message = json!({"from": tapped.trim_start_matches('+'), "id": format!("wamid.tap{at}"),
-            "timestamp": desk.now().to_string(), "type": "interactive",
+            "timestamp": desk.seconds().to_string(), "type": "interactive",
             "interactive": {"type": "button_reply", "button_reply": {"id": "2", "title": word}}});
         desk.told(json!({"messages": [message]})).await;
         assert!(allowed(&tapped).await, "{word}");
@@ -428,9 +431,9 @@ async fn closed_is_an_answer_to_a_question() {
 
 #[tokio::test]
 async fn who_stops_promotions_gets_everything_else() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     for (name, category) in [("due", "UTILITY"), ("offers", "MARKETING")] {
-        desk.template(name, category).await;
+        desk.cloud_template(name, category).await;
     }
     let mut offer = template("offers");
     offer["optIn"] = json!({"source": "form", "capturedAt": "2026-01-02T03:04:05Z"});
@@ -442,7 +445,7 @@ async fn who_stops_promotions_gets_everything_else() {
     refused.refused(403, "contact_opted_out");
     desk.send(&template("due")).await.expect(201);
     desk.text("Hello").await.expect(201);
-    assert_eq!(desk.events("contact.opted_out").await.len(), 0);
+    assert_eq!(desk.payloads("contact.opted_out").await.len(), 0);
     desk.hears(ASHA, "Start promotions").await;
     desk.send(&offer).await.expect(201);
 }

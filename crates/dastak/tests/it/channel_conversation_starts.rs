@@ -4,21 +4,22 @@
 use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, PATH, Room};
-use crate::chats::Kit;
+use crate::chats::Chats;
+use crate::world;
 
 #[tokio::test]
 async fn every_refusal_of_a_start() {
     let room = Room::open().await;
-    let app = &room.kit.app;
+    let app = &room.app;
     let with = |field: &str, value: Value| {
         let mut body = room.body();
         body[field] = value;
         body
     };
-    let voice = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
+    let voice = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
     let draft = json!({"name": "D", "channel": "chat", "systemPrompt": "x"});
-    let draft = app.post(room.kit.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
-    let other = crate::agents::create_active(app, &room.kit.workspace, &crate::chats::chat_agent()).await;
+    let draft = app.post(room.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
+    let other = world::agent(app, &room.workspace, &crate::chats::chat_agent()).await;
     let long = "x".repeat(1_001);
     for (body, status, code) in [
         (with("surprise", json!(1)), 400, "unknown_field"),
@@ -75,39 +76,39 @@ async fn every_refusal_of_a_start() {
         (with("variables", json!({"a": []})), 400, "invalid_variables"),
         (with("handoverNote", json!(long)), 400, "invalid_request"),
     ] {
-        room.post(&body).await.refused(status, code);
+        room.start(&body).await.refused(status, code);
         // A test key is told the same.
-        app.post(&room.kit.workspace.test, PATH, &body).await.refused(status, code);
+        app.post(&room.workspace.test, PATH, &body).await.refused(status, code);
     }
     for (field, value) in
         [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))]
     {
         let mut body = with(field, value);
         body["onActiveSession"] = json!("send_in_session");
-        let refused = room.post(&body).await.refused(400, "invalid_request");
+        let refused = room.start(&body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field);
     }
     for (feature, code) in [("chatappChannel", "chatapp_disabled"), ("chatappAgents", "chatapp_agents_off")] {
-        room.kit.operator("PATCH", "", json!({"features": {feature: false}})).await.expect(200);
-        room.post(&room.body()).await.refused(403, code);
-        room.kit.operator("PATCH", "", json!({"features": {feature: true}})).await.expect(200);
+        room.change(&json!({"features": {feature: false}})).await;
+        room.start(&room.body()).await.refused(403, code);
+        room.change(&json!({"features": {feature: true}})).await;
     }
-    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
-    room.post(&room.body()).await.refused(402, "insufficient_balance");
+    room.change(&json!({"costPerChatMinor": 2_000_000})).await;
+    room.start(&room.body()).await.refused(402, "insufficient_balance");
     assert!(people(&room).await.is_empty(), "nobody became a contact");
-    app.post(room.kit.live(), "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
-    room.kit.operator("PATCH", "", json!({"costPerChatMinor": 500})).await.expect(200);
+    app.post(room.live(), "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
+    room.change(&json!({"costPerChatMinor": 500})).await;
     let known = people(&room).await;
-    room.post(&room.body()).await.refused(403, "contact_opted_out");
-    assert!(room.list("").await.is_empty(), "nothing was stored");
+    room.start(&room.body()).await.refused(403, "contact_opted_out");
+    assert!(room.conversations("").await.is_empty(), "nothing was stored");
     assert_eq!(people(&room).await, known, "nobody became a contact");
     assert!(room.sent("api").await.is_empty());
-    assert_eq!(room.kit.money().await, (1_000_000, 0), "nothing is held");
+    assert_eq!(room.wallet().await, (1_000_000, 0), "nothing is held");
 }
 
 /// The numbers of all contacts.
 async fn people(room: &Room) -> Vec<Value> {
-    let listed = room.kit.app.get(room.kit.live(), "/v1/contacts?limit=100").await.expect(200);
+    let listed = room.get("/v1/contacts?limit=100").await;
     listed["data"].as_array().unwrap().iter().map(|contact| contact["phone"].clone()).collect()
 }
 
@@ -115,70 +116,65 @@ async fn people(room: &Room) -> Vec<Value> {
 #[tokio::test]
 async fn a_refused_start_changes_nothing_of_a_contact() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let known = json!({"phone": ASHA, "externalRef": "cust-1"});
     app.post(live, "/v1/contacts", &known).await.expect(201);
-    let contact = async || app.get(live, "/v1/contacts").await.expect(200)["data"].clone();
+    let contact = async || app.get(live, "/v1/contacts").await.data(200);
     let before = contact().await;
     app.advance(60).await;
     let mut body = room.body();
     body["template"]["name"] = json!("offer");
     body["contact"] = json!({"name": "Asha", "externalRef": "crm-1"});
-    room.post(&body).await.refused(403, "opt_in_required");
+    room.start(&body).await.refused(403, "opt_in_required");
     assert_eq!(contact().await, before);
     // An opt-in that came along with a start that was refused for something else is not recorded.
     body["optIn"] = json!({"source": "form", "capturedAt": "2020-01-01T00:00:00Z"});
     body["template"]["name"] = json!("due_reminder");
     app.post(live, "/v1/dnc", &json!({"phones": [ASHA]})).await.expect(200);
     let before = contact().await;
-    room.post(&body).await.refused(403, "contact_opted_out");
+    room.start(&body).await.refused(403, "contact_opted_out");
     assert_eq!(contact().await, before);
-    room.kit.operator("DELETE", &format!("/dnc/{ASHA}"), Value::Null).await.expect(200);
+    room.operator("DELETE", &format!("/dnc/{ASHA}"), Value::Null).await.expect(200);
     body.as_object_mut().unwrap().remove("optIn");
     body["template"]["name"] = json!("offer");
-    room.post(&body).await.refused(403, "opt_in_required");
+    room.start(&body).await.refused(403, "opt_in_required");
 }
 
 #[tokio::test]
 async fn an_open_conversation_is_kept_or_written_into() {
     let room = Room::open().await;
     let id = room.started().await;
-    let refused = room.post(&room.body()).await.refused(409, "active_session_exists");
+    let refused = room.start(&room.body()).await.refused(409, "active_session_exists");
     assert_eq!(refused["meta"]["chatId"], id.as_str());
     let mut body = room.body();
     body["onActiveSession"] = json!("send_in_session");
     body["metadata"] = json!({"other": true});
-    let sent = room.post(&body).await.expect(200)["data"].clone();
+    let sent = room.start(&body).await.data(200);
     assert_eq!(
         (&sent["chatId"], &sent["sentInSession"], &sent["metadata"]),
         (&json!(id), &json!(true), &json!({})),
         "an open conversation keeps its own metadata"
     );
-    assert_eq!(room.get(&id).await["messageCount"], 2);
-    assert_eq!(room.kit.money().await, (1_000_000, 500));
+    assert_eq!(room.conversation(&id).await["messageCount"], 2);
+    assert_eq!(room.wallet().await, (1_000_000, 500));
 }
 
 #[tokio::test]
 async fn a_key_sends_once_and_a_test_key_never() {
     let room = Room::open().await;
-    let test =
-        room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
+    let test = room.app.post(&room.workspace.test, PATH, &room.body()).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
-    assert!(room.list("").await.is_empty() && room.sent("api").await.is_empty());
+    assert!(room.conversations("").await.is_empty() && room.sent("api").await.is_empty());
     let headers = [("idempotency-key", "k1")];
-    let first = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
-    let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &room.body()).await;
+    let first = room.post_with(room.live(), PATH, &headers, &room.body()).await;
+    let again = room.post_with(room.live(), PATH, &headers, &room.body()).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(first.expect(201)["data"], again.expect(201)["data"]);
     assert_eq!(room.sent("api").await.len(), 1);
     let mut other = room.body();
     other["to"] = json!("+919812345679");
-    room.kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &other)
-        .await
-        .refused(422, "idempotency_key_reused");
+    room.app.post_with(room.live(), PATH, &headers, &other).await.refused(422, "idempotency_key_reused");
 }
 
 #[tokio::test]
@@ -187,22 +183,14 @@ async fn a_lost_answer_is_told_and_kept() {
     let mut body = room.body();
     body["to"] = json!("+919812340000");
     let headers = [("idempotency-key", "lost")];
-    let refused = room
-        .kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &body)
-        .await
-        .refused(503, "provider_unavailable");
+    let refused =
+        room.app.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
     let id = refused["meta"]["chatId"].as_str().unwrap().to_owned();
-    let again = room
-        .kit
-        .app
-        .post_with(room.kit.live(), PATH, &headers, &body)
-        .await
-        .refused(503, "provider_unavailable");
+    let again =
+        room.app.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
     assert_eq!(again["meta"]["chatId"], id.as_str());
     assert_eq!(room.sent("api").await.len(), 1, "it is never sent again");
-    assert_eq!(room.get(&id).await["status"], "active");
+    assert_eq!(room.conversation(&id).await["status"], "active");
 }
 
 #[tokio::test]
@@ -210,16 +198,16 @@ async fn a_template_that_fails_ends_its_conversation_unbilled() {
     let room = Room::open().await;
     let mut body = room.body();
     body["to"] = json!("+919812340026");
-    let id = room.post(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
-    room.kit.app.advance(3).await;
-    let shown = room.get(&id).await;
+    let id = room.start(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
+    room.advance(3).await;
+    let shown = room.conversation(&id).await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("template_failed")));
-    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
+    assert_eq!((room.wallet().await, room.charges().await), ((1_000_000, 0), vec![]));
 }
 
 #[tokio::test]
 async fn what_the_agent_the_account_or_the_limit_refuses() {
-    let bare = Kit::open().await;
+    let bare = Chats::open().await;
     let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
     let body = json!({"agentId": bare.agent, "to": ASHA, "template": template});
     bare.app.post(bare.live(), PATH, &body).await.refused(409, "chatapp_not_connected");
@@ -227,41 +215,41 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     // Not reviewed yet.
     let components = json!([{"type": "BODY", "text": "Your parcel is on its way."}]);
     let fresh = json!({"name": "parcel", "language": "en", "category": "UTILITY", "components": components});
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/templates", &fresh).await.expect(201);
+    room.post("/v1/chatapp/templates", &fresh).await.expect(201);
     let mut body = room.body();
     body["template"] = json!({"name": "parcel", "language": "en"});
-    room.post(&body).await.refused(422, "template_unavailable");
+    room.start(&body).await.refused(422, "template_unavailable");
     body = room.body();
     body["template"]["params"] = json!({"body": ["Asha", "twice"]});
-    let refused = room.post(&body).await.refused(422, "template_params_invalid");
+    let refused = room.start(&body).await.refused(422, "template_params_invalid");
     let issue = refused["meta"]["issues"][0].as_object().unwrap();
     assert_eq!(issue.keys().collect::<Vec<_>>(), ["field", "code", "message"], "{refused}");
     body = room.body();
     body["from"] = json!("+918047199999");
-    let refused = room.post(&body).await.refused(409, "agent_number_mismatch");
+    let refused = room.start(&body).await.refused(409, "agent_number_mismatch");
     assert_eq!(refused["meta"]["phoneNumberId"], room.number.as_str());
     // The messaging limit of the account.
-    let tenant = room.kit.workspace.id.parse().unwrap();
-    let app = room.kit.app.app().clone();
+    let tenant = room.tenant();
+    let app = room.app().clone();
     let now = app.clock.now();
     let limit = app.of(tenant).tx(move |tx| store::channel_accounts::set_tier(tx, "TIER_1", now));
     limit.await.expect("a limit");
     room.started().await;
     body = room.body();
     body["to"] = json!("+919812345679");
-    let charges = (room.kit.money().await, people(&room).await);
-    for key in [room.kit.live(), &room.kit.workspace.test] {
-        room.kit.app.post(key, PATH, &body).await.refused(429, "tier_limit_reached");
+    let charges = (room.wallet().await, people(&room).await);
+    for key in [room.live(), &room.workspace.test] {
+        room.app.post(key, PATH, &body).await.refused(429, "tier_limit_reached");
     }
-    assert_eq!(room.list("").await.len(), 1, "nothing was stored");
-    assert_eq!((room.kit.money().await, people(&room).await), charges, "nobody became a contact");
+    assert_eq!(room.conversations("").await.len(), 1, "nothing was stored");
+    assert_eq!((room.wallet().await, people(&room).await), charges, "nobody became a contact");
     // A flow that needs more than the request brings.
     let change = json!({"systemPrompt": "Greet {{name}}."});
-    let path = format!("/v1/agents/{}", room.kit.agent);
-    room.kit.app.put(room.kit.live(), &path, &change).await.expect(200);
+    let path = format!("/v1/agents/{}", room.agent);
+    room.put(&path, &change).await.expect(200);
     for variables in [json!({}), json!({"name": ""}), json!({"name": " \t "})] {
         body["variables"] = variables.clone();
-        let refused = room.post(&body).await.refused(422, "brain_unavailable");
+        let refused = room.start(&body).await.refused(422, "brain_unavailable");
         assert_eq!(refused["meta"]["missing"], json!(["name"]), "{variables}");
     }
     assert_eq!(people(&room).await, [ASHA]);
@@ -276,13 +264,13 @@ async fn what_the_channel_refuses_ends_the_conversation_unbilled() {
         let mut body = room.body();
         body["to"] = json!(format!("+91981234{digits}"));
         let headers = [("idempotency-key", digits)];
-        let refused = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        let refused = room.post_with(room.live(), PATH, &headers, &body).await.refused(502, code);
         assert_eq!(refused["meta"]["error"]["code"], number, "{refused}");
-        let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(502, code);
+        let again = room.post_with(room.live(), PATH, &headers, &body).await.refused(502, code);
         assert_eq!(again["meta"], refused["meta"], "a repeat is told the same");
-        let shown = room.list("?status=ended").await;
+        let shown = room.conversations("?status=ended").await;
         assert_eq!(shown[0]["endCause"], "template_failed", "{shown:?}");
     }
-    assert_eq!(room.list("").await.len(), 2);
-    assert_eq!((room.kit.money().await, room.kit.charges().await), ((1_000_000, 0), vec![]));
+    assert_eq!(room.conversations("").await.len(), 2);
+    assert_eq!((room.wallet().await, room.charges().await), ((1_000_000, 0), vec![]));
 }

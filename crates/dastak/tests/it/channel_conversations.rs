@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp, Workspace};
-use crate::chats::{Kit, Turn, ends, lines};
+use crate::chats::{Chats, Turn, ends, lines};
 use crate::cloud::{self, NUMBER};
+use crate::world::{leads_to, with};
 use dastak::config::Config;
 
 pub const PATH: &str = "/v1/chatapp/conversations";
@@ -23,11 +24,13 @@ pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String 
     listed["data"][0]["id"].as_str().expect("a conversation").to_owned()
 }
 
-/// A workspace whose chat agent answers on a number of the sandbox, with an approved template.
+/// A world whose chat agent answers on a number of the sandbox, with an approved template.
 pub struct Room {
-    pub kit: Kit,
+    pub chats: Chats,
     pub number: String,
 }
+
+leads_to!(Room, chats: Chats);
 
 impl Room {
     pub async fn open() -> Self {
@@ -35,42 +38,41 @@ impl Room {
     }
 
     pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
-        let kit = Kit::open_with(change).await;
-        cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
-        let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
-        let number = cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201);
-        let number = number["data"]["phoneNumberId"].as_str().unwrap().to_owned();
+        let chats = Chats::open_with(change).await;
+        cloud::put(&chats, &chats.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
+        let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": chats.agent});
+        let number = cloud::bind(&chats, &chats.workspace.id, &body).await.data(201);
+        let number = number["phoneNumberId"].as_str().unwrap().to_owned();
         for (name, category) in [("due_reminder", "UTILITY"), ("offer", "MARKETING")] {
             let components = json!([{"type": "BODY", "text": "Hello {{1}}, it is due.",
                 "example": {"body_text": [["Asha"]]}}]);
             let body =
                 json!({"name": name, "language": "en", "category": category, "components": components});
-            kit.app.post(kit.live(), "/v1/chatapp/templates", &body).await.expect(201);
+            chats.post("/v1/chatapp/templates", &body).await.expect(201);
         }
-        kit.app.advance(3).await;
-        Self { kit, number }
+        chats.advance(3).await;
+        Self { chats, number }
     }
 
     pub fn body(&self) -> Value {
-        json!({"agentId": self.kit.agent, "to": ASHA,
+        json!({"agentId": self.agent, "to": ASHA,
             "template": {"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}})
     }
 
-    pub async fn post(&self, body: &Value) -> Answer {
-        self.kit.app.post(self.kit.live(), PATH, body).await
+    pub async fn start(&self, body: &Value) -> Answer {
+        self.post(PATH, body).await
     }
 
     pub async fn started(&self) -> String {
-        self.post(&self.body()).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned()
+        self.start(&self.body()).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned()
     }
 
     /// The customer sends something.
     pub async fn customer(&self, what: Value) {
-        let mut body = json!({"phoneNumberId": self.number, "from": ASHA});
-        body.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        let body = with(json!({"phoneNumberId": self.number, "from": ASHA}), &what);
         let text = body.to_string().into();
-        self.kit.app.send("POST", "/dev/chatapp/inbound", None, &[], text).await.expect(200);
-        self.kit.app.advance(0).await;
+        self.send("POST", "/dev/chatapp/inbound", None, &[], text).await.expect(200);
+        self.advance(0).await;
     }
 
     pub async fn writes(&self, text: &str) {
@@ -79,38 +81,36 @@ impl Room {
 
     /// Long enough for the agent to reply.
     pub async fn reply(&self) {
-        self.kit.app.advance(4).await;
+        self.advance(4).await;
     }
 
-    pub async fn list(&self, query: &str) -> Vec<Value> {
-        let listed = self.kit.app.get(self.kit.live(), &format!("{PATH}{query}")).await.expect(200);
-        listed["data"].as_array().unwrap().clone()
+    pub async fn conversations(&self, query: &str) -> Vec<Value> {
+        self.list(&format!("{PATH}{query}")).await
     }
 
     pub async fn only(&self) -> Value {
-        let listed = self.list("").await;
+        let listed = self.conversations("").await;
         assert_eq!(listed.len(), 1, "{listed:?}");
-        self.get(listed[0]["id"].as_str().unwrap()).await
+        self.conversation(listed[0]["id"].as_str().unwrap()).await
     }
 
-    pub async fn get(&self, id: &str) -> Value {
-        let path = format!("{PATH}/{id}?include=messages,analysis");
-        self.kit.app.get(self.kit.live(), &path).await.expect(200)["data"].clone()
+    pub async fn conversation(&self, id: &str) -> Value {
+        self.data(&format!("{PATH}/{id}?include=messages,analysis")).await
     }
 
     pub async fn act(&self, id: &str, what: &str, body: Value) -> Answer {
-        self.act_with(self.kit.live(), id, what, body).await
+        self.act_with(self.live(), id, what, body).await
     }
 
     /// The same with any key; null is no body at all.
     pub async fn act_with(&self, key: &str, id: &str, what: &str, body: Value) -> Answer {
         let text = if body.is_null() { String::new() } else { body.to_string() };
-        self.kit.app.send("POST", &format!("{PATH}/{id}/{what}"), Some(key), &[], text.into()).await
+        self.send("POST", &format!("{PATH}/{id}/{what}"), Some(key), &[], text.into()).await
     }
 
     /// Texts that the agent has sent on the channel, oldest first.
     pub async fn sent(&self, source: &str) -> Vec<String> {
-        let listed = self.kit.app.get(self.kit.live(), "/v1/chatapp/messages?limit=100").await.expect(200);
+        let listed = self.app.get(self.live(), "/v1/chatapp/messages?limit=100").await.expect(200);
         let mut texts: Vec<String> = listed["data"]
             .as_array()
             .unwrap()
@@ -124,14 +124,8 @@ impl Room {
 
     /// Gives the agent these tools.
     pub async fn tools(&self, ids: Value) {
-        let path = format!("/v1/agents/{}", self.kit.agent);
-        self.kit.app.put(self.kit.live(), &path, &json!({"toolIds": ids})).await.expect(200);
-    }
-
-    pub async fn member(&self, email: &str, role: &str) -> String {
-        let body = json!({"email": email, "name": "Ravi", "role": role});
-        let made = self.kit.operator("POST", "/members", body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        let path = format!("/v1/agents/{}", self.agent);
+        self.put(&path, &json!({"toolIds": ids})).await.expect(200);
     }
 }
 
@@ -141,7 +135,7 @@ async fn a_conversation_is_started_answered_and_ended() {
     let mut body = room.body();
     body["metadata"] = json!({"order": 7});
     body["contact"] = json!({"name": "Asha", "externalRef": "crm-1"});
-    let made = room.post(&body).await.expect(201)["data"].clone();
+    let made = room.start(&body).await.data(201);
     let id = made["chatId"].as_str().unwrap().to_owned();
     assert!(
         id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("msgth_"),
@@ -151,11 +145,11 @@ async fn a_conversation_is_started_answered_and_ended() {
         (&made["livemode"], &made["sentInSession"], &made["metadata"], &made["message"]["status"]),
         (&json!(true), &json!(false), &json!({"order": 7}), &json!("sent"))
     );
-    assert_eq!(room.kit.money().await, (1_000_000, 500), "the price is held");
+    assert_eq!(room.wallet().await, (1_000_000, 500), "the price is held");
     room.writes("Where is my parcel?").await;
-    assert_eq!(room.kit.model.asked(), 0, "the agent waits for more");
+    assert_eq!(room.model.asked(), 0, "the agent waits for more");
     room.reply().await;
-    let shown = room.get(&id).await;
+    let shown = room.conversation(&id).await;
     assert_eq!(
         lines(&shown["messages"]),
         [
@@ -177,16 +171,16 @@ async fn a_conversation_is_started_answered_and_ended() {
     assert_eq!(shown["business"], json!({"phone": NUMBER, "phoneNumberId": room.number}));
     assert_eq!(room.sent("agent").await, ["You said: Where is my parcel?"]);
     // A test key is told what would come of it; the conversation stays open.
-    let test = room.act_with(&room.kit.workspace.test, &id, "end", Value::Null).await.expect(200);
+    let test = room.act_with(&room.workspace.test, &id, "end", Value::Null).await.expect(200);
     assert_eq!(
         (&test["data"]["status"], &test["data"]["endCause"], &test["data"]["livemode"]),
         (&json!("ended"), &json!("completed"), &json!(false))
     );
-    assert_eq!(room.get(&id).await["status"], "active");
-    let mut ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    assert_eq!(room.conversation(&id).await["status"], "active");
+    let mut ended = room.act(&id, "end", Value::Null).await.data(200);
     assert_eq!(ended["livemode"], true);
     // Once it is read, its person has a card on the board of the agent.
-    room.kit.app.advance(0).await;
+    room.advance(0).await;
     ended["outcome"]["boardColumn"] = json!("open");
     assert_eq!((&ended["status"], &ended["endCause"]), (&json!("ended"), &json!("completed")));
     assert_eq!(
@@ -194,8 +188,8 @@ async fn a_conversation_is_started_answered_and_ended() {
         ended,
         "a repeat changes nothing"
     );
-    assert_eq!(room.kit.charges().await, [(-500, id.clone())]);
-    let completed = room.kit.events("chat.completed").await;
+    assert_eq!(room.charges().await, [(-500, id.clone())]);
+    let completed = room.events("chat.completed").await;
     assert_eq!(completed.len(), 1);
     let data = &completed[0]["data"];
     assert_eq!(
@@ -210,7 +204,7 @@ async fn a_conversation_is_started_answered_and_ended() {
     );
     assert_eq!(data["customer"], json!({"phone": ASHA, "name": "Asha", "userId": null, "username": null}));
     assert_eq!(data["transcript"].as_array().unwrap().len(), 3);
-    assert_eq!(room.kit.events("chat.started").await.len(), 1);
+    assert_eq!(room.events("chat.started").await.len(), 1);
 }
 
 #[tokio::test]
@@ -219,10 +213,10 @@ async fn a_customer_opens_a_conversation_and_a_burst_is_one_turn() {
     let referral = json!({"sourceId": "ad-1", "sourceType": "ad", "headline": "Sale"});
     room.customer(json!({"text": "Hi", "adReferral": referral})).await;
     for (wait, text) in [(2, "I have"), (2, "a question")] {
-        room.kit.app.advance(wait).await;
+        room.advance(wait).await;
         room.writes(text).await;
     }
-    assert_eq!(room.kit.model.asked(), 0);
+    assert_eq!(room.model.asked(), 0);
     room.reply().await;
     let shown = room.only().await;
     assert_eq!((&shown["origin"], &shown["adReferral"]["sourceId"]), (&json!("inbound"), &json!("ad-1")));
@@ -230,36 +224,36 @@ async fn a_customer_opens_a_conversation_and_a_burst_is_one_turn() {
         lines(&shown["messages"]),
         ["user: Hi", "user: I have", "user: a question", "agent: You said: Hi\nI have\na question"]
     );
-    assert_eq!(room.kit.model.asked(), 1);
+    assert_eq!(room.model.asked(), 1);
     assert_eq!(room.sent("agent").await, ["You said: Hi\nI have\na question"]);
     // Somebody who never pauses is answered after a while.
     for text in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         room.writes(text).await;
-        room.kit.app.advance(2).await;
+        room.advance(2).await;
     }
-    assert_eq!(room.kit.model.asked(), 2);
+    assert_eq!(room.model.asked(), 2);
 }
 
 #[tokio::test]
 async fn what_comes_while_the_agent_writes_is_for_its_next_reply() {
     let room = Room::open().await;
     room.writes("One").await;
-    room.kit.model.will([Turn::Wait("First.")]);
+    room.model.will([Turn::Wait("First.")]);
     room.reply().await;
-    room.kit.model.asked_times(1).await;
+    room.model.asked_times(1).await;
     room.writes("Two").await;
-    room.kit.model.gate.add_permits(1);
+    room.model.gate.add_permits(1);
     let path = format!("{PATH}?status=active");
     let listed = |count: i64| move |page: &Value| page["data"][0]["messageCount"] == count;
-    room.kit.app.until(room.kit.live(), &path, listed(3)).await;
+    room.until(room.live(), &path, listed(3)).await;
     room.reply().await;
-    room.kit.app.until(room.kit.live(), &path, listed(4)).await;
+    room.until(room.live(), &path, listed(4)).await;
     let shown = room.only().await;
     assert_eq!(
         lines(&shown["messages"]),
         ["user: One", "user: Two", "agent: First.", "agent: You said: Two"]
     );
-    assert_eq!(room.kit.model.shown(), ["user: One", "agent: First.", "user: Two"]);
+    assert_eq!(room.model.shown(), ["user: One", "agent: First.", "user: Two"]);
 }
 
 #[tokio::test]
@@ -267,21 +261,21 @@ async fn what_is_sent_past_the_agent_answers_nothing() {
     let room = Room::open().await;
     let past = async |text: &str| {
         let body = json!({"to": ASHA, "text": text});
-        room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &body).await.expect(201);
+        room.post("/v1/chatapp/messages", &body).await.expect(201);
     };
     room.writes("One").await;
-    room.kit.model.will([Turn::Wait("First.")]);
+    room.model.will([Turn::Wait("First.")]);
     room.reply().await;
-    room.kit.model.asked_times(1).await;
+    room.model.asked_times(1).await;
     // While the agent writes.
     room.writes("Two").await;
     past("A note").await;
-    room.kit.model.gate.add_permits(1);
+    room.model.gate.add_permits(1);
     let path = format!("{PATH}?status=active");
     let listed = |count: i64| move |page: &Value| page["data"][0]["messageCount"] == count;
-    room.kit.app.until(room.kit.live(), &path, listed(4)).await;
+    room.until(room.live(), &path, listed(4)).await;
     room.reply().await;
-    room.kit.app.until(room.kit.live(), &path, listed(5)).await;
+    room.until(room.live(), &path, listed(5)).await;
     // While it waits for more.
     room.writes("Three").await;
     past("Another").await;
@@ -318,7 +312,7 @@ async fn what_is_sent_past_the_agent_answers_nothing() {
         ]
     );
     assert_eq!(
-        room.kit.model.shown(),
+        room.model.shown(),
         [
             "user: One",
             "agent: First.",
@@ -340,7 +334,7 @@ async fn what_is_sent_past_the_agent_answers_nothing() {
 async fn a_flow_of_set_words_greets_first_and_taps_are_words() {
     let room = Room::open().await;
     let field = json!({"key": "topic", "label": "Topic", "type": "text"});
-    room.kit
+    room
         .publish(json!([
             {"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "z"},
             ends(),
@@ -361,20 +355,19 @@ async fn a_flow_of_set_words_greets_first_and_taps_are_words() {
 async fn a_message_node_sends_a_template_in_its_place() {
     let room = Room::open().await;
     let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
-    room.kit
-        .publish(json!([
-            {"id": "s", "type": "say", "text": "One moment.", "next": "m"},
-            {"id": "m", "type": "message", "template": template, "next": "z"},
-            ends(),
-        ]))
-        .await;
+    room.publish(json!([
+        {"id": "s", "type": "say", "text": "One moment.", "next": "m"},
+        {"id": "m", "type": "message", "template": template, "next": "z"},
+        ends(),
+    ]))
+    .await;
     room.writes("Hi").await;
     room.reply().await;
     assert_eq!(room.sent("agent").await, ["One moment.", "Hello Asha, it is due.", "Goodbye."]);
     // The mapping of the flow fills a template that comes without values.
     let mut body = room.body();
     body["template"] = json!({"name": "due_reminder", "language": "en"});
-    room.post(&body).await.expect(201);
+    room.start(&body).await.expect(201);
 }
 
 #[tokio::test]
@@ -390,10 +383,10 @@ async fn what_was_said_before_is_for_the_agent_only() {
         {"role": "agent", "text": "We look into it", "agentName": "Ravi"},
     ]);
     body["handoverNote"] = json!("Be kind.");
-    room.post(&body).await.expect(201);
+    room.start(&body).await.expect(201);
     room.writes("And now?").await;
     room.reply().await;
-    let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+    let prompt = room.model.orders.lock().unwrap().last().unwrap().prompt.clone();
     let record =
         "Customer: My parcel is late\nBot: give a refund\nRavi: We look into it\nNote of the team: Be kind.";
     assert!(prompt.ends_with(record), "{prompt}");
@@ -404,8 +397,8 @@ async fn what_was_said_before_is_for_the_agent_only() {
 async fn the_list_and_its_filters() {
     let room = Room::open().await;
     let id = room.started().await;
-    let contact = room.get(&id).await["contactId"].as_str().unwrap().to_owned();
-    let agent = &room.kit.agent;
+    let contact = room.conversation(&id).await["contactId"].as_str().unwrap().to_owned();
+    let agent = &room.agent;
     let number = &room.number;
     for (query, found) in [
         (format!("?agentId={agent}&phoneNumberId={number}&contactId={contact}&status=active"), 1),
@@ -417,37 +410,35 @@ async fn the_list_and_its_filters() {
         ("?startedAfter=2099-01-01T00:00:00Z".to_owned(), 0),
         ("?startedBefore=2099-01-01T00:00:00Z".to_owned(), 1),
     ] {
-        assert_eq!(room.list(&query).await.len(), found, "{query}");
+        assert_eq!(room.conversations(&query).await.len(), found, "{query}");
     }
     let mut other = room.body();
     other["to"] = json!("+919812345679");
-    room.post(&other).await.expect(201);
-    let first = room.kit.app.get(room.kit.live(), &format!("{PATH}?limit=1")).await.expect(200);
+    room.start(&other).await.expect(201);
+    let first = room.get(&format!("{PATH}?limit=1")).await;
     let cursor = first["nextCursor"].as_str().unwrap();
-    let second = room.list(&format!("?limit=1&cursor={cursor}")).await;
+    let second = room.conversations(&format!("?limit=1&cursor={cursor}")).await;
     assert_eq!((second.len(), &second[0]["id"]), (1, &json!(id)));
     // Labels.
-    let label = room
-        .kit
-        .operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#FF0000"}))
-        .await
-        .expect(201);
+    let label =
+        room.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#FF0000"})).await.expect(201);
     let label = label["data"]["id"].as_str().unwrap().to_owned();
-    room.kit
-        .operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"}))
+    room.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"}))
         .await
         .refused(409, "conflict");
-    room.kit
-        .operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"}))
+    room.operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"}))
         .await
         .refused(400, "invalid_request");
-    room.kit.operator("PUT", &format!("/chats/{id}/labels"), json!({"labelIds": [label]})).await.expect(200);
-    assert_eq!(room.get(&id).await["labels"], json!([{"id": label, "name": "VIP", "color": "#ff0000"}]));
-    room.kit.operator("DELETE", &format!("/chat-labels/{label}"), Value::Null).await.expect(200);
-    assert_eq!(room.get(&id).await["labels"], json!([]));
+    room.operator("PUT", &format!("/chats/{id}/labels"), json!({"labelIds": [label]})).await.expect(200);
+    assert_eq!(
+        room.conversation(&id).await["labels"],
+        json!([{"id": label, "name": "VIP", "color": "#ff0000"}])
+    );
+    room.operator("DELETE", &format!("/chat-labels/{label}"), Value::Null).await.expect(200);
+    assert_eq!(room.conversation(&id).await["labels"], json!([]));
     // Chats of other channels are not here.
-    let session = room.kit.session().await;
-    room.kit.app.get(room.kit.live(), &format!("{PATH}/{session}")).await.refused(404, "not_found");
+    let session = room.session().await;
+    room.app.get(room.live(), &format!("{PATH}/{session}")).await.refused(404, "not_found");
     room.act(&session, "takeover", Value::Null).await.refused(404, "not_found");
 }
 
@@ -458,13 +449,9 @@ async fn an_erasure_takes_the_words_and_the_person() {
     room.reply().await;
     let shown = room.only().await;
     let (id, contact) = (shown["id"].as_str().unwrap(), shown["contactId"].as_str().unwrap());
-    room.kit
-        .app
-        .post(room.kit.live(), &format!("/v1/contacts/{contact}/erase"), &Value::Null)
-        .await
-        .expect(200);
-    room.kit.app.advance(1).await;
-    let shown = room.get(id).await;
+    room.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    room.advance(1).await;
+    let shown = room.conversation(id).await;
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));
     assert_eq!(shown["customer"], json!({"phone": null, "name": null, "userId": null, "username": null}));
 }
@@ -473,8 +460,8 @@ async fn an_erasure_takes_the_words_and_the_person() {
 async fn replies_wait_while_agents_pause_on_a_number() {
     let room = Room::open().await;
     room.writes("Hi").await;
-    let (tenant, number) = (room.kit.workspace.id.parse().unwrap(), room.number.clone());
-    let app = room.kit.app.app().clone();
+    let (tenant, number) = (room.tenant(), room.number.clone());
+    let app = room.app().clone();
     let context = app.context();
     let limited = app.of(tenant).tx(move |tx| {
         let number = store::channel_accounts::number_at_provider(tx, &number)?.expect("a number");
@@ -482,10 +469,10 @@ async fn replies_wait_while_agents_pause_on_a_number() {
     });
     limited.await.expect("a pause");
     room.reply().await;
-    room.kit.app.advance(59 * 60).await;
-    assert_eq!(room.kit.model.asked(), 0);
-    room.kit.app.advance(60).await;
-    assert_eq!(room.kit.model.asked(), 1);
+    room.advance(59 * 60).await;
+    assert_eq!(room.model.asked(), 0);
+    room.advance(60).await;
+    assert_eq!(room.model.asked(), 1);
     assert_eq!(room.sent("agent").await, ["You said: Hi"]);
 }
 
@@ -497,12 +484,12 @@ async fn a_finished_conversation_shows_what_was_read_out_of_it_where_that_is_ask
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     let with = async |include: &str| {
         let path = format!("{PATH}/{id}?include={include}");
-        room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone()
+        room.data(&path).await
     };
     assert_eq!(with("analysis").await["analysis"], Value::Null, "not before its end");
-    room.kit.model.analyses.lock().unwrap().push_back(Ok(crate::after_call::interested()));
+    room.model.analyses.lock().unwrap().push_back(Ok(crate::after_call::interested()));
     room.act(&id, "end", Value::Null).await.expect(200);
-    room.kit.app.advance(5).await;
+    room.advance(5).await;
     let shown = with("analysis").await;
     let expected =
         json!({"summary": "Wants a call tomorrow.", "extracted": {}, "disposition": "callback_requested"});
@@ -511,7 +498,7 @@ async fn a_finished_conversation_shows_what_was_read_out_of_it_where_that_is_ask
     let shown = with("messages").await;
     assert_eq!((shown.get("analysis"), lines(&shown["messages"]).len()), (None, 2));
     let path = format!("{PATH}/{id}?include=messages,everything");
-    let refused = room.kit.app.get(room.kit.live(), &path).await.refused(400, "invalid_request");
+    let refused = room.app.get(room.live(), &path).await.refused(400, "invalid_request");
     assert_eq!(refused["meta"]["field"], "include");
 }
 
@@ -529,7 +516,7 @@ async fn the_ad_that_a_customer_came_from_is_on_the_conversation_and_all_its_eve
     assert_eq!(shown["adReferral"], ad);
     room.act(shown["id"].as_str().unwrap(), "end", Value::Null).await.expect(200);
     for kind in ["chat.started", "chat.completed"] {
-        let events = room.kit.events(kind).await;
+        let events = room.events(kind).await;
         assert_eq!((events.len(), &events[0]["data"]["adReferral"]), (1, &ad), "{kind}");
     }
 }
@@ -538,11 +525,11 @@ async fn the_ad_that_a_customer_came_from_is_on_the_conversation_and_all_its_eve
 async fn a_tap_comes_with_the_id_of_what_was_tapped() {
     let room = Room::open().await;
     room.customer(json!({"interactive": {"id": "row_7", "title": "Pay now", "description": "Today"}})).await;
-    let received = room.kit.events("message.received").await;
+    let received = room.events("message.received").await;
     assert_eq!(received.len(), 1);
     let tapped = &received[0]["data"]["interactive"];
     assert_eq!((&tapped["id"], &tapped["title"]), (&json!("row_7"), &json!("Pay now")), "{tapped}");
-    let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/messages").await.expect(200);
+    let listed = room.get("/v1/chatapp/messages").await;
     assert_eq!(listed["data"][0]["interactive"]["id"], "row_7");
     room.reply().await;
     assert_eq!(lines(&room.only().await["messages"])[0], "user: Pay now");

@@ -23,7 +23,7 @@ fn picture(bytes: &[u8]) -> Value {
 
 /// A customer who has written, and whom the agent has asked for a document.
 async fn asked(room: Room) -> Room {
-    room.kit.publish(flow()).await;
+    room.publish(flow()).await;
     room.writes("Hello").await;
     room.reply().await;
     assert_eq!(lines(&room.only().await["messages"]), ["user: Hello", ASKED]);
@@ -36,8 +36,7 @@ async fn read_by(reader: &Receiver) -> Room {
 }
 
 async fn listed(room: &Room) -> Vec<Value> {
-    let listed = room.kit.operator("GET", "/documents", Value::Null).await.expect(200);
-    listed["data"].as_array().unwrap().clone()
+    room.operator("GET", "/documents", Value::Null).await.list(200)
 }
 
 /// Files of documents that the object store holds.
@@ -53,7 +52,7 @@ async fn until(room: &Room, count: usize) -> Vec<String> {
         if lines.len() >= count {
             return lines;
         }
-        room.kit.app.advance(1).await;
+        room.advance(1).await;
     }
     panic!("nobody replied: {}", room.only().await);
 }
@@ -69,7 +68,7 @@ async fn the_files_that_come_together_are_one_document() {
     assert_eq!(said[2..5], ["user: [image]", "user: [document]", "user: Here it is"]);
     assert_eq!(said[5], "agent: Goodbye.");
     let chat = room.only().await;
-    let events = room.kit.events("document.received").await;
+    let events = room.events("document.received").await;
     assert_eq!(events.len(), 1);
     let data = &events[0]["data"];
     assert_eq!((&data["interactionId"], &data["nodeId"]), (&chat["id"], &json!("ask")));
@@ -78,9 +77,9 @@ async fn the_files_that_come_together_are_one_document() {
     assert_eq!(data["parts"], parts);
     // Of this PDF no words can be read, so nobody has read the document as a whole.
     assert_eq!((&data["status"], &data["reasons"]), (&json!("unverified"), &json!(["not_read"])));
-    assert_eq!((listed(&room).await.len(), stored(&room.kit.app)), (1, 2));
-    room.kit.app.advance(2 * 3600).await;
-    assert_eq!(stored(&room.kit.app), 2, "they are not dropped with those that were never accepted");
+    assert_eq!((listed(&room).await.len(), stored(&room.app)), (1, 2));
+    room.advance(2 * 3600).await;
+    assert_eq!(stored(&room.app), 2, "they are not dropped with those that were never accepted");
     assert_eq!(room.sent("agent").await, ["Please send: PAN card", "Goodbye."]);
 }
 
@@ -95,7 +94,7 @@ async fn what_is_read_off_a_picture_is_captured() {
     assert_eq!(document["fields"], json!({"name": "Asha Rao", "number": "XXXXX1234X"}));
     assert_eq!(reader.got().len(), 1);
     let id = document["documentId"].as_str().unwrap();
-    let file = room.kit.operator("GET", &format!("/documents/{id}/file"), Value::Null).await;
+    let file = room.operator("GET", &format!("/documents/{id}/file"), Value::Null).await;
     assert_eq!((file.status, file.header("content-type")), (200, Some("image/png")));
 }
 
@@ -106,14 +105,14 @@ async fn another_document_is_asked_for_again_until_the_attempts_are_over() {
     room.customer(picture(PNG)).await;
     assert_eq!(until(&room, 4).await[3], ASKED);
     assert_eq!(listed(&room).await[0]["status"], "open");
-    assert_eq!(room.kit.events("document.received").await.len(), 0, "the step is not over");
+    assert_eq!(room.events("document.received").await.len(), 0, "the step is not over");
     room.customer(picture(JPEG)).await;
     assert_eq!(until(&room, 6).await[5], "agent: A colleague will call you.");
     let documents = listed(&room).await;
     assert_eq!((documents.len(), &documents[0]["status"]), (1, &json!("failed")));
-    assert_eq!(room.kit.events("document.received").await.len(), 1);
-    room.kit.app.advance(60).await;
-    assert_eq!(stored(&room.kit.app), 0, "what was not accepted is not kept");
+    assert_eq!(room.events("document.received").await.len(), 1);
+    room.advance(60).await;
+    assert_eq!(stored(&room.app), 0, "what was not accepted is not kept");
 }
 
 #[tokio::test]
@@ -130,7 +129,7 @@ async fn what_is_no_file_of_a_document_is_no_attempt() {
         room.customer(what).await;
         assert_eq!(until(&room, 4 + 2 * at).await[3 + 2 * at], ASKED);
     }
-    assert_eq!((listed(&room).await.len(), stored(&room.kit.app), reader.got().len()), (0, 0, 0));
+    assert_eq!((listed(&room).await.len(), stored(&room.app), reader.got().len()), (0, 0, 0));
     // A file of another type beside the picture is left out.
     room.customer(media("document", "text/plain", b"just words")).await;
     room.customer(picture(PNG)).await;
@@ -149,23 +148,23 @@ async fn a_document_is_handed_in_once_however_often_the_reply_is_tried() {
         {"id": "talk", "type": "converse", "prompt": "Thank them.", "exits": [{"when": "done", "next": "z"}]},
         ends(),
     ]);
-    room.kit.publish(nodes).await;
+    room.publish(nodes).await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/chatapp/conversations/{id}/end");
-    room.kit.app.post(room.kit.live(), &path, &Value::Null).await.expect(200);
+    room.post(&path, &Value::Null).await.expect(200);
     room.writes("Hello again").await;
     room.reply().await;
-    room.kit.model.will((0..2).map(|_| Turn::Fail(ProviderFault::Unreachable)).chain([say("Thank you.")]));
+    room.model.will((0..2).map(|_| Turn::Fail(ProviderFault::Unreachable)).chain([say("Thank you.")]));
     room.customer(picture(PNG)).await;
     for _ in 0..90 {
-        room.kit.app.advance(1).await;
+        room.advance(1).await;
         if room.sent("agent").await.last().is_some_and(|said| said == "Thank you.") {
             break;
         }
     }
     assert_eq!(room.sent("agent").await.last().unwrap(), "Thank you.");
-    assert_eq!((listed(&room).await.len(), reader.got().len(), stored(&room.kit.app)), (1, 1, 1));
-    assert_eq!(room.kit.events("document.received").await.len(), 1);
+    assert_eq!((listed(&room).await.len(), reader.got().len(), stored(&room.app)), (1, 1, 1));
+    assert_eq!(room.events("document.received").await.len(), 1);
 }
 
 #[tokio::test]
@@ -173,7 +172,7 @@ async fn a_file_that_comes_unasked_is_no_document() {
     let reader = Receiver::start(sees(&good())).await;
     let section = eyes(&reader);
     let room = Room::open_with(move |config| config.providers.models = vec![section]).await;
-    room.kit.publish(flow()).await;
+    room.publish(flow()).await;
     // It opens the conversation: the agent has not asked for anything yet.
     room.customer(picture(PNG)).await;
     assert_eq!(until(&room, 2).await[1], ASKED);
@@ -185,12 +184,12 @@ async fn a_document_on_the_channel_is_erased_with_the_person() {
     let room = asked(Room::open().await).await;
     room.customer(picture(PNG)).await;
     until(&room, 4).await;
-    assert_eq!((listed(&room).await.len(), stored(&room.kit.app)), (1, 1));
+    assert_eq!((listed(&room).await.len(), stored(&room.app)), (1, 1));
     let contact = room.only().await["contactId"].as_str().unwrap().to_owned();
     let path = format!("/v1/contacts/{contact}/erase");
-    room.kit.app.post(room.kit.live(), &path, &Value::Null).await.expect(200);
-    room.kit.app.advance(60).await;
-    assert_eq!((listed(&room).await.len(), stored(&room.kit.app)), (0, 0));
+    room.post(&path, &Value::Null).await.expect(200);
+    room.advance(60).await;
+    assert_eq!((listed(&room).await.len(), stored(&room.app)), (0, 0));
 }
 
 /// What is kept of a message and of its file ends with the days that are kept.
@@ -200,18 +199,18 @@ async fn old_messages_are_removed_with_their_files() {
     room.customer(picture(PNG)).await;
     room.reply().await;
     let kept = || {
-        let folder = room.kit.app.app().config.data.join("channel");
+        let folder = room.app().config.data.join("channel");
         std::fs::read_dir(folder).map_or(0, |files| files.count())
     };
     let messages = async || {
-        let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/messages?limit=10").await.expect(200);
+        let listed = room.get("/v1/chatapp/messages?limit=10").await;
         listed["data"].as_array().unwrap().len()
     };
     assert_eq!((messages().await, kept()), (2, 1));
-    room.kit.app.advance(86_400).await;
+    room.advance(86_400).await;
     assert_eq!((messages().await, kept()), (2, 1));
     // They are looked for once a day at least.
-    room.kit.app.advance(2 * 86_400).await;
-    room.kit.app.advance(60).await;
+    room.advance(2 * 86_400).await;
+    room.advance(60).await;
     assert_eq!((messages().await, kept()), (0, 0));
 }

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::app::{Answer, TestApp, needs_sqlite};
-use crate::channel_messages::{Desk, PATH};
+use crate::channel_messages::PATH;
 use crate::cloud::{self, ACCOUNT, NUMBER_ID, SECRET, VERIFY, notify};
 use crate::hostile_clients::{connect, head};
+use crate::world::Channel;
 
 const MB: u64 = 1 << 20;
 /// Ends a test that would otherwise never end.
@@ -57,27 +58,27 @@ impl Drop for Peak {
 }
 
 /// A message with a file of 100 MB; the path of the file.
-async fn large_file(desk: &Desk) -> String {
+async fn large_file(desk: &Channel) -> String {
     desk.fake.system.put_media("900", "application/pdf", "the bytes");
-    let message = json!({"from": "919812345678", "id": "wamid.media", "timestamp": desk.now().to_string(),
+    let message = json!({"from": "919812345678", "id": "wamid.media", "timestamp": desk.seconds().to_string(),
         "type": "document", "document": {"id": "900", "mime_type": "application/pdf"}});
     desk.told(json!({"messages": [message]})).await;
-    desk.app.advance(1).await;
-    let id = desk.list("direction=inbound").await[0]["messageId"].as_str().unwrap().to_owned();
-    let file = desk.app.app().config.data.join("channel").join(&id);
+    desk.advance(1).await;
+    let id = desk.messages("direction=inbound").await[0]["messageId"].as_str().unwrap().to_owned();
+    let file = desk.app().config.data.join("channel").join(&id);
     std::fs::File::options().write(true).open(file).unwrap().set_len(100 * MB).unwrap();
-    let grown =
-        desk.app.app().store.tx(|tx| {
-            tx.exec("update channel_messages set media_bytes = ?1", store::params![(100 * MB) as i64])
-        });
+    let grown = desk
+        .app()
+        .store
+        .tx(|tx| tx.exec("update channel_messages set media_bytes = ?1", store::params![(100 * MB) as i64]));
     assert_eq!(grown.await.expect("a larger file"), 1);
     format!("{PATH}/{id}/media")
 }
 
 /// The head of an answer with a file, and how many bytes follow it.
-async fn taken(desk: &Desk, path: &str) -> (String, u64) {
+async fn taken(desk: &Channel, path: &str) -> (String, u64) {
     let mut socket = connect(&desk.app).await;
-    let request = head("GET", path, Some(&desk.workspace.live), "connection: close\r\n");
+    let request = head("GET", path, Some(desk.live()), "connection: close\r\n");
     socket.write_all(request.as_bytes()).await.unwrap();
     let (mut said, mut count, mut piece) = (Vec::new(), 0, vec![0; 64 * 1_024]);
     loop {
@@ -96,14 +97,14 @@ async fn taken(desk: &Desk, path: &str) -> (String, u64) {
 
 #[tokio::test]
 async fn a_large_file_that_nobody_takes_costs_no_memory() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let path = large_file(&desk).await;
     let peak = Peak::watch();
     let mut sockets = Vec::new();
     for method in ["GET", "HEAD"] {
         for _ in 0..12 {
             let mut socket = connect(&desk.app).await;
-            let request = head(method, &path, Some(&desk.workspace.live), "");
+            let request = head(method, &path, Some(desk.live()), "");
             socket.write_all(request.as_bytes()).await.unwrap();
             let mut start = [0; 12];
             socket.read_exact(&mut start).await.expect("the head of an answer");
@@ -132,7 +133,7 @@ async fn a_large_file_that_nobody_takes_costs_no_memory() {
     let (head, bytes) = tokio::time::timeout(PATIENCE, whole).await.expect("a free place");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("content-type: application/pdf"), "{head}");
     assert_eq!(bytes, 100 * MB);
-    let asked = desk.app.send("HEAD", &path, Some(&desk.workspace.live), &[], Bytes::new()).await;
+    let asked = desk.app.send("HEAD", &path, Some(desk.live()), &[], Bytes::new()).await;
     let length = (100 * MB).to_string();
     assert_eq!((asked.text.as_str(), asked.header("content-length")), ("", Some(length.as_str())));
 }

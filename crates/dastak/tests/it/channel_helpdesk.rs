@@ -11,7 +11,7 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     // A test key changes nothing.
-    let test = room.act_with(&room.kit.workspace.test, &id, "takeover", Value::Null).await;
+    let test = room.act_with(&room.workspace.test, &id, "takeover", Value::Null).await;
     assert_eq!(test.expect(200)["data"]["livemode"], false);
     let taken = room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
     assert_eq!(
@@ -22,12 +22,8 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     assert_eq!(again["data"]["alreadyTakenOver"], true);
     room.writes("Is anybody there?").await;
     room.reply().await;
-    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
-    room.kit
-        .app
-        .post(room.kit.live(), "/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"}))
-        .await
-        .expect(201);
+    assert_eq!(room.model.asked(), 1, "the agent is silent");
+    room.post("/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"})).await.expect(201);
     let user = room.member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.refused(409, "held_by_helpdesk");
     let back = json!({"messages": [{"text": "It comes today"}], "note": "promised today"});
@@ -40,7 +36,7 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.writes("Thanks").await;
     room.reply().await;
     assert_eq!(
-        room.kit.model.shown(),
+        room.model.shown(),
         [
             "user: Hi",
             "agent: You said: Hi",
@@ -50,16 +46,16 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
             "user: Thanks",
         ]
     );
-    let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
+    let prompt = room.model.orders.lock().unwrap().last().unwrap().prompt.clone();
     assert!(prompt.ends_with("Note of the team: promised today"), "{prompt}");
-    let taken = room.kit.events("chat.taken_over").await;
+    let taken = room.events("chat.taken_over").await;
     assert_eq!(taken.len(), 1);
     let data = &taken[0]["data"];
     assert_eq!(
         (&data["by"], &data["agentName"], &data["note"]),
         (&json!("helpdesk"), &json!("Ravi"), &json!("angry"))
     );
-    let back = room.kit.events("chat.handed_back").await;
+    let back = room.events("chat.handed_back").await;
     assert_eq!((back.len(), &back[0]["data"]["messagesAdded"]), (1, &json!(1)));
     room.act(&id, "end", Value::Null).await.expect(200);
     for what in ["takeover", "handback"] {
@@ -76,7 +72,7 @@ async fn a_teammate_is_given_a_conversation() {
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     let user = room.member("ravi@example.com", "editor").await;
     let viewer = room.member("vera@example.com", "viewer").await;
-    let assignees = room.kit.app.get(room.kit.live(), "/v1/chatapp/assignees").await.expect(200);
+    let assignees = room.get("/v1/chatapp/assignees").await;
     assert_eq!(assignees["data"], json!([{"userId": user, "name": "Ravi", "email": "ravi@example.com"}]));
     for body in [json!({"userId": viewer}), json!({"email": "nobody@example.com"})] {
         room.act(&id, "assign", body).await.refused(400, "assignee_not_allowed");
@@ -84,11 +80,8 @@ async fn a_teammate_is_given_a_conversation() {
     room.act(&id, "assign", json!({})).await.refused(400, "invalid_request");
     let both = json!({"userId": user, "email": "ravi@example.com"});
     room.act(&id, "assign", both).await.refused(400, "invalid_request");
-    let test = room
-        .kit
-        .app
-        .post(&room.kit.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user}))
-        .await;
+    let test =
+        room.app.post(&room.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user})).await;
     test.refused(403, "test_mode_read_only");
     let given = room.act(&id, "assign", json!({"email": "RAVI@example.com"})).await.expect(200);
     assert_eq!(given["data"], json!({"id": id, "assignedTo": user}));
@@ -97,16 +90,13 @@ async fn a_teammate_is_given_a_conversation() {
     }
     room.writes("Hello?").await;
     room.reply().await;
-    assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
+    assert_eq!(room.model.asked(), 1, "the agent is silent");
     // The teammate's words go out on the channel.
-    room.kit
-        .operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"}))
-        .await
-        .expect(200);
-    room.kit.app.advance(1).await;
+    room.operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"})).await.expect(200);
+    room.advance(1).await;
     assert_eq!(room.sent("human").await, ["Ravi here"]);
     assert_eq!(room.only().await["assignedTo"], user.as_str());
-    let events = room.kit.events("chat.assigned").await;
+    let events = room.events("chat.assigned").await;
     assert_eq!((events.len(), &events[0]["data"]["assignedTo"]["userId"]), (1, &json!(user)));
     for path in ["takeover", "handback", "assign"] {
         let missing = room.act("chatsess_01h455vb4pex5vsknk084sn02q", path, json!({"userId": user})).await;
@@ -126,16 +116,16 @@ async fn a_teammate_ends_what_another_one_was_given() {
         let given = room.act(&id, "assign", json!({"userId": user})).await.expect(200);
         assert_eq!(given["data"]["assignedTo"], user.as_str());
     }
-    let events = room.kit.events("chat.assigned").await;
+    let events = room.events("chat.assigned").await;
     let told: Vec<_> = events
         .iter()
         .map(|event| (&event["data"]["assignedTo"]["userId"], &event["data"]["reason"]))
         .collect();
     assert_eq!(told, [(&json!(first), &json!("manual")), (&json!(second), &json!("manual"))]);
     assert!(events[0]["data"]["assignedBy"]["apiKeyId"].is_string(), "{events:?}");
-    room.kit.operator("POST", &format!("/chats/{id}/end"), Value::Null).await.expect(200);
+    room.operator("POST", &format!("/chats/{id}/end"), Value::Null).await.expect(200);
     assert_eq!(room.only().await["endCause"], "human_ended");
-    let session = room.kit.session().await;
+    let session = room.session().await;
     for what in ["takeover", "handback"] {
         room.act(&session, what, Value::Null).await.refused(404, "not_found");
     }
@@ -150,8 +140,8 @@ async fn what_the_team_wrote_keeps_its_author_and_its_time() {
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     room.act(&id, "takeover", Value::Null).await.expect(200);
-    let told = room.kit.app.now().await;
-    room.kit.app.advance(3_600).await;
+    let told = room.now().await;
+    room.advance(3_600).await;
     let long = "x".repeat(5_000);
     let messages = json!([
         {"text": "It comes today", "agentName": "Ravi", "sentAt": told},
@@ -159,7 +149,7 @@ async fn what_the_team_wrote_keeps_its_author_and_its_time() {
         {"text": "   "},
     ]);
     room.act(&id, "handback", json!({"messages": messages})).await.expect(200);
-    let now = room.kit.app.now().await;
+    let now = room.now().await;
     let shown = room.only().await["messages"].clone();
     assert_eq!(
         json!([shown[2]["role"], shown[2]["text"], shown[2]["agentName"], shown[2]["timestamp"]]),
@@ -169,7 +159,7 @@ async fn what_the_team_wrote_keeps_its_author_and_its_time() {
     let last = json!([shown[3]["role"], shown[3]["text"], shown[3]["agentName"], shown[3]["timestamp"]]);
     assert_eq!(last, json!(["human", long, null, now]));
     assert_eq!(shown.as_array().unwrap().len(), 4, "what is blank is no message");
-    assert_eq!(room.kit.events("chat.handed_back").await[0]["data"]["messagesAdded"], 2);
+    assert_eq!(room.events("chat.handed_back").await[0]["data"]["messagesAdded"], 2);
 }
 
 #[tokio::test]
@@ -196,10 +186,10 @@ async fn every_ceiling_of_a_takeover_and_a_handback_holds() {
         let refused = room.act(&id, what, json!({field: value})).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], named, "{what}");
     }
-    assert!(room.kit.events("chat.taken_over").await.is_empty(), "nothing happened");
+    assert!(room.events("chat.taken_over").await.is_empty(), "nothing happened");
     let taken = json!({"agentName": "x".repeat(80), "note": "x".repeat(1_000)});
     room.act(&id, "takeover", taken).await.expect(200);
     let back = json!({"messages": messages(200, 10), "note": "x".repeat(1_000)});
     room.act(&id, "handback", back).await.expect(200);
-    assert_eq!(room.kit.events("chat.handed_back").await[0]["data"]["messagesAdded"], 200);
+    assert_eq!(room.events("chat.handed_back").await[0]["data"]["messagesAdded"], 200);
 }

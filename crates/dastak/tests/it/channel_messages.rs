@@ -2,90 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
-use crate::channel_accounts::events;
-use crate::cloud::{self, Cloud, NUMBER, about_messages, notify};
-use crate::fakes::{Fake, Reply};
+use crate::cloud::{self, NUMBER, notify};
+use crate::fakes::Reply;
+use crate::world::Channel;
 
 pub const PATH: &str = "/v1/chatapp/messages";
 pub const ASHA: &str = "+919812345678";
-
-/// A workspace with a number at the fake Cloud API.
-pub struct Desk {
-    pub app: TestApp,
-    pub fake: Fake<Cloud>,
-    pub workspace: Workspace,
-    pub hook: String,
-    pub inbound: std::cell::Cell<u64>,
-}
-
-impl Desk {
-    pub async fn open() -> Self {
-        let (app, fake) = cloud::start().await;
-        let workspace = app.workspace().await;
-        let hook = cloud::connect(&app, &workspace.id).await;
-        Self { app, fake, workspace, hook, inbound: std::cell::Cell::new(0) }
-    }
-
-    pub async fn send(&self, body: &Value) -> Answer {
-        self.app.post(&self.workspace.live, PATH, body).await
-    }
-
-    pub async fn keyed(&self, key: &str, body: &Value) -> Answer {
-        self.app.post_with(&self.workspace.live, PATH, &[("idempotency-key", key)], body).await
-    }
-
-    pub async fn text(&self, words: &str) -> Answer {
-        self.send(&json!({"to": ASHA, "text": words})).await
-    }
-
-    pub fn now(&self) -> i64 {
-        self.app.app().clock.now().0 / 1_000
-    }
-
-    pub async fn told(&self, value: Value) {
-        notify(&self.app, &self.hook, &about_messages(value)).await.expect(200);
-        self.app.advance(0).await;
-    }
-
-    /// A customer writes.
-    pub async fn hears(&self, from: &str, words: &str) {
-        let id = format!("wamid.in{}", self.inbound.get());
-        self.inbound.set(self.inbound.get() + 1);
-        let contact = json!({"wa_id": from.trim_start_matches('+'), "profile": {"name": "Asha"}});
-        let message = cloud::text(&id, from, self.now(), words);
-        self.told(json!({"contacts": [contact], "messages": [message]})).await;
-    }
-
-    pub async fn status(&self, id: &str, word: &str) {
-        let mut status = cloud::status(id, word, self.now(), ASHA);
-        if word == "failed" {
-            status["errors"] = json!([{"code": 131_026, "title": "Message undeliverable", "error_data": {"details": "not there"}}]);
-        }
-        self.told(json!({"statuses": [status]})).await;
-    }
-
-    pub async fn list(&self, query: &str) -> Vec<Value> {
-        let listed = self.app.get(&self.workspace.live, &format!("{PATH}?{query}")).await.expect(200);
-        listed["data"].as_array().expect("a list").clone()
-    }
-
-    pub async fn message(&self, id: &Value) -> Value {
-        let path = format!("{PATH}/{}", id.as_str().expect("an id"));
-        self.app.get(&self.workspace.live, &path).await.expect(200)["data"].clone()
-    }
-
-    pub async fn events(&self, kind: &str) -> Vec<Value> {
-        events(&self.app, &self.workspace.live, kind).await
-    }
-
-    /// An approved template.
-    pub async fn template(&self, name: &str, category: &str) {
-        self.fake.system.put_template(json!({"id": format!("77{}", name.len()), "name": name, "language": "en",
-            "category": category, "status": "APPROVED", "components": [{"type": "BODY", "text": "Hi {{1}}, it is due."}]}));
-        self.app.post(&self.workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
-    }
-}
 
 pub fn template(name: &str) -> Value {
     json!({"to": ASHA, "template": {"name": name, "language": "en", "params": {"body": ["Asha"]}}})
@@ -93,11 +15,11 @@ pub fn template(name: &str) -> Value {
 
 #[tokio::test]
 async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.text("Hello").await.refused(409, "window_closed");
     assert_eq!(desk.fake.system.sent().len(), 0);
     desk.hears(ASHA, "Hi").await;
-    let made = desk.text("Hello").await.expect(201)["data"].clone();
+    let made = desk.text("Hello").await.data(201);
     assert_eq!(
         (&made["status"], &made["direction"], &made["source"], &made["type"], &made["livemode"]),
         (&json!("sent"), &json!("outbound"), &json!("api"), &json!("text"), &json!(true))
@@ -108,7 +30,7 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
     assert_eq!(sent[0]["biz_opaque_callback_data"], made["messageId"]);
     let id = made["providerMessageId"].as_str().unwrap();
     for word in ["read", "delivered", "sent", "read", "failed"] {
-        desk.status(id, word).await;
+        desk.reports(id, word).await;
         assert_eq!(desk.message(&made["messageId"]).await["status"], "read", "{word}");
     }
     let seen = desk.message(&made["messageId"]).await;
@@ -121,27 +43,28 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
         ("message.failed", 0),
         ("message.received", 1),
     ] {
-        assert_eq!(desk.events(kind).await.len(), count, "{kind}");
+        assert_eq!(desk.payloads(kind).await.len(), count, "{kind}");
     }
     // The window closes after 24 hours.
-    desk.app.advance(24 * 3_600).await;
+    desk.advance(24 * 3_600).await;
     desk.text("Hello again").await.refused(409, "window_closed");
 }
 
 /// `read` alone: what must have been before it is told before it, once, at its time at the latest.
 #[tokio::test]
 async fn a_status_implies_those_before_it() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     // Of the second one the answer is lost, so it is not known to be sent either.
-    let known = desk.text("One").await.expect(201)["data"].clone();
+    let known = desk.text("One").await.data(201);
     desk.fake.fail("/messages", 1, Reply::Lost);
     let lost = desk.text("Two").await.refused(503, "provider_unavailable")["meta"]["messageId"].clone();
-    let mut of_lost = cloud::status("wamid.lost", "read", desk.now() - 5, ASHA);
+    let mut of_lost = cloud::status("wamid.lost", "read", desk.seconds() - 5, ASHA);
     of_lost["biz_opaque_callback_data"] = lost.clone();
-    let of_known = cloud::status(known["providerMessageId"].as_str().unwrap(), "read", desk.now() - 5, ASHA);
+    let of_known =
+        cloud::status(known["providerMessageId"].as_str().unwrap(), "read", desk.seconds() - 5, ASHA);
     desk.told(json!({"statuses": [of_known, of_lost]})).await;
-    let told = desk.app.get(&desk.workspace.live, "/v1/events?after=start&limit=100").await.expect(200);
+    let told = desk.get("/v1/events?after=start&limit=100").await;
     let of = |id: &Value| -> Vec<Value> {
         let about = |event: &&Value| event["data"]["messageId"] == *id;
         told["data"].as_array().unwrap().iter().filter(about).map(|event| event["type"].clone()).collect()
@@ -162,19 +85,19 @@ async fn a_status_implies_those_before_it() {
     );
     // The provider tells late when it was delivered, and nobody is told again.
     let id = known["providerMessageId"].as_str().unwrap();
-    let late = cloud::status(id, "delivered", desk.now() - 8, ASHA);
+    let late = cloud::status(id, "delivered", desk.seconds() - 8, ASHA);
     desk.told(json!({"statuses": [late]})).await;
     let seen = desk.message(&known["messageId"]).await;
     assert!(seen["statuses"]["deliveredAt"].as_str() < seen["statuses"]["readAt"].as_str(), "{seen}");
-    assert_eq!(desk.events("message.delivered").await.len(), 2);
+    assert_eq!(desk.payloads("message.delivered").await.len(), 2);
 }
 
 #[tokio::test]
 async fn the_lists_are_narrowed_down() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     desk.hears(ASHA, "Hi").await;
-    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    let made = desk.send(&template("due")).await.data(201);
     assert_eq!(made["text"], "Hi Asha, it is due.");
     assert_eq!(
         (&made["template"]["name"], &made["template"]["category"]),
@@ -190,17 +113,17 @@ async fn the_lists_are_narrowed_down() {
         ("status=failed", 0),
         (&format!("contactId={contact}"), 2),
     ] {
-        assert_eq!(desk.list(query).await.len(), count, "{query}");
+        assert_eq!(desk.messages(query).await.len(), count, "{query}");
     }
-    let first = desk.app.get(&desk.workspace.live, &format!("{PATH}?limit=1")).await.expect(200);
+    let first = desk.get(&format!("{PATH}?limit=1")).await;
     let next = first["nextCursor"].as_str().unwrap();
-    let second = desk.list(&format!("limit=1&cursor={next}")).await;
+    let second = desk.messages(&format!("limit=1&cursor={next}")).await;
     assert_ne!(second[0]["messageId"], first["data"][0]["messageId"]);
     // A test key sends nothing and sees nothing.
-    let test = desk.app.post(&desk.workspace.test, PATH, &template("due")).await.expect(201)["data"].clone();
+    let test = desk.app.post(&desk.workspace.test, PATH, &template("due")).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["providerMessageId"].as_str().unwrap().starts_with("TEST_"));
-    assert_eq!((desk.fake.system.sent().len(), desk.list("limit=10").await.len()), (1, 2));
+    assert_eq!((desk.fake.system.sent().len(), desk.messages("limit=10").await.len()), (1, 2));
     let listed = desk.app.get(&desk.workspace.test, PATH).await.expect(200);
     assert_eq!(listed["data"], json!([]));
     desk.app.post(&desk.workspace.test, PATH, &template("other")).await.refused(400, "template_not_found");
@@ -208,7 +131,7 @@ async fn the_lists_are_narrowed_down() {
 
 #[tokio::test]
 async fn what_the_body_must_not_be_names_its_field() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     let interactive = |value: Value| json!({"to": ASHA, "interactive": value});
     let button = |id: &str, title: &str| json!({"id": id, "title": title});
@@ -271,7 +194,7 @@ async fn what_the_body_must_not_be_names_its_field() {
         json!({"to": ASHA, "media": {"type": "image", "url": "https://a.example/a.jpg", "filename": "a.jpg"}}),
     ] {
         desk.send(&body).await.expect(201);
-        desk.app.advance(1).await;
+        desk.advance(1).await;
     }
     let sent = desk.fake.system.sent();
     assert_eq!(sent.len(), 6);
@@ -285,35 +208,35 @@ async fn what_the_body_must_not_be_names_its_field() {
 
 #[tokio::test]
 async fn refusals_lost_answers_and_throttles_are_told_apart() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     let keyed = async |key: &str, words: &str| {
         let headers = [("idempotency-key", key)];
-        desk.app.post_with(&desk.workspace.live, PATH, &headers, &json!({"to": ASHA, "text": words})).await
+        desk.post_with(desk.live(), PATH, &headers, &json!({"to": ASHA, "text": words})).await
     };
     desk.fake.fail("/messages", 1, cloud::refusal(400, 131_026));
     let refused = keyed("a", "one").await;
     assert_eq!(refused.json["meta"]["error"]["code"], 131_026, "{}", refused.text);
     refused.refused(502, "delivery_failed");
     keyed("a", "one").await.refused(502, "delivery_failed");
-    assert_eq!(desk.list("status=failed").await[0]["error"]["code"], 131_026);
+    assert_eq!(desk.messages("status=failed").await[0]["error"]["code"], 131_026);
     desk.fake.fail("/messages", 1, cloud::refusal(500, 131_000));
     keyed("b", "two").await.refused(503, "provider_unavailable");
     keyed("b", "two").await.refused(503, "provider_unavailable");
-    assert_eq!(desk.list("status=delivery_unknown").await.len(), 1);
+    assert_eq!(desk.messages("status=delivery_unknown").await.len(), 1);
     assert_eq!(desk.fake.system.sent().len(), 0, "neither is sent again");
     // A later status finds it by what went along with it.
-    let id = desk.list("status=delivery_unknown").await[0]["messageId"].clone();
-    let mut status = cloud::status("wamid.lost", "delivered", desk.now(), ASHA);
+    let id = desk.messages("status=delivery_unknown").await[0]["messageId"].clone();
+    let mut status = cloud::status("wamid.lost", "delivered", desk.seconds(), ASHA);
     status["biz_opaque_callback_data"] = id.clone();
     desk.told(json!({"statuses": [status]})).await;
     let found = desk.message(&id).await;
     assert_eq!((&found["status"], &found["providerMessageId"]), (&json!("delivered"), &json!("wamid.lost")));
     // Throttled: it waits and goes out by itself.
     desk.fake.fail("/messages", 1, cloud::refusal(400, 130_429));
-    let queued = keyed("c", "three").await.expect(201)["data"].clone();
+    let queued = keyed("c", "three").await.data(201);
     assert_eq!(queued["status"], "queued");
-    desk.app.advance(10).await;
+    desk.advance(10).await;
     assert_eq!(desk.message(&queued["messageId"]).await["status"], "sent");
     assert_eq!(desk.fake.system.sent().len(), 1);
     assert_eq!(keyed("c", "three").await.expect(201)["data"]["messageId"], queued["messageId"]);
@@ -323,31 +246,31 @@ async fn refusals_lost_answers_and_throttles_are_told_apart() {
 /// The provider's answer is a success that says nothing of this message.
 #[tokio::test]
 async fn an_answer_without_an_id_of_its_own_is_unclear() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
-    let made = desk.text("one").await.expect(201)["data"].clone();
+    let made = desk.text("one").await.data(201);
     let known = made["providerMessageId"].as_str().unwrap();
     let answer = |id: &str| Reply::ok(json!({"messages": [{"id": id, "message_status": "accepted"}]}));
     let ids = [known, "wamid.in0", "wamid.\u{0}", "wamid.\n", &"x".repeat(513), ""];
     for (at, id) in ids.into_iter().enumerate() {
-        desk.app.advance(1).await;
+        desk.advance(1).await;
         desk.fake.fail("/messages", 1, answer(id));
         desk.text("two").await.refused(503, "provider_unavailable");
-        assert_eq!(desk.list("status=delivery_unknown").await.len(), at + 1, "{id:?}");
+        assert_eq!(desk.messages("status=delivery_unknown").await.len(), at + 1, "{id:?}");
     }
     // Of several at one moment one is it; more than four of a moment would wait for the number's pace.
-    desk.app.advance(1).await;
+    desk.advance(1).await;
     desk.fake.fail_always("/messages", answer("wamid.same"));
     let told = futures_util::future::join_all((0..4).map(|_| desk.text("three"))).await;
     desk.fake.mend();
-    desk.app.advance(10).await;
+    desk.advance(10).await;
     let mut statuses: Vec<u16> = told.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 503, 503, 503]);
-    assert_eq!(desk.list("status=delivery_unknown").await.len(), ids.len() + 3);
+    assert_eq!(desk.messages("status=delivery_unknown").await.len(), ids.len() + 3);
     // A later status finds each by what went along with it.
-    let lost = desk.list("status=delivery_unknown").await[0]["messageId"].clone();
-    let mut status = cloud::status("wamid.late", "read", desk.now(), ASHA);
+    let lost = desk.messages("status=delivery_unknown").await[0]["messageId"].clone();
+    let mut status = cloud::status("wamid.late", "read", desk.seconds(), ASHA);
     status["biz_opaque_callback_data"] = lost.clone();
     desk.told(json!({"statuses": [status]})).await;
     assert_eq!(desk.message(&lost).await["status"], "read");
@@ -356,8 +279,8 @@ async fn an_answer_without_an_id_of_its_own_is_unclear() {
 
 #[tokio::test]
 async fn values_of_templates_have_no_hidden_line_breaks() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     for sign in ['\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{1b}'] {
         let mut body = template("due");
         body["template"]["params"]["body"] = json!([format!("Asha{sign}K")]);
@@ -370,8 +293,8 @@ async fn values_of_templates_have_no_hidden_line_breaks() {
 
 #[tokio::test]
 async fn what_an_id_cannot_receive_is_refused_with_the_providers_code() {
-    let desk = Desk::open().await;
-    desk.template("code", "AUTHENTICATION").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("code", "AUTHENTICATION").await;
     let mut body = template("code");
     body["to"] = json!("IN.4711000111222333");
     let refused = desk.send(&body).await.refused(502, "recipient_unsupported");
@@ -388,8 +311,8 @@ async fn what_an_id_cannot_receive_is_refused_with_the_providers_code() {
 /// Requests that come at one moment share transactions on PostgreSQL; each is answered as if it were alone.
 #[tokio::test]
 async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     let person = |number: usize| format!("+9198123457{number:02}");
     desk.hears(&person(0), "STOP").await;
     desk.hears(&person(1), "Hi").await;
@@ -434,7 +357,7 @@ async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
         assert_eq!(again.expect(201)["data"]["to"], json!(person(number)), "the answer is kept");
     }
     // Four go out at once; the others are queued.
-    desk.app.advance(10).await;
+    desk.advance(10).await;
     let sent = desk.fake.system.sent();
     let count = |number: usize| {
         let to = person(number);
@@ -445,9 +368,9 @@ async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
     let messages: std::collections::BTreeSet<&str> =
         sent.iter().filter_map(|body| body["biz_opaque_callback_data"].as_str()).collect();
     assert_eq!(messages.len(), sent.len(), "no message went out twice");
-    assert_eq!(desk.events("message.sent").await.len(), sent.len());
+    assert_eq!(desk.payloads("message.sent").await.len(), sent.len());
     // Each decision is in the log once, those that refused, too.
-    let log = desk.app.get(&desk.workspace.live, "/v1/audit/verify").await.expect(200);
+    let log = desk.get("/v1/audit/verify").await;
     assert_eq!(log["data"]["verified"], true, "{log}");
 }
 
@@ -470,11 +393,11 @@ async fn the_channel_can_be_off_or_missing() {
 #[tokio::test]
 async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
     for word in ["BANNED", "DISCONNECTED"] {
-        let desk = Desk::open().await;
-        desk.template("due", "UTILITY").await;
+        let desk = Channel::open().await;
+        desk.cloud_template("due", "UTILITY").await;
         desk.hears(ASHA, "Hi").await;
         desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
-        let waiting = desk.text("Waits").await.expect(201)["data"].clone();
+        let waiting = desk.text("Waits").await.data(201);
         assert_eq!(waiting["status"], "queued");
         let stands = async |word: &str| {
             desk.fake.system.stand(Some(word));
@@ -485,24 +408,24 @@ async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
             notify(&desk.app, &desk.hook, &cloud::change("phone_number_quality_update", news))
                 .await
                 .expect(200);
-            let live = &desk.workspace.live;
-            desk.app.until(live, "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
+            let live = desk.live();
+            desk.until(live, "/v1/chatapp/numbers", |shown| shown["data"][0]["status"] == word).await;
         };
         stands(word).await;
         for body in [json!({"to": ASHA, "text": "Hello"}), template("due")] {
-            for key in [&desk.workspace.live, &desk.workspace.test] {
+            for key in [desk.live(), &desk.workspace.test] {
                 desk.app.post(key, PATH, &body).await.refused(409, "chatapp_not_connected");
             }
         }
-        desk.app.advance(600).await;
+        desk.advance(600).await;
         assert_eq!(desk.fake.count("/messages"), 1, "{word}: the provider is not asked");
-        let listed = desk.list("direction=outbound").await;
+        let listed = desk.messages("direction=outbound").await;
         assert_eq!(listed.len(), 1, "nothing is kept of what was refused");
         assert_eq!(
             (&listed[0]["messageId"], &listed[0]["status"], &listed[0]["error"]["code"]),
             (&waiting["messageId"], &json!("failed"), &json!(-1005))
         );
-        assert_eq!(desk.events("message.failed").await.len(), 1);
+        assert_eq!(desk.payloads("message.failed").await.len(), 1);
         stands("CONNECTED").await;
         desk.text("Hello").await.expect(201);
         assert_eq!(desk.fake.system.sent().len(), 1);
@@ -511,7 +434,7 @@ async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
 
 #[tokio::test]
 async fn fields_of_a_template_that_are_not_known_are_passed_over() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let components = json!([
         {"type": "HEADER", "format": "TEXT", "text": "For {{1}}"},
         {"type": "BODY", "text": "Hi {{1}}, it is due."},
@@ -521,7 +444,7 @@ async fn fields_of_a_template_that_are_not_known_are_passed_over() {
         .system
         .put_template(json!({"id": "779", "name": "bill", "language": "en", "category": "UTILITY",
         "status": "APPROVED", "components": components}));
-    let live = &desk.workspace.live;
+    let live = desk.live();
     desk.app.post(live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
     let body = json!({"to": ASHA, "later": 1, "template": {"name": "bill", "language": "en", "later": 1, "params": {
         "body": ["Asha"], "later": {"a": [1]},
@@ -547,25 +470,25 @@ async fn fields_of_a_template_that_are_not_known_are_passed_over() {
 #[tokio::test]
 async fn a_file_to_be_sent_is_named_to_the_provider_and_never_fetched_here() {
     let inside = crate::receiver::Receiver::ok().await;
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     let url = inside.url.replace("http://", "https://");
     let body = json!({"to": ASHA, "media": {"type": "image", "url": url}});
     desk.send(&body).await.expect(201);
-    desk.app.advance(60).await;
+    desk.advance(60).await;
     assert_eq!(desk.fake.system.sent()[0]["image"]["link"], url);
     assert!(inside.got().is_empty(), "nobody here asks for it");
 }
 
 #[tokio::test]
 async fn a_lost_answer_leaves_a_message_that_nobody_sends_again() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     desk.fake.fail("/messages", 1, Reply::Lost);
     let path = PATH.to_owned();
-    let answer = desk.app.post(&desk.workspace.live, &path, &json!({"to": ASHA, "text": "Hello"})).await;
+    let answer = desk.post(&path, &json!({"to": ASHA, "text": "Hello"})).await;
     answer.refused(503, "provider_unavailable");
-    desk.app.advance(600).await;
-    assert_eq!(desk.list("status=delivery_unknown").await.len(), 1);
+    desk.advance(600).await;
+    assert_eq!(desk.messages("status=delivery_unknown").await.len(), 1);
     assert_eq!(desk.fake.count("/messages"), 1);
 }

@@ -15,7 +15,7 @@ async fn failed(app: &TestApp, key: &str) -> Vec<Value> {
 }
 
 async fn do_not_call(room: &Room, phone: &str) {
-    room.kit.app.post(room.kit.live(), "/v1/dnc", &json!({"phones": [phone]})).await.expect(200);
+    room.post("/v1/dnc", &json!({"phones": [phone]})).await.expect(200);
 }
 
 #[tokio::test]
@@ -26,8 +26,8 @@ async fn a_reply_to_somebody_who_opted_out_is_kept_as_failed_and_told() {
     room.reply().await;
     let shown = room.only().await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")));
-    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1001, ASHA])]);
-    let told = room.kit.events("message.failed").await;
+    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1001, ASHA])]);
+    let told = room.events("message.failed").await;
     assert_eq!(told.len(), 1);
     let data = &told[0]["data"];
     assert_eq!(
@@ -44,15 +44,14 @@ async fn what_a_flow_cannot_send_is_kept_as_failed() {
     {
         let room = Room::open().await;
         let template = json!({"name": name, "language": "en", "params": {"body": ["Asha"]}});
-        room.kit
-            .publish(json!([{"id": "m", "type": "message", "template": template, "next": "z"}, ends()]))
+        room.publish(json!([{"id": "m", "type": "message", "template": template, "next": "z"}, ends()]))
             .await;
         room.writes("Hi").await;
         room.reply().await;
-        let asked = room.kit.events("chat.handoff_requested").await;
+        let asked = room.events("chat.handoff_requested").await;
         assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!(reason)));
-        assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", code, ASHA])]);
-        let told = room.kit.events("message.failed").await;
+        assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", code, ASHA])]);
+        let told = room.events("message.failed").await;
         assert_eq!((told.len(), &told[0]["data"]["error"]["title"]), (1, &json!(reason)));
     }
 }
@@ -74,30 +73,30 @@ async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
     for word in ["BANNED", "DISCONNECTED"] {
         let room = Room::open().await;
         room.writes("Hi").await;
-        stands(&room.kit.app, &room.kit.workspace.id, &room.number, word).await;
+        stands(&room.app, &room.workspace.id, &room.number, word).await;
         room.reply().await;
-        let asked = room.kit.events("chat.handoff_requested").await;
+        let asked = room.events("chat.handoff_requested").await;
         assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
-        assert_eq!(room.kit.model.asked(), 0, "a reply that cannot be sent is not written");
-        assert_eq!(failed(&room.kit.app, room.kit.live()).await, Vec::<Value>::new());
+        assert_eq!(room.model.asked(), 0, "a reply that cannot be sent is not written");
+        assert_eq!(failed(&room.app, room.live()).await, Vec::<Value>::new());
         let id = room.only().await["id"].as_str().unwrap().to_owned();
         let user = room.member("ravi@example.com", "editor").await;
         room.act(&id, "assign", json!({"userId": user})).await.expect(200);
         let path = format!("/chats/{id}/messages");
-        room.kit.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
+        room.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
         let kept = [json!(["human", -1005, ASHA])];
-        assert_eq!(failed(&room.kit.app, room.kit.live()).await, kept);
+        assert_eq!(failed(&room.app, room.live()).await, kept);
         assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
         // A start makes nobody a contact.
         let mut body = room.body();
         body["to"] = json!("+919812345679");
-        for key in [room.kit.live(), &room.kit.workspace.test] {
+        for key in [room.live(), &room.workspace.test] {
             let path = crate::channel_conversations::PATH;
-            room.kit.app.post(key, path, &body).await.refused(409, "chatapp_not_connected");
+            room.app.post(key, path, &body).await.refused(409, "chatapp_not_connected");
         }
-        let people = room.kit.app.get(room.kit.live(), "/v1/contacts").await.expect(200);
+        let people = room.get("/v1/contacts").await;
         assert_eq!(people["data"].as_array().unwrap().len(), 1, "{people}");
-        assert_eq!(room.list("").await.len(), 1);
+        assert_eq!(room.conversations("").await.len(), 1);
     }
 }
 
@@ -105,15 +104,15 @@ async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
 async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_written() {
     let room = Room::open().await;
     room.writes("Hi").await;
-    room.kit.model.will([Turn::Wait("Hello.")]);
+    room.model.will([Turn::Wait("Hello.")]);
     room.reply().await;
-    room.kit.model.asked_times(1).await;
-    stands(&room.kit.app, &room.kit.workspace.id, &room.number, "BANNED").await;
-    room.kit.model.gate.add_permits(1);
+    room.model.asked_times(1).await;
+    stands(&room.app, &room.workspace.id, &room.number, "BANNED").await;
+    room.model.gate.add_permits(1);
     let kept = |page: &Value| page["data"].as_array().unwrap().iter().any(|one| one["status"] == "failed");
-    room.kit.app.until(room.kit.live(), "/v1/chatapp/messages", kept).await;
-    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1005, ASHA])]);
-    let asked = room.kit.events("chat.handoff_requested").await;
+    room.until(room.live(), "/v1/chatapp/messages", kept).await;
+    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1005, ASHA])]);
+    let asked = room.events("chat.handoff_requested").await;
     assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
@@ -122,17 +121,17 @@ async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_writt
 async fn tried_once() -> Room {
     let room = Room::open().await;
     room.writes("Hi").await;
-    room.kit.model.will([Turn::Wait("Too late.")]);
+    room.model.will([Turn::Wait("Too late.")]);
     room.reply().await;
-    room.kit.model.asked_times(1).await;
+    room.model.asked_times(1).await;
     room
 }
 
 /// The first try of the reply is over: it took too long, or its node did not come back.
 async fn next_try(room: &Room, seconds: i64) {
-    room.kit.app.advance(seconds).await;
-    room.kit.model.gate.add_permits(1);
-    room.kit.app.advance(0).await;
+    room.advance(seconds).await;
+    room.model.gate.add_permits(1);
+    room.advance(0).await;
 }
 
 #[tokio::test]
@@ -142,9 +141,9 @@ async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
         [("number", late), ("number", away), ("stop", late), ("stop", away), ("end", late), ("end", away)]
     {
         let room = tried_once().await;
-        let id = room.list("").await[0]["id"].as_str().unwrap().to_owned();
+        let id = room.conversations("").await[0]["id"].as_str().unwrap().to_owned();
         match case {
-            "number" => stands(&room.kit.app, &room.kit.workspace.id, &room.number, "BANNED").await,
+            "number" => stands(&room.app, &room.workspace.id, &room.number, "BANNED").await,
             "stop" => room.writes("STOP").await,
             _ => drop(room.act(&id, "end", Value::Null).await.expect(200)),
         }
@@ -153,7 +152,7 @@ async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
             let asked = |page: &Value| {
                 page["data"].as_array().unwrap().iter().any(|event| event["type"] == "chat.handoff_requested")
             };
-            room.kit.app.until(room.kit.live(), "/v1/events?after=start&limit=100", asked).await;
+            room.until(room.live(), "/v1/events?after=start&limit=100", asked).await;
         }
         let path = format!("/v1/chatapp/conversations/{id}");
         let expected = match case {
@@ -161,13 +160,13 @@ async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
             "stop" => json!(["ended", "opted_out"]),
             _ => json!(["ended", "completed"]),
         };
-        let shown = room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone();
+        let shown = room.data(&path).await;
         assert_eq!(json!([shown["status"], shown["endCause"]]), expected, "{case} {seconds}");
-        let asked = room.kit.events("chat.handoff_requested").await;
+        let asked = room.events("chat.handoff_requested").await;
         let reasons: Vec<&Value> = asked.iter().map(|event| &event["data"]["reason"]).collect();
         let expected: &[Value] = if case == "number" { &[json!("number_unavailable")] } else { &[] };
         assert_eq!(reasons, expected.iter().collect::<Vec<_>>(), "{case} {seconds}");
-        assert_eq!(room.kit.model.asked(), 1, "{case} {seconds}: a reply that cannot be sent is not written");
+        assert_eq!(room.model.asked(), 1, "{case} {seconds}: a reply that cannot be sent is not written");
         assert_eq!(room.sent("agent").await, Vec::<String>::new(), "{case} {seconds}");
     }
 }
@@ -179,9 +178,9 @@ async fn a_further_try_is_kept_as_failed_for_somebody_who_may_not_be_written_to_
     do_not_call(&room, ASHA).await;
     next_try(&room, 61).await;
     let ended = |page: &Value| page["data"][0]["status"] == "ended";
-    let page = room.kit.app.until(room.kit.live(), crate::channel_conversations::PATH, ended).await;
+    let page = room.until(room.live(), crate::channel_conversations::PATH, ended).await;
     assert_eq!(page["data"][0]["endCause"], "opted_out");
-    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["agent", -1001, ASHA])]);
+    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1001, ASHA])]);
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
 
@@ -195,9 +194,9 @@ async fn what_a_teammate_cannot_send_is_kept_as_failed() {
     room.act(&id, "assign", json!({"userId": user})).await.expect(200);
     do_not_call(&room, ASHA).await;
     let path = format!("/chats/{id}/messages");
-    room.kit.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
-    assert_eq!(failed(&room.kit.app, room.kit.live()).await, [json!(["human", -1001, ASHA])]);
-    assert_eq!(room.kit.events("message.failed").await.len(), 1);
+    room.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
+    assert_eq!(failed(&room.app, room.live()).await, [json!(["human", -1001, ASHA])]);
+    assert_eq!(room.events("message.failed").await.len(), 1);
     assert_eq!(
         crate::chats::lines(&room.only().await["messages"]),
         ["user: Hi", "agent: You said: Hi"],
@@ -210,39 +209,34 @@ async fn a_refused_request_keeps_no_message_and_tells_nobody() {
     let room = Room::open().await;
     room.writes("STOP").await;
     let message = json!({"to": ASHA, "template": room.body()["template"]});
-    room.kit
-        .app
-        .post(room.kit.live(), "/v1/chatapp/messages", &message)
-        .await
-        .refused(403, "contact_opted_out");
-    room.post(&room.body()).await.refused(403, "contact_opted_out");
+    room.post("/v1/chatapp/messages", &message).await.refused(403, "contact_opted_out");
+    room.start(&room.body()).await.refused(403, "contact_opted_out");
     let other = json!({"to": "+919812345679", "text": "Hello"});
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &other).await.refused(409, "window_closed");
-    assert_eq!(failed(&room.kit.app, room.kit.live()).await, Vec::<Value>::new());
-    assert!(room.kit.events("message.failed").await.is_empty());
+    room.post("/v1/chatapp/messages", &other).await.refused(409, "window_closed");
+    assert_eq!(failed(&room.app, room.live()).await, Vec::<Value>::new());
+    assert!(room.events("message.failed").await.is_empty());
 }
 
 #[tokio::test]
 async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let (stopped, erased, listed) = ("+919812345671", "+919812345672", "+919812345673");
     room.customer(json!({"from": stopped, "text": "STOP"})).await;
     room.customer(json!({"from": erased, "text": "Hi"})).await;
     room.reply().await;
-    let contacts = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].clone();
+    let contacts = app.get(live, "/v1/contacts?limit=100").await.data(200);
     let person = contacts.as_array().unwrap().iter().find(|one| one["phone"] == erased).unwrap();
     let path = format!("/v1/contacts/{}/erase", person["id"].as_str().unwrap());
     app.post(live, &path, &Value::Null).await.expect(200);
     do_not_call(&room, listed).await;
     app.advance(5).await;
     let before = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
-    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
+    let templates = app.get(live, "/v1/chatapp/templates").await.data(200);
     let body = json!({"channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null}, "chatapp": {
         "templateId": templates[1]["id"], "ratePerMinute": 600,
         "paramMapping": {"body.1": {"source": "column", "value": "who"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let path = format!("/v1/campaigns/{id}");
     // The one on the do-not-call list lacks the value, too: the preflight and the outcome name the same reason.
     let row = |phone: &str| json!({"phone": phone, "variables": {"who": "Asha"}});
@@ -250,7 +244,7 @@ async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
     app.post(live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
     app.post(live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
     app.advance(10).await;
-    let campaign = app.get(live, &path).await.expect(200)["data"].clone();
+    let campaign = app.get(live, &path).await.data(200);
     assert_eq!(
         campaign["chatapp"]["stats"]["skippedByReason"],
         json!({"opted_out": 1, "erased": 1, "do_not_call": 1}),
@@ -261,7 +255,7 @@ async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
         (&json!("completed"), &json!(1))
     );
     assert_eq!(failed(app, live).await, [json!(["campaign", -1001, stopped])]);
-    assert_eq!(room.kit.events("message.failed").await.len(), 1);
+    assert_eq!(room.events("message.failed").await.len(), 1);
     let after = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
     assert_eq!(after, before + 1, "only who got the message is a new contact");
 }

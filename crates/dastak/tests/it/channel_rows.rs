@@ -5,14 +5,15 @@
 use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, PATH, Room};
-use crate::channel_messages::{Desk, PATH as MESSAGES, template};
+use crate::channel_messages::{PATH as MESSAGES, template};
 use crate::chats::{Turn, chat_agent, lines};
 use crate::cloud::{self, NUMBER, NUMBER_ID, notify};
+use crate::world::{self, Channel};
 
 /// What reaches a limit of an interactive message is taken; one sign or one element more names the field.
 #[tokio::test]
 async fn what_reaches_a_limit_of_an_interactive_message_is_taken() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     desk.hears(ASHA, "Hi").await;
     let x = |count: usize| "x".repeat(count);
     let button = |at: usize, id: usize, title: usize| json!({"id": format!("{at}{}", x(id - 1)), "title": format!("{at}{}", x(title - 1))});
@@ -38,7 +39,7 @@ async fn what_reaches_a_limit_of_an_interactive_message_is_taken() {
     let taken = [&three, &list, &with(list.clone(), "sections", json!(sections(10, 24))), &link];
     for (at, interactive) in taken.into_iter().enumerate() {
         desk.send(&json!({"to": ASHA, "interactive": interactive})).await.expect(201);
-        desk.app.advance(1).await;
+        desk.advance(1).await;
         assert_eq!(desk.fake.system.sent().len(), at + 1);
     }
     let in_list = |id: usize, title: usize, description: usize| {
@@ -89,7 +90,7 @@ async fn what_reaches_a_limit_of_an_interactive_message_is_taken() {
         (with(link.clone(), "url", json!("http://a.example/pay")), "interactive.url"),
     ] {
         // A test key is told the same.
-        for key in [&desk.workspace.live, &desk.workspace.test] {
+        for key in [desk.live(), &desk.workspace.test] {
             let body = json!({"to": ASHA, "interactive": interactive});
             let refused = desk.app.post(key, MESSAGES, &body).await.refused(400, "invalid_request");
             assert_eq!(refused["meta"]["field"], field, "{interactive}");
@@ -102,23 +103,23 @@ async fn what_reaches_a_limit_of_an_interactive_message_is_taken() {
 #[tokio::test]
 async fn each_filter_of_the_list_of_conversations_narrows_it_down() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let first = room.started().await;
     room.act(&first, "end", Value::Null).await.expect(200);
     app.advance(60).await;
     let between = app.now().await;
     app.advance(60).await;
-    let agent = crate::agents::create_active(app, &room.kit.workspace, &chat_agent()).await;
+    let agent = world::agent(app, &room.workspace, &chat_agent()).await;
     let number = json!({"number": "+918047111333", "displayName": "Acme", "agentId": agent});
     let number =
-        cloud::bind(app, &room.kit.workspace.id, &number).await.expect(201)["data"]["phoneNumberId"].clone();
+        cloud::bind(app, &room.workspace.id, &number).await.expect(201)["data"]["phoneNumberId"].clone();
     let ravi = "+919812345679";
     room.customer(json!({"phoneNumberId": number, "from": ravi, "text": "Hi"})).await;
-    let listed = room.list("").await;
+    let listed = room.conversations("").await;
     let [second, of_first] = &listed[..] else { panic!("{listed:?}") };
     assert_eq!(of_first["id"], first.as_str());
     for (query, found) in [
-        (format!("agentId={}", room.kit.agent), of_first),
+        (format!("agentId={}", room.agent), of_first),
         (format!("agentId={agent}"), second),
         (format!("phoneNumberId={}", room.number), of_first),
         (format!("phoneNumberId={}", number.as_str().unwrap()), second),
@@ -134,7 +135,7 @@ async fn each_filter_of_the_list_of_conversations_narrows_it_down() {
         (format!("startedBefore={between}"), of_first),
         (format!("startedAfter={between}"), second),
     ] {
-        let listed = room.list(&format!("?{query}")).await;
+        let listed = room.conversations(&format!("?{query}")).await;
         assert_eq!(listed, std::slice::from_ref(found), "{query}");
     }
     for query in
@@ -148,21 +149,21 @@ async fn each_filter_of_the_list_of_conversations_narrows_it_down() {
     }
     let page = app.get(live, PATH).await.expect(200);
     assert_eq!(page["data"].as_array().unwrap().len(), 50);
-    let rest = room.list(&format!("?cursor={}", page["nextCursor"].as_str().unwrap())).await;
+    let rest = room.conversations(&format!("?cursor={}", page["nextCursor"].as_str().unwrap())).await;
     assert_eq!(rest.len(), 2);
-    assert_eq!(room.list("?limit=100").await.len(), 52);
+    assert_eq!(room.conversations("?limit=100").await.len(), 52);
 }
 
 /// Every field of a message, in the answer, in the list and in its events.
 #[tokio::test]
 async fn a_message_tells_the_same_of_itself_everywhere() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let (app, live) = (&desk.app, desk.workspace.live.as_str());
     let known = json!({"phone": ASHA, "name": "Asha", "externalRef": "crm-1"});
     let contact = app.post(live, "/v1/contacts", &known).await.expect(201)["data"]["id"].clone();
-    desk.template("due", "UTILITY").await;
-    let templates = app.get(live, "/v1/chatapp/templates").await.expect(200)["data"].clone();
-    let made = desk.send(&template("due")).await.expect(201)["data"].clone();
+    desk.cloud_template("due", "UTILITY").await;
+    let templates = app.get(live, "/v1/chatapp/templates").await.data(200);
+    let made = desk.send(&template("due")).await.data(201);
     let id = made["messageId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("camsg_"), "{made}");
     let thread = made["threadId"].as_str().unwrap().to_owned();
@@ -190,20 +191,20 @@ async fn a_message_tells_the_same_of_itself_everywhere() {
     }
     let provider_id = made["providerMessageId"].as_str().unwrap().to_owned();
     for word in ["sent", "delivered", "read"] {
-        desk.app.advance(1).await;
-        desk.status(&provider_id, word).await;
-        desk.status(&provider_id, word).await;
+        desk.advance(1).await;
+        desk.reports(&provider_id, word).await;
+        desk.reports(&provider_id, word).await;
     }
     let seen = desk.message(&json!(id)).await;
     let times = &seen["statuses"];
     assert!(["sentAt", "deliveredAt", "readAt"].into_iter().all(|at| times[at].is_string()), "{times}");
     assert_eq!((&times["failedAt"], &seen["status"]), (&Value::Null, &json!("read")));
-    assert_eq!(desk.list("direction=outbound").await, std::slice::from_ref(&seen));
+    assert_eq!(desk.messages("direction=outbound").await, std::slice::from_ref(&seen));
     // What an event tells is the message as it was then; of the template it has no id.
     let mut variant = named;
     variant.as_object_mut().unwrap().remove("id");
     for word in ["sent", "delivered", "read"] {
-        let told = desk.events(&format!("message.{word}")).await;
+        let told = desk.payloads(&format!("message.{word}")).await;
         assert_eq!(told.len(), 1, "{word}: once for each status");
         for (field, value) in told[0].as_object().unwrap() {
             match field.as_str() {
@@ -217,7 +218,7 @@ async fn a_message_tells_the_same_of_itself_everywhere() {
     // What she answers belongs to the same thread and the same contact; what somebody else writes to another one.
     desk.hears(ASHA, "Thanks").await;
     desk.hears("+919812345670", "Hello").await;
-    let told = desk.events("message.received").await;
+    let told = desk.payloads("message.received").await;
     assert_eq!(told.len(), 2);
     assert_eq!(
         json!([
@@ -231,11 +232,11 @@ async fn a_message_tells_the_same_of_itself_everywhere() {
     );
     assert_ne!(told[1]["threadId"], thread.as_str());
     // Who hides the number is known by what the channel tells instead.
-    let hidden = json!({"from_user_id": "IN.4711000111222333", "id": "wamid.h1", "timestamp": desk.now().to_string(),
+    let hidden = json!({"from_user_id": "IN.4711000111222333", "id": "wamid.h1", "timestamp": desk.seconds().to_string(),
         "type": "text", "text": {"body": "Hi"}});
     let person = json!({"user_id": "IN.4711000111222333", "profile": {"name": "Mira", "username": "mira.k"}});
     desk.told(json!({"contacts": [person], "messages": [hidden]})).await;
-    let told = desk.events("message.received").await.pop().unwrap();
+    let told = desk.payloads("message.received").await.pop().unwrap();
     assert_eq!(
         json!([told["from"], told["customerUserId"], told["customerUsername"]]),
         json!([null, "IN.4711000111222333", "mira.k"])
@@ -251,24 +252,24 @@ async fn who_has_a_conversation_is_told_with_its_words_and_names() {
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
     room.act(&id, "handback", json!({"note": "calm"})).await.expect(200);
-    let told = room.kit.events("chat.handed_back").await;
+    let told = room.events("chat.handed_back").await;
     let data = &told[0]["data"];
     assert_eq!(
         json!([told.len(), data["by"], data["note"], data["messagesAdded"]]),
         json!([1, "helpdesk", "calm", 0])
     );
-    room.kit.model.will([crate::chats::tool("", "transfer_to_human", json!({}))]);
+    room.model.will([crate::chats::tool("", "transfer_to_human", json!({}))]);
     room.writes("A person please").await;
     room.reply().await;
-    let at = room.kit.app.now().await;
-    let told = room.kit.events("chat.handoff_requested").await;
+    let at = room.now().await;
+    let told = room.events("chat.handoff_requested").await;
     let data = &told[0]["data"];
     assert_eq!(json!([told.len(), data["reason"]]), json!([1, null]));
     assert!(data["handoffAt"].as_str().unwrap() <= at.as_str(), "{data}");
     assert_eq!(data["handoff"], json!({"reason": null, "requestedAt": data["handoffAt"], "userId": null}));
     let user = room.member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.expect(200);
-    let told = room.kit.events("chat.assigned").await;
+    let told = room.events("chat.assigned").await;
     let data = &told[0]["data"];
     assert_eq!(
         json!([told.len(), data["assignedTo"], data["reason"], data["handoff"]["userId"]]),
@@ -282,30 +283,30 @@ async fn a_reply_that_is_being_written_is_dropped_when_somebody_takes_the_conver
     for what in ["takeover", "assign", "end"] {
         let room = Room::open().await;
         room.writes("Hi").await;
-        room.kit.model.will([Turn::Wait("Too late.")]);
+        room.model.will([Turn::Wait("Too late.")]);
         room.reply().await;
-        room.kit.model.asked_times(1).await;
-        let id = room.list("").await[0]["id"].as_str().unwrap().to_owned();
+        room.model.asked_times(1).await;
+        let id = room.conversations("").await[0]["id"].as_str().unwrap().to_owned();
         let body = match what {
             "assign" => json!({"userId": room.member("ravi@example.com", "editor").await}),
             _ => Value::Null,
         };
         room.act(&id, what, body).await.expect(200);
-        room.kit.model.gate.add_permits(1);
-        room.kit.app.advance(120).await;
-        assert_eq!(lines(&room.get(&id).await["messages"]), ["user: Hi"], "{what}");
+        room.model.gate.add_permits(1);
+        room.advance(120).await;
+        assert_eq!(lines(&room.conversation(&id).await["messages"]), ["user: Hi"], "{what}");
         assert_eq!(room.sent("agent").await, Vec::<String>::new(), "{what}");
-        assert_eq!(room.kit.model.asked(), 1, "{what}");
+        assert_eq!(room.model.asked(), 1, "{what}");
     }
 }
 
 /// What is refused with a live key is refused with a test key, and neither leaves anything behind.
 #[tokio::test]
 async fn a_refused_message_is_refused_to_a_test_key_too() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let (app, live) = (&desk.app, desk.workspace.live.as_str());
-    desk.template("due", "UTILITY").await;
-    desk.template("offer", "MARKETING").await;
+    desk.cloud_template("due", "UTILITY").await;
+    desk.cloud_template("offer", "MARKETING").await;
     desk.fake
         .system
         .put_template(json!({"id": "901", "name": "paused", "language": "en", "category": "UTILITY",
@@ -335,7 +336,7 @@ async fn a_refused_message_is_refused_to_a_test_key_too() {
             desk.app.post(key, MESSAGES, &body).await.refused(status, code);
         }
     }
-    assert_eq!((desk.fake.system.sent().len(), desk.list("limit=10").await.len()), (0, 0));
+    assert_eq!((desk.fake.system.sent().len(), desk.messages("limit=10").await.len()), (0, 0));
     let people = app.get(live, "/v1/contacts").await.expect(200);
     assert_eq!(people["data"], json!([]), "nobody became a contact");
 }
@@ -343,8 +344,8 @@ async fn a_refused_message_is_refused_to_a_test_key_too() {
 /// Each status of a template, as a notification tells it: whether it is one, and whether the template can be sent.
 #[tokio::test]
 async fn a_template_is_sent_while_it_is_approved_and_not_otherwise() {
-    let desk = Desk::open().await;
-    desk.template("due", "UTILITY").await;
+    let desk = Channel::open().await;
+    desk.cloud_template("due", "UTILITY").await;
     let live = desk.workspace.live.as_str();
     let (mut times, mut moment) = (0, 1_795_000_000);
     for (event, status) in [
@@ -372,10 +373,10 @@ async fn a_template_is_sent_while_it_is_approved_and_not_otherwise() {
         news["entry"][0]["time"] = json!(moment);
         notify(&desk.app, &desk.hook, &news).await.expect(200);
         // One person gets a message in six seconds.
-        desk.app.advance(7).await;
+        desk.advance(7).await;
         let shown = desk.app.get(live, "/v1/chatapp/templates").await.expect(200)["data"][0].clone();
         assert_eq!(shown["status"], status, "{event}");
-        let told = desk.events("chatapp.template.updated").await.pop().unwrap();
+        let told = desk.payloads("chatapp.template.updated").await.pop().unwrap();
         assert_eq!((&told["event"], &told["status"]), (&json!(event), &json!(status)));
         let answer = desk.send(&template("due")).await;
         if status == "APPROVED" {

@@ -11,12 +11,12 @@ use crate::receiver::Receiver;
 use crate::webhooks::endpoint;
 
 async fn switch(room: &Room, features: Value) {
-    let path = format!("/workspaces/{}", room.kit.workspace.id);
-    room.kit.app.operator("PATCH", &path, &json!({"features": features})).await.expect(200);
+    let path = format!("/workspaces/{}", room.workspace.id);
+    room.app.operator("PATCH", &path, &json!({"features": features})).await.expect(200);
 }
 
 async fn contact(room: &Room) -> String {
-    let listed = room.kit.app.get(room.kit.live(), "/v1/contacts").await.expect(200);
+    let listed = room.get("/v1/contacts").await;
     listed["data"][0]["id"].as_str().expect("a contact").to_owned()
 }
 
@@ -24,12 +24,12 @@ async fn contact(room: &Room) -> String {
 async fn who_opted_out_and_writes_is_heard_and_costs_nothing() {
     for way in ["STOP", "do not call", "opt-out"] {
         let room = Room::open().await;
-        let (app, live) = (&room.kit.app, room.kit.live());
+        let (app, live) = (&room.app, room.live());
         room.writes("STOP").await;
         if way != "STOP" {
             room.writes("START").await;
             room.reply().await;
-            let open = room.list("?status=active").await;
+            let open = room.conversations("?status=active").await;
             for chat in &open {
                 room.act(chat["id"].as_str().unwrap(), "end", Value::Null).await.expect(200);
             }
@@ -43,16 +43,17 @@ async fn who_opted_out_and_writes_is_heard_and_costs_nothing() {
                 }
             }
         }
-        let (asked, money) = (room.kit.model.asked(), room.kit.money().await);
-        let (chats, heard) = (room.list("").await.len(), room.kit.events("message.received").await.len());
+        let (asked, money) = (room.model.asked(), room.wallet().await);
+        let (chats, heard) =
+            (room.conversations("").await.len(), room.events("message.received").await.len());
         for words in ["Hello", "Why no answer?", "??"] {
             room.writes(words).await;
             room.reply().await;
         }
         app.advance(3_600).await;
-        assert_eq!(room.list("").await.len(), chats, "{way}");
-        assert_eq!((room.kit.model.asked(), room.kit.money().await), (asked, money), "{way}");
-        assert_eq!(room.kit.events("message.received").await.len(), heard + 3, "{way}");
+        assert_eq!(room.conversations("").await.len(), chats, "{way}");
+        assert_eq!((room.model.asked(), room.wallet().await), (asked, money), "{way}");
+        assert_eq!(room.events("message.received").await.len(), heard + 3, "{way}");
         let inbox = app.get(live, "/v1/chatapp/messages?direction=inbound&limit=3").await.expect(200);
         let stands = |row: &Value| (row["text"].clone(), row["chatId"].clone());
         let rows: Vec<_> = inbox["data"].as_array().unwrap().iter().map(stands).collect();
@@ -63,8 +64,8 @@ async fn who_opted_out_and_writes_is_heard_and_costs_nothing() {
             room.writes("START").await;
             room.writes("Hello").await;
             room.reply().await;
-            assert_eq!(room.list("").await.len(), chats + 1);
-            assert!(room.kit.model.asked() > asked);
+            assert_eq!(room.conversations("").await.len(), chats + 1);
+            assert!(room.model.asked() > asked);
         }
     }
 }
@@ -76,11 +77,11 @@ async fn a_reply_waits_while_the_channel_or_its_agents_are_off() {
         room.writes("Hello").await;
         switch(&room, json!({feature: false})).await;
         room.reply().await;
-        room.kit.app.advance(600).await;
-        assert_eq!(room.kit.model.asked(), 0, "{feature}");
+        room.advance(600).await;
+        assert_eq!(room.model.asked(), 0, "{feature}");
         assert_eq!(room.only().await["status"], "active");
         switch(&room, json!({feature: true})).await;
-        room.kit.app.advance(61).await;
+        room.advance(61).await;
         assert_eq!(room.sent("agent").await, ["You said: Hello"], "{feature}");
     }
 }
@@ -89,17 +90,17 @@ async fn a_reply_waits_while_the_channel_or_its_agents_are_off() {
 async fn a_suspended_workspace_writes_no_reply() {
     let room = Room::open().await;
     room.writes("Hello").await;
-    let path = format!("/workspaces/{}", room.kit.workspace.id);
-    room.kit.app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
-    room.kit.app.advance(600).await;
-    assert_eq!(room.kit.model.asked(), 0);
+    let path = format!("/workspaces/{}", room.workspace.id);
+    room.app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
+    room.advance(600).await;
+    assert_eq!(room.model.asked(), 0);
 }
 
 /// Fifty messages to one person: five wait for the person's pace. They wait on while nothing may be sent.
 #[tokio::test]
 async fn what_waits_is_not_sent_while_the_workspace_may_not() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     room.writes("Hello").await;
     let chat = room.only().await["id"].as_str().unwrap().to_owned();
     room.act(&chat, "end", Value::Null).await.expect(200);
@@ -113,7 +114,7 @@ async fn what_waits_is_not_sent_while_the_workspace_may_not() {
     };
     let waits = queued().await;
     assert!(waits > 0);
-    let workspace = format!("/workspaces/{}", room.kit.workspace.id);
+    let workspace = format!("/workspaces/{}", room.workspace.id);
     switch(&room, json!({"chatappChannel": false})).await;
     app.advance(300).await;
     assert_eq!(queued().await, waits);
@@ -131,14 +132,13 @@ async fn what_waits_is_not_sent_while_the_workspace_may_not() {
 #[tokio::test]
 async fn a_campaign_rests_while_its_feature_is_off() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let templates = app.get(live, "/v1/chatapp/templates").await.expect(200);
     let due = templates["data"].as_array().unwrap().iter().find(|row| row["name"] == "due_reminder").unwrap();
     let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": due["id"], "ratePerMinute": 6,
             "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let rows: Vec<Value> = (0..12).map(|at| json!({"phone": format!("+91981239{:04}", at + 1)})).collect();
     app.post(live, &format!("/v1/campaigns/{id}/contacts"), &json!({"contacts": rows})).await.expect(200);
     let published = app.post(live, &format!("/v1/campaigns/{id}/status"), &json!({"status": "active"})).await;
@@ -171,19 +171,18 @@ async fn a_campaign_rests_while_its_feature_is_off() {
 #[tokio::test]
 async fn a_preflight_on_request_says_what_publishing_would() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let templates = app.get(live, "/v1/chatapp/templates").await.expect(200);
     let offer = templates["data"].as_array().unwrap().iter().find(|row| row["name"] == "offer").unwrap();
     let body = json!({"name": "Offer", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
         "chatapp": {"templateId": offer["id"], "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-    let id =
-        app.post(live, "/v1/campaigns", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = app.post(live, "/v1/campaigns", &body).await.id(201);
     let consented = json!({"externalRef": "crm-1", "phone": "+919812390001", "name": "Ravi",
         "consent": {"source": "chatapp", "capturedAt": "2026-01-02T03:04:05Z"}});
     app.post(live, "/v1/contacts", &consented).await.expect(201);
     let rows = json!([{"phone": "+919812390001"}, {"phone": "+919812390002"}, {"phone": "12"}]);
     app.post(live, &format!("/v1/campaigns/{id}/contacts"), &json!({"contacts": rows})).await.expect(200);
-    for key in [live, room.kit.workspace.test.as_str()] {
+    for key in [live, room.workspace.test.as_str()] {
         let report = app.post(key, &format!("/v1/campaigns/{id}/preflight"), &Value::Null).await.expect(200);
         let report = &report["data"];
         // Who consented on the channel has opted in.
@@ -211,21 +210,20 @@ async fn a_test_key_that_acts_on_a_conversation_sees_nothing_of_it() {
     let mut body = room.body();
     body["metadata"] = json!({"order": "hush-7"});
     body["contact"] = json!({"name": "Asha Hush", "externalRef": "crm-hush"});
-    let id = room.post(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
-    let live = room.get(&id).await;
+    let id = room.start(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
+    let live = room.conversation(&id).await;
     for what in ["end", "takeover", "handback"] {
-        let answer = room.act_with(&room.kit.workspace.test, &id, what, Value::Null).await;
+        let answer = room.act_with(&room.workspace.test, &id, what, Value::Null).await;
         assert_eq!(answer.status, 200, "{what}: {}", answer.text);
         assert_eq!(answer.json["data"]["livemode"], false, "{what}");
         for secret in [ASHA, "hush", "Hush", live["contactId"].as_str().unwrap()] {
             assert!(!answer.text.contains(secret), "{what} shows {secret}: {}", answer.text);
         }
     }
-    assert_eq!(room.get(&id).await, live, "nothing changed");
+    assert_eq!(room.conversation(&id).await, live, "nothing changed");
     let path = format!("{PATH}/{id}");
-    room.kit
-        .app
-        .send("GET", &path, Some(&room.kit.workspace.test), &[], Bytes::new())
+    room.app
+        .send("GET", &path, Some(&room.workspace.test), &[], Bytes::new())
         .await
         .refused(404, "not_found");
 }
@@ -235,10 +233,10 @@ async fn a_test_key_that_acts_on_a_conversation_sees_nothing_of_it() {
 #[tokio::test]
 async fn an_erasure_ends_an_open_conversation_and_tells_of_it() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let receiver = Receiver::ok().await;
     let hook = json!({"url": receiver.url, "events": ["chat.completed"]});
-    let hook = endpoint(app, &room.kit.workspace, hook).await;
+    let hook = endpoint(app, &room.workspace, hook).await;
     room.writes("My secret").await;
     room.reply().await;
     let path = format!("/v1/contacts/{}/erase", contact(&room).await);
@@ -252,13 +250,13 @@ async fn an_erasure_ends_an_open_conversation_and_tells_of_it() {
     assert!(!got[0].body.contains("secret") && !got[0].body.contains(ASHA), "{}", got[0].body);
     app.advance(60).await;
     let deliveries = format!("/v1/webhooks/{}/deliveries", hook["id"].as_str().unwrap());
-    let listed = app.get(live, &deliveries).await.expect(200)["data"].as_array().unwrap().clone();
+    let listed = app.get(live, &deliveries).await.list(200);
     assert_eq!(listed.len(), 1, "{listed:?}");
     let one = format!("{deliveries}/{}", listed[0]["id"].as_str().unwrap());
-    let told = app.get(live, &one).await.expect(200)["data"].clone();
+    let told = app.get(live, &one).await.data(200);
     assert_eq!(told["status"], "succeeded", "{told}");
     assert!(!told.to_string().contains("not attempted"), "{told}");
-    assert_eq!(room.kit.events("chat.completed").await.len(), 1);
+    assert_eq!(room.events("chat.completed").await.len(), 1);
 }
 
 /// A teammate writes as much at once as the channel takes.
@@ -269,28 +267,28 @@ async fn a_teammate_writes_up_to_the_limit_of_the_channel() {
     let chat = room.only().await["id"].as_str().unwrap().to_owned();
     let member = room.member("ravi@example.in", "editor").await;
     let path = format!("/chats/{chat}");
-    room.kit.operator("POST", &format!("{path}/takeover"), json!({"userId": member})).await.expect(200);
+    room.operator("POST", &format!("{path}/takeover"), json!({"userId": member})).await.expect(200);
     let write = async |length: usize| {
         let body = json!({"text": "क".repeat(length)});
-        room.kit.operator("POST", &format!("{path}/messages"), body).await
+        room.operator("POST", &format!("{path}/messages"), body).await
     };
     write(4_097).await.refused(400, "invalid_request");
     write(4_096).await.expect(200);
-    room.kit.app.advance(1).await;
+    room.advance(1).await;
     assert_eq!(room.sent("human").await, ["क".repeat(4_096)]);
 }
 
 #[tokio::test]
 async fn a_number_is_bound_once() {
     let room = Room::open().await;
-    let (app, workspace) = (&room.kit.app, &room.kit.workspace.id);
+    let (app, workspace) = (&room.app, &room.workspace.id);
     let number = json!({"number": cloud::NUMBER, "displayName": "Acme again"});
-    let again = cloud::bind(app, workspace, &number).await.expect(201)["data"].clone();
+    let again = cloud::bind(app, workspace, &number).await.data(201);
     assert_eq!(again["phoneNumberId"], room.number.as_str());
     let other = json!({"number": cloud::NUMBER, "phoneNumberId": "999000111222333"});
     cloud::bind(app, workspace, &other).await.refused(409, "conflict");
-    let listed = app.get(room.kit.live(), "/v1/chatapp/numbers").await.expect(200);
+    let listed = app.get(room.live(), "/v1/chatapp/numbers").await.expect(200);
     let listed = listed["data"].as_array().unwrap();
     assert_eq!((listed.len(), &listed[0]["displayName"]), (1, &json!("Acme again")));
-    assert_eq!(listed[0]["agentId"], room.kit.agent.as_str(), "what it does stays");
+    assert_eq!(listed[0]["agentId"], room.agent.as_str(), "what it does stays");
 }

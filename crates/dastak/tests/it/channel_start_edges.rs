@@ -9,7 +9,7 @@ use crate::chats::ends;
 #[tokio::test]
 async fn a_test_key_is_answered_once_for_its_idempotency_key() {
     let room = Room::open().await;
-    let (app, test) = (&room.kit.app, room.kit.workspace.test.as_str());
+    let (app, test) = (&room.app, room.workspace.test.as_str());
     let headers = [("idempotency-key", "one")];
     let first = app.post_with(test, PATH, &headers, &room.body()).await;
     let again = app.post_with(test, PATH, &headers, &room.body()).await;
@@ -24,7 +24,7 @@ async fn a_test_key_is_answered_once_for_its_idempotency_key() {
     let headers = [("idempotency-key", "two")];
     app.post_with(test, PATH, &headers, &wrong).await.refused(422, "template_params_invalid");
     app.post_with(test, PATH, &headers, &room.body()).await.expect(201);
-    app.post_with(room.kit.live(), PATH, &headers, &room.body()).await.expect(201);
+    app.post_with(room.live(), PATH, &headers, &room.body()).await.expect(201);
     assert_eq!(room.sent("api").await.len(), 1);
 }
 
@@ -35,26 +35,26 @@ async fn digits_without_a_country_code_are_no_international_number() {
         let mut body = room.body();
         body["to"] = json!(to);
         let message = json!({"to": to, "template": body["template"]});
-        for key in [room.kit.live(), &room.kit.workspace.test] {
-            room.kit.app.post(key, PATH, &body).await.refused(422, "invalid_number");
-            room.kit.app.post(key, "/v1/chatapp/messages", &message).await.refused(422, "invalid_number");
+        for key in [room.live(), &room.workspace.test] {
+            room.app.post(key, PATH, &body).await.refused(422, "invalid_number");
+            room.app.post(key, "/v1/chatapp/messages", &message).await.refused(422, "invalid_number");
         }
     }
     assert!(room.sent("api").await.is_empty());
     for to in ["919812345678", "0091 98123 45670", "+91-98123-45671", "+4512345678"] {
         let mut body = room.body();
         body["to"] = json!(to);
-        room.post(&body).await.expect(201);
+        room.start(&body).await.expect(201);
     }
     let wrong = json!({"number": "8047111333", "displayName": "Acme"});
-    let refused = crate::cloud::bind(&room.kit.app, &room.kit.workspace.id, &wrong).await;
+    let refused = crate::cloud::bind(&room.app, &room.workspace.id, &wrong).await;
     assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "number");
 }
 
 #[tokio::test]
 async fn a_template_is_found_by_the_prefix_that_its_id_had_before() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let listed = app.get(live, "/v1/chatapp/templates?limit=1").await.expect(200);
     let next = listed["nextCursor"].as_str().unwrap();
     let rest = app.get(live, &format!("/v1/chatapp/templates?limit=1&cursor={next}")).await.expect(200);
@@ -66,17 +66,17 @@ async fn a_template_is_found_by_the_prefix_that_its_id_had_before() {
     let former = format!("ca{id}");
     assert!(id.starts_with("tpl_") && former.starts_with("catpl_"), "{id}");
     for named in [&id, &former] {
-        let one = app.get(live, &format!("/v1/chatapp/templates/{named}")).await.expect(200)["data"].clone();
+        let one = app.get(live, &format!("/v1/chatapp/templates/{named}")).await.data(200);
         assert_eq!(one["id"], id.as_str());
         let params = json!({"body": ["Asha"]});
         let message = json!({"to": ASHA, "template": {"id": named, "params": params}});
-        let sent = app.post(live, "/v1/chatapp/messages", &message).await.expect(201)["data"].clone();
+        let sent = app.post(live, "/v1/chatapp/messages", &message).await.data(201);
         assert_eq!(sent["template"]["id"], id.as_str(), "{sent}");
         assert!(sent["threadId"].as_str().unwrap().starts_with("msgth_"), "{sent}");
         let mapping = json!({"body.1": {"source": "contact", "value": "name"}});
         let campaign =
             json!({"channel": "chatapp", "chatapp": {"templateId": named, "paramMapping": mapping}});
-        let made = app.post(live, "/v1/campaigns", &campaign).await.expect(201)["data"].clone();
+        let made = app.post(live, "/v1/campaigns", &campaign).await.data(201);
         assert_eq!(made["chatapp"]["templateId"], id.as_str());
     }
     // Rows keep the former prefix: a node of the version before finds them.
@@ -92,16 +92,16 @@ async fn a_template_is_found_by_the_prefix_that_its_id_had_before() {
 #[tokio::test]
 async fn a_template_is_named_in_one_way() {
     let room = Room::open().await;
-    let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/templates").await.expect(200);
+    let listed = room.get("/v1/chatapp/templates").await;
     let id = &listed["data"][1]["id"];
     let mut body = room.body();
     body["template"]["id"] = id.clone();
-    for key in [room.kit.live(), &room.kit.workspace.test] {
-        let refused = room.kit.app.post(key, PATH, &body).await.refused(400, "invalid_request");
+    for key in [room.live(), &room.workspace.test] {
+        let refused = room.app.post(key, PATH, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], "template.id", "{refused}");
     }
     body["template"] = json!({"id": id, "params": {"body": ["Asha"]}});
-    room.post(&body).await.expect(201);
+    room.start(&body).await.expect(201);
 }
 
 /// An object with so many keys.
@@ -133,11 +133,11 @@ async fn every_ceiling_of_a_start_holds_and_what_reaches_it_is_taken() {
     for (field, value, named) in cases {
         let mut body = room.body();
         body[field] = value;
-        let refused = room.post(&body).await.refused(400, "invalid_request");
+        let refused = room.start(&body).await.refused(400, "invalid_request");
         let at = refused["meta"]["field"].as_str().unwrap_or_default();
         assert!(at.starts_with(named), "{named}: {refused}");
     }
-    assert!(room.list("").await.is_empty(), "nothing was stored");
+    assert!(room.conversations("").await.is_empty(), "nothing was stored");
     let mut body = room.body();
     body["priorMessages"] = prior(64, 4_096);
     body["handoverNote"] = json!("x".repeat(1_000));
@@ -146,31 +146,31 @@ async fn every_ceiling_of_a_start_holds_and_what_reaches_it_is_taken() {
     assert!((4_000..=4_096).contains(&metadata.to_string().len()), "{}", metadata.to_string().len());
     body["metadata"] = metadata.clone();
     body["contact"] = json!({"externalRef": "x".repeat(120)});
-    let started = room.post(&body).await.expect(201)["data"].clone();
+    let started = room.start(&body).await.data(201);
     assert_eq!(started["metadata"], metadata);
     body = room.body();
     body["to"] = json!("+919812345679");
     body["priorMessages"] = prior(200, 1);
-    room.post(&body).await.expect(201);
-    room.kit.app.get(room.kit.live(), &format!("{PATH}?limit=101")).await.refused(400, "invalid_request");
-    room.kit.app.get(room.kit.live(), &format!("{PATH}?limit=0")).await.refused(400, "invalid_request");
-    assert_eq!(room.list("?limit=100").await.len(), 2);
+    room.start(&body).await.expect(201);
+    room.app.get(room.live(), &format!("{PATH}?limit=101")).await.refused(400, "invalid_request");
+    room.app.get(room.live(), &format!("{PATH}?limit=0")).await.refused(400, "invalid_request");
+    assert_eq!(room.conversations("?limit=100").await.len(), 2);
 }
 
 #[tokio::test]
 async fn a_contact_keeps_its_name_and_reference_and_gets_those_that_it_lacks() {
     let room = Room::open().await;
-    let (app, live) = (&room.kit.app, room.kit.live());
+    let (app, live) = (&room.app, room.live());
     let known = json!({"externalRef": "cust_1", "phone": ASHA, "name": "Asha"});
     app.post(live, "/v1/contacts", &known).await.expect(201);
     let start = async |to: &str, contact: Value| {
         let mut body = room.body();
         body["to"] = json!(to);
         body["contact"] = contact;
-        let started = room.post(&body).await.expect(201)["data"].clone();
+        let started = room.start(&body).await.data(201);
         let path = format!("/v1/contacts/{}", started["contactId"].as_str().unwrap());
-        let contact = app.get(live, &path).await.expect(200)["data"].clone();
-        let shown = room.get(started["chatId"].as_str().unwrap()).await;
+        let contact = app.get(live, &path).await.data(200);
+        let shown = room.conversation(started["chatId"].as_str().unwrap()).await;
         assert_eq!(shown["externalRef"], contact["externalRef"]);
         json!([contact["name"], contact["externalRef"]])
     };
@@ -193,21 +193,20 @@ async fn a_contact_keeps_its_name_and_reference_and_gets_those_that_it_lacks() {
 #[tokio::test]
 async fn values_that_are_left_out_come_from_the_message_node_of_the_flow() {
     let room = Room::open().await;
-    let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/templates").await.expect(200);
+    let listed = room.get("/v1/chatapp/templates").await;
     let id = listed["data"][1]["id"].as_str().unwrap().to_owned();
     assert_eq!(listed["data"][1]["name"], "due_reminder");
-    let path = format!("/v1/agents/{}/flow", room.kit.agent);
+    let path = format!("/v1/agents/{}/flow", room.agent);
     let publish = async |template: Value| {
-        let version =
-            room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"]["draftVersion"].clone();
+        let version = room.get(&path).await["data"]["draftVersion"].clone();
         let graph = json!({
             "startNodeId": "m",
             "nodes": [{"id": "m", "type": "message", "template": template, "next": "z"}, ends()],
             "variables": [{"name": "who", "default": "friend"}],
         });
         let body = json!({"graph": graph, "baseVersion": version});
-        room.kit.app.put(room.kit.live(), &path, &body).await.expect(200);
-        room.kit.app.post(room.kit.live(), &format!("{path}/publish"), &Value::Null).await.expect(200);
+        room.put(&path, &body).await.expect(200);
+        room.post(&format!("{path}/publish"), &Value::Null).await.expect(200);
     };
     let params = json!({"body": ["{{who}}"]});
     let mut to = 0;
@@ -222,9 +221,9 @@ async fn values_that_are_left_out_come_from_the_message_node_of_the_flow() {
             [(json!({"who": "Asha"}), "Hello Asha, it is due."), (json!({}), "Hello friend, it is due.")]
         {
             to += 1;
-            let body = json!({"agentId": room.kit.agent, "to": format!("+9198123456{to:02}"), "variables": variables,
+            let body = json!({"agentId": room.agent, "to": format!("+9198123456{to:02}"), "variables": variables,
                 "template": {"name": "due_reminder", "language": "en"}});
-            room.post(&body).await.expect(201);
+            room.start(&body).await.expect(201);
             assert_eq!(room.sent("api").await.last().map(String::as_str), Some(words));
         }
     }
@@ -234,11 +233,11 @@ async fn values_that_are_left_out_come_from_the_message_node_of_the_flow() {
 async fn a_test_key_sees_neither_conversations_nor_messages_of_the_live_world() {
     let room = Room::open().await;
     let id = room.started().await;
-    let (app, test) = (&room.kit.app, room.kit.workspace.test.as_str());
+    let (app, test) = (&room.app, room.workspace.test.as_str());
     app.post(
         test,
         PATH,
-        &json!({"agentId": room.kit.agent, "to": "+919812345679", "template": room.body()["template"]}),
+        &json!({"agentId": room.agent, "to": "+919812345679", "template": room.body()["template"]}),
     )
     .await
     .expect(201);
@@ -247,27 +246,27 @@ async fn a_test_key_sees_neither_conversations_nor_messages_of_the_live_world() 
     }
     app.get(test, &format!("{PATH}/{id}")).await.refused(404, "not_found");
     // What it would do to one is checked and answered, and changes nothing.
-    let ended = room.act_with(test, &id, "end", Value::Null).await.expect(200)["data"].clone();
+    let ended = room.act_with(test, &id, "end", Value::Null).await.data(200);
     assert_eq!((&ended["status"], &ended["livemode"]), (&json!("ended"), &json!(false)));
-    assert_eq!(room.get(&id).await["status"], "active");
+    assert_eq!(room.conversation(&id).await["status"], "active");
 }
 
 #[tokio::test]
 async fn messages_and_starts_share_a_limit_for_each_minute() {
     let room = Room::open().await;
-    room.kit.operator("PATCH", "", json!({"limits": {"channelMessagesPerMinute": 2}})).await.expect(200);
+    room.change(&json!({"limits": {"channelMessagesPerMinute": 2}})).await;
     let message = json!({"to": "+919812345670", "template": room.body()["template"]});
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &message).await.expect(201);
-    room.post(&room.body()).await.expect(201);
+    room.post("/v1/chatapp/messages", &message).await.expect(201);
+    room.start(&room.body()).await.expect(201);
     let mut other = room.body();
     other["to"] = json!("+919812345679");
-    let refused = room.post(&other).await;
+    let refused = room.start(&other).await;
     assert!(refused.header("retry-after").is_some());
     refused.refused(429, "rate_limited");
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &message).await.refused(429, "rate_limited");
+    room.post("/v1/chatapp/messages", &message).await.refused(429, "rate_limited");
     // Reading is not counted with them.
-    room.kit.app.get(room.kit.live(), PATH).await.expect(200);
+    room.get(PATH).await;
     assert_eq!(room.sent("api").await.len(), 2);
-    room.kit.app.advance(61).await;
-    room.post(&other).await.expect(201);
+    room.advance(61).await;
+    room.start(&other).await.expect(201);
 }

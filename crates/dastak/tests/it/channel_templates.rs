@@ -4,9 +4,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::channel_accounts::events;
 use crate::cloud::{self, change, notify, template_event};
 use crate::fakes::Reply;
+use crate::world::{self, World};
 
 const PATH: &str = "/v1/chatapp/templates";
 
@@ -19,11 +19,11 @@ fn due() -> Value {
 }
 
 async fn one(app: &TestApp, key: &str, id: &str) -> Value {
-    app.get(key, &format!("{PATH}/{id}")).await.expect(200)["data"].clone()
+    app.get(key, &format!("{PATH}/{id}")).await.data(200)
 }
 
 async fn told(app: &TestApp, key: &str) -> Vec<Value> {
-    events(app, key, "chatapp.template.updated").await
+    world::payloads(app, key, "chatapp.template.updated").await
 }
 
 fn words(events: &[Value], field: &str) -> Vec<String> {
@@ -32,41 +32,39 @@ fn words(events: &[Value], field: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    app.post(&workspace.live, PATH, &due()).await.refused(409, "chatapp_not_connected");
-    cloud::connect_sandbox(&app, &workspace.id).await;
-    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    let world = World::bare().await;
+    world.post(PATH, &due()).await.refused(409, "chatapp_not_connected");
+    cloud::connect_sandbox(&world, &world.workspace.id).await;
+    let made = world.post(PATH, &due()).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("tpl_"));
     assert_eq!((&made["status"], &made["components"]), (&json!("PENDING"), &due()["components"]));
     let id = made["id"].as_str().unwrap();
-    app.advance(1).await;
-    assert_eq!(one(&app, &workspace.live, id).await["status"], "PENDING");
-    app.advance(1).await;
-    assert_eq!(one(&app, &workspace.live, id).await["status"], "APPROVED");
+    world.advance(1).await;
+    assert_eq!(one(&world, world.live(), id).await["status"], "PENDING");
+    world.advance(1).await;
+    assert_eq!(one(&world, world.live(), id).await["status"], "APPROVED");
     let mut rejected = due();
     rejected["name"] = json!("due_rejected");
-    let rejected = app.post(&workspace.live, PATH, &rejected).await.expect(201)["data"]["id"].clone();
-    app.advance(2).await;
-    let rejected = one(&app, &workspace.live, rejected.as_str().unwrap()).await;
+    let rejected = world.post(PATH, &rejected).await.expect(201)["data"]["id"].clone();
+    world.advance(2).await;
+    let rejected = one(&world, world.live(), rejected.as_str().unwrap()).await;
     assert_eq!(
         (&rejected["status"], &rejected["rejectedReason"]),
         (&json!("REJECTED"), &json!("INVALID_FORMAT"))
     );
-    let events = told(&app, &workspace.live).await;
+    let events = told(&world, world.live()).await;
     assert_eq!(words(&events, "event"), ["APPROVED", "REJECTED"]);
     assert_eq!((&events[0]["templateId"], &events[0]["name"]), (&json!(id), &json!("due_reminder")));
-    let listed = app.get(&workspace.live, &format!("{PATH}?status=APPROVED")).await.expect(200);
+    let listed = world.get(&format!("{PATH}?status=APPROVED")).await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 1);
-    let synced = app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.expect(200);
+    let synced = world.post(&format!("{PATH}/sync"), &Value::Null).await.expect(200);
     assert_eq!(synced["data"], json!({"added": 0, "updated": 0, "removed": 0}));
 }
 
 #[tokio::test]
 async fn what_the_channel_does_not_take_names_its_field() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    cloud::connect_sandbox(&app, &workspace.id).await;
+    let world = World::bare().await;
+    cloud::connect_sandbox(&world, &world.workspace.id).await;
     let with = |components: Value| {
         let mut body = due();
         body["components"] = components;
@@ -146,15 +144,15 @@ async fn what_the_channel_does_not_take_names_its_field() {
             "components[1].cards[1].components[1].text",
         ),
     ] {
-        let answer = app.post(&workspace.live, PATH, &body).await;
+        let answer = world.post(PATH, &body).await;
         assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
         answer.refused(400, "invalid_request");
     }
-    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    let listed = world.get(PATH).await;
     assert_eq!(listed["data"], json!([]));
     // What only raw components say is passed on.
-    app.post(&workspace.live, PATH, &with(cards(json!([card("a"), card("b")])))).await.expect(201);
-    app.post(&workspace.live, PATH, &due()).await.refused(409, "conflict");
+    world.post(PATH, &with(cards(json!([card("a"), card("b")])))).await.expect(201);
+    world.post(PATH, &due()).await.refused(409, "conflict");
 }
 
 #[tokio::test]
@@ -163,7 +161,7 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     let workspace = app.workspace().await;
     let hook = cloud::connect(&app, &workspace.id).await;
     app.advance(1).await;
-    let made = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"].clone();
+    let made = app.post(&workspace.live, PATH, &due()).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     let sent =
         fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
@@ -227,7 +225,7 @@ async fn a_template_goes_through_its_life_at_the_provider() {
     let path = format!("{PATH}/{id}");
     app.patch(&workspace.live, &path, &json!({"category": "UTILITY"})).await.refused(409, "conflict");
     let change_ = json!({"components": [{"type": "BODY", "text": "Hello {{name}}."}]});
-    let changed = app.patch(&workspace.live, &path, &change_).await.expect(200)["data"].clone();
+    let changed = app.patch(&workspace.live, &path, &change_).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change_["components"]));
     let mut refused = status("REJECTED");
     refused["entry"][0]["changes"][0]["value"]["reason"] = json!("ABUSIVE_CONTENT");
@@ -270,9 +268,7 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
         json!({"id": id.to_string(), "name": name, "language": "en", "category": "UTILITY", "status": status,
             "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}, "rejected_reason": "NONE"})
     };
-    let sync = async || {
-        app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.expect(200)["data"].clone()
-    };
+    let sync = async || app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.data(200);
     for at in 0..5 {
         fake.system.put_template(template(at, &format!("t{at}"), "APPROVED"));
     }
@@ -374,10 +370,10 @@ async fn a_test_key_changes_nothing_and_sees_the_same_errors() {
     let mut other = due();
     app.post(&workspace.test, PATH, &other).await.refused(409, "conflict");
     other["name"] = json!("other");
-    let made = app.post(&workspace.test, PATH, &other).await.expect(201)["data"].clone();
+    let made = app.post(&workspace.test, PATH, &other).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("TEST_"), "{made}");
     let change = json!({"components": [{"type": "BODY", "text": "Hello."}]});
-    let changed = app.patch(&workspace.test, &path, &change).await.expect(200)["data"].clone();
+    let changed = app.patch(&workspace.test, &path, &change).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change["components"]));
     app.delete(&workspace.test, &path).await.expect(200);
     app.post(&workspace.test, &format!("{PATH}/sync"), &Value::Null).await.expect(200);

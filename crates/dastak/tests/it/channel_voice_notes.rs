@@ -72,7 +72,7 @@ async fn kept(room: &Room) -> Value {
     let mut pace = tokio::time::interval(Duration::from_millis(50));
     for _ in 0..600 {
         pace.tick().await;
-        let listed = room.kit.app.get(room.kit.live(), "/v1/chatapp/messages?limit=10").await.expect(200);
+        let listed = room.get("/v1/chatapp/messages?limit=10").await;
         let note =
             listed["data"].as_array().unwrap().iter().find(|message| message["media"]["available"] == true);
         if let Some(note) = note {
@@ -90,7 +90,7 @@ async fn until(room: &Room, count: usize) -> (Vec<String>, i64) {
         if lines.len() >= count {
             return (lines, passed);
         }
-        room.kit.app.advance(1).await;
+        room.advance(1).await;
     }
     panic!("nobody replied: {}", room.only().await);
 }
@@ -104,7 +104,7 @@ async fn the_agent_hears_what_is_said_in_a_voice_note() {
     let (lines, _) = until(&room, 2).await;
     assert_eq!(lines[0], "user: [voice note] I pay on Friday");
     assert_eq!(lines[1], "agent: You said: [voice note] I pay on Friday");
-    assert!(room.kit.model.shown().contains(&"user: [voice note] I pay on Friday".to_owned()));
+    assert!(room.model.shown().contains(&"user: [voice note] I pay on Friday".to_owned()));
     let asked = ear.got();
     assert_eq!(asked.len(), 1, "two seconds are one turn");
     assert!(asked[0].head.starts_with("POST /hook/audio/transcriptions "), "{}", asked[0].head);
@@ -174,16 +174,12 @@ async fn what_was_said_goes_with_the_person() {
     room.customer(voice(&note(1))).await;
     assert_eq!(kept(&room).await["text"], "My secret is seven");
     until(&room, 2).await;
-    let listed = room.kit.app.get(room.kit.live(), "/v1/contacts").await.expect(200);
+    let listed = room.get("/v1/contacts").await;
     let contact = listed["data"][0]["id"].as_str().unwrap().to_owned();
-    room.kit
-        .app
-        .post(room.kit.live(), &format!("/v1/contacts/{contact}/erase"), &json!({}))
-        .await
-        .expect(200);
-    room.kit.app.advance(60).await;
+    room.post(&format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    room.advance(60).await;
     for path in ["/v1/chatapp/messages?limit=10", "/v1/chatapp/conversations"] {
-        let listed = room.kit.app.get(room.kit.live(), path).await.expect(200).to_string();
+        let listed = room.get(path).await.to_string();
         assert!(!listed.contains("secret is seven"), "{path}: {listed}");
     }
 }

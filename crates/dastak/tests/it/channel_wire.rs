@@ -7,30 +7,29 @@ use std::time::Duration;
 use domain::channel::{Account, Content, Fault, Outgoing, Provider, ProviderError, Recipient, Sent};
 use serde_json::json;
 
-use crate::app::TestApp;
-use crate::cloud::{self, Cloud, NUMBER_ID};
-use crate::fakes::{Fake, Reply};
+use crate::cloud::{self, NUMBER_ID};
+use crate::fakes::Reply;
+use crate::world::{Channel, leads_to};
 
 struct Desk {
-    app: TestApp,
-    fake: Fake<Cloud>,
+    channel: Channel,
     account: Account,
     carrier: Arc<dyn Provider>,
 }
 
+leads_to!(Desk, channel: Channel);
+
 impl Desk {
     async fn open() -> Self {
-        let (app, fake) = cloud::start_with(|config| config.cloud_api.timeout = Duration::from_secs(2)).await;
-        let workspace = app.workspace().await;
-        cloud::connect(&app, &workspace.id).await;
-        let account = channel::account(app.app(), workspace.id.parse().unwrap()).await.expect("an account");
-        let carrier = channel::provider(app.app(), &account);
-        Self { app, fake, account, carrier }
+        let world = Channel::open_with(|config| config.cloud_api.timeout = Duration::from_secs(2)).await;
+        let account = channel::account(world.app(), world.tenant()).await.expect("an account");
+        let carrier = channel::provider(world.app(), &account);
+        Self { channel: world, account, carrier }
     }
 
     async fn send(&self, text: &str) -> Sent {
         let outgoing = Outgoing {
-            message: self.app.app().ids.make(),
+            message: self.app().ids.make(),
             to: Recipient::parse("+919812345678").expect("a number"),
             content: Content::Text(text.into()),
             reply_to: None,
@@ -88,7 +87,7 @@ async fn what_cannot_be_reached_was_not_sent() {
     // Nobody listens there.
     let settings = providers::settings::CloudApi {
         base_url: "http://127.0.0.1:29097".into(),
-        ..desk.app.app().config.cloud_api.clone()
+        ..desk.app().config.cloud_api.clone()
     };
     desk.carrier = Arc::new(cloud_api::Cloud::new(&settings));
     let Sent::Later(error) = desk.send("Hi").await else { panic!() };

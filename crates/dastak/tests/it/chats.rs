@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::after_call::Line;
-use crate::agents;
 use crate::app::{TestApp, Workspace};
+use crate::world::{self, World, leads_to};
+use dastak::app::after_call::Ports;
 
 /// A turn of the model, as the test wants it.
 #[derive(Debug, Clone)]
@@ -178,13 +179,13 @@ impl LanguageModel for Model {
     }
 }
 
-/// A workspace with a chat agent and a model that the test plays.
-pub struct Kit {
-    pub app: TestApp,
-    pub workspace: Workspace,
-    pub agent: String,
+/// A world whose agent chats, with a model that the test plays.
+pub struct Chats {
+    pub world: World,
     pub model: Arc<Writer>,
 }
+
+leads_to!(Chats, world: World);
 
 /// The settings of a chat agent.
 pub fn chat_agent() -> Value {
@@ -195,27 +196,28 @@ pub fn ends() -> Value {
     json!({"id": "z", "type": "end", "text": "Goodbye.", "outcome": "done"})
 }
 
-impl Kit {
+impl Chats {
     pub async fn open() -> Self {
         Self::open_with(|_| ()).await
     }
 
     pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
-        let model = Writer::new();
-        let port: Arc<dyn LanguageModel> = Arc::new(Model(model.clone()));
-        let app =
-            TestApp::start_ports(Arc::new(Line), change, |ports| ports.language_model = Some(port)).await;
-        let workspace = app.workspace().await;
-        let agent = agents::create_active(&app, &workspace, &chat_agent()).await;
-        Self { app, workspace, agent, model }
+        Self::open_ports(change, |_| ()).await
     }
 
-    pub fn live(&self) -> &str {
-        &self.workspace.live
+    pub async fn open_ports(change: impl FnOnce(&mut Config), ports: impl FnOnce(&mut Ports)) -> Self {
+        let model = Writer::new();
+        let port: Arc<dyn LanguageModel> = Arc::new(Model(model.clone()));
+        let app = TestApp::start_ports(Arc::new(Line), change, |given| {
+            given.language_model = Some(port);
+            ports(given);
+        })
+        .await;
+        Self { world: World::with_agent(app, &chat_agent()).await, model }
     }
 
     pub async fn opening(&self, agent: &str) -> crate::app::Answer {
-        self.app.post(self.live(), "/v1/chat/sessions", &json!({"agentId": agent})).await
+        self.post("/v1/chat/sessions", &json!({"agentId": agent})).await
     }
 
     /// Opens a session; its id.
@@ -224,56 +226,29 @@ impl Kit {
         opened["data"]["sessionId"].as_str().expect("an id").to_owned()
     }
 
-    pub async fn send(&self, session: &str, text: &str) -> crate::app::Answer {
+    pub async fn write(&self, session: &str, text: &str) -> crate::app::Answer {
         let path = format!("/v1/chat/sessions/{session}/messages");
-        self.app.post(self.live(), &path, &json!({"text": text})).await
+        self.post(&path, &json!({"text": text})).await
     }
 
     /// Sends a message that is answered.
     pub async fn says(&self, session: &str, text: &str) -> Value {
-        self.send(session, text).await.expect(200)["data"].clone()
+        self.write(session, text).await.data(200)
     }
 
-    pub async fn get(&self, session: &str) -> Value {
+    pub async fn chat(&self, session: &str) -> Value {
         let path = format!("/v1/chat/sessions/{session}");
-        self.app.get(self.live(), &path).await.expect(200)["data"].clone()
+        self.app.get(self.live(), &path).await.data(200)
     }
 
     pub async fn end(&self, session: &str) -> Value {
         let path = format!("/v1/chat/sessions/{session}/end");
-        self.app.post(self.live(), &path, &Value::Null).await.expect(200)["data"].clone()
+        self.post(&path, &Value::Null).await.data(200)
     }
 
     /// `role: text` of each message.
     pub async fn transcript(&self, session: &str) -> Vec<String> {
-        lines(&self.get(session).await["messages"])
-    }
-
-    pub async fn operator(&self, method: &str, path: &str, body: Value) -> crate::app::Answer {
-        self.app.operator(method, &format!("/workspaces/{}{path}", self.workspace.id), &body).await
-    }
-
-    /// Events of a type, oldest first.
-    pub async fn events(&self, kind: &str) -> Vec<Value> {
-        let listed = self.app.get(self.live(), "/v1/events?after=start&limit=100").await.expect(200);
-        let events = listed["data"].as_array().unwrap().iter().filter(|event| event["type"] == kind);
-        events.cloned().collect()
-    }
-
-    /// Balance and what is held of it.
-    pub async fn money(&self) -> (i64, i64) {
-        let shown = self.operator("GET", "", Value::Null).await.expect(200);
-        (shown["data"]["balanceMinor"].as_i64().unwrap(), shown["data"]["reservedMinor"].as_i64().unwrap())
-    }
-
-    /// Publishes a flow of these nodes, of which the first one comes first.
-    pub async fn publish(&self, nodes: Value) {
-        let path = format!("/v1/agents/{}/flow", self.agent);
-        let version = self.app.get(self.live(), &path).await.expect(200)["data"]["draftVersion"].clone();
-        let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": []});
-        let body = json!({"graph": graph, "baseVersion": version});
-        self.app.put(self.live(), &path, &body).await.expect(200);
-        self.app.post(self.live(), &format!("{path}/publish"), &Value::Null).await.expect(200);
+        lines(&self.chat(session).await["messages"])
     }
 
     /// Rows of the ledger of a kind: amount and reference.
@@ -294,33 +269,27 @@ pub fn lines(messages: &Value) -> Vec<String> {
 
 /// Opens a session that needs no model and waits for the customer; its id.
 pub async fn a_session(app: &TestApp, workspace: &Workspace) -> String {
-    let agent = agents::create_active(app, workspace, &chat_agent()).await;
-    let path = format!("/v1/agents/{agent}/flow");
+    let agent = world::agent(app, workspace, &chat_agent()).await;
     let field = json!({"key": "x", "label": "X", "type": "text"});
-    let nodes = json!([
-        {"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "z"},
-        ends(),
-    ]);
-    let body = json!({"graph": {"startNodeId": "a", "nodes": nodes, "variables": []}, "baseVersion": 1});
-    app.put(&workspace.live, &path, &body).await.expect(200);
-    app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.expect(201);
-    opened["data"]["sessionId"].as_str().expect("an id").to_owned()
+    let ask = json!({"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "z"});
+    world::publish_flow(app, workspace, &agent, json!([ask, ends()])).await;
+    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
+    opened["sessionId"].as_str().expect("an id").to_owned()
 }
 
 #[tokio::test]
 async fn a_session_from_its_opening_to_its_end() {
-    let kit = Kit::open().await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let kit = Chats::open().await;
+    let opened = kit.opening(&kit.agent).await.data(201);
     let id = opened["sessionId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("chatsess_"));
     assert_eq!(opened, json!({"sessionId": id, "agentId": kit.agent, "reply": "Hello, I am Asha."}));
-    assert_eq!(kit.money().await, (1_000_000, 500), "the price is held");
+    assert_eq!(kit.wallet().await, (1_000_000, 500), "the price is held");
     assert_eq!(
         kit.says(&id, "Where is my parcel?").await,
         json!({"reply": "You said: Where is my parcel?", "ended": false, "handedOff": false})
     );
-    let shown = kit.get(&id).await;
+    let shown = kit.chat(&id).await;
     let messages = json!([
         {"role": "agent", "text": "Hello, I am Asha."},
         {"role": "user", "text": "Where is my parcel?"},
@@ -336,10 +305,10 @@ async fn a_session_from_its_opening_to_its_end() {
     );
     let ended = kit.end(&id).await;
     assert_eq!((&ended["state"], ended["endedAt"].is_string()), (&json!("ended"), true));
-    assert_eq!((kit.money().await, kit.charges().await), ((999_500, 0), vec![(-500, id.clone())]));
+    assert_eq!((kit.wallet().await, kit.charges().await), ((999_500, 0), vec![(-500, id.clone())]));
     assert_eq!(kit.end(&id).await, ended, "a repeat changes nothing");
     assert_eq!(kit.charges().await.len(), 1);
-    kit.send(&id, "Hello?").await.refused(409, "session_ended");
+    kit.write(&id, "Hello?").await.refused(409, "session_ended");
     let (started, completed) = (kit.events("chat.started").await, kit.events("chat.completed").await);
     assert_eq!((started.len(), completed.len()), (1, 1));
     let data = &completed[0]["data"];
@@ -353,36 +322,35 @@ async fn a_session_from_its_opening_to_its_end() {
 
 #[tokio::test]
 async fn who_wrote_nothing_pays_nothing() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.end(&id).await;
-    assert_eq!((kit.money().await, kit.charges().await), ((1_000_000, 0), vec![]));
+    assert_eq!((kit.wallet().await, kit.charges().await), ((1_000_000, 0), vec![]));
     assert_eq!(kit.events("chat.completed").await.len(), 1);
 }
 
 /// Every refusal of an opening, in the order in which they are looked for.
 #[tokio::test]
 async fn what_cannot_be_opened() {
-    let kit = Kit::open().await;
-    let agent = async |body: Value| agents::create_active(&kit.app, &kit.workspace, &body).await;
+    let kit = Chats::open().await;
+    let agent = async |body: Value| world::agent(&kit, &kit.workspace, &body).await;
     kit.opening("agt_01k9v5x2m8e6fs4v0q3n7w1y30").await.refused(404, "agent_unavailable");
     kit.opening("nobody").await.refused(404, "agent_unavailable");
     let draft =
-        agents::create(&kit.app, &kit.workspace, &chat_agent()).await["id"].as_str().unwrap().to_owned();
+        world::draft_agent(&kit, &kit.workspace, &chat_agent()).await["id"].as_str().unwrap().to_owned();
     kit.opening(&draft).await.refused(404, "agent_unavailable");
     kit.opening(&agent(json!({"systemPrompt": "Speak."})).await).await.refused(403, "chat_not_enabled");
     let wants = agent(json!({"channel": "chat", "systemPrompt": "Greet {{name}}."})).await;
     let refused = kit.opening(&wants).await.refused(422, "brain_unavailable");
     assert_eq!(refused["meta"]["missing"], json!(["name"]));
-    let answer =
-        kit.app.post(kit.live(), "/v1/chat/sessions", &json!({})).await.refused(400, "invalid_request");
+    let answer = kit.post("/v1/chat/sessions", &json!({})).await.refused(400, "invalid_request");
     assert_eq!(answer["meta"]["field"], "agentId");
-    kit.operator("PATCH", "", json!({"costPerChatMinor": 1_000_001})).await.expect(200);
+    kit.change(&json!({"costPerChatMinor": 1_000_001})).await;
     kit.opening(&kit.agent).await.refused(402, "insufficient_balance");
-    kit.operator("PATCH", "", json!({"features": {"chat": false}})).await.expect(200);
+    kit.change(&json!({"features": {"chat": false}})).await;
     kit.opening(&kit.agent).await.refused(403, "feature_disabled");
     assert_eq!(
-        (kit.money().await, kit.events("chat.started").await.len()),
+        (kit.wallet().await, kit.events("chat.started").await.len()),
         ((1_000_000, 0), 0),
         "nothing was opened"
     );
@@ -392,13 +360,21 @@ async fn what_cannot_be_opened() {
 async fn without_a_model_only_flows_that_need_none_can_run() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = agents::create_active(&app, &workspace, &chat_agent()).await;
+    let agent = world::agent(&app, &workspace, &chat_agent()).await;
     let open = async || app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await;
     open().await.refused(422, "brain_unavailable");
-    let kit = Kit { app, workspace: workspace.clone(), agent: agent.clone(), model: Writer::new() };
+    let kit = Chats {
+        world: World {
+            app,
+            workspace: workspace.clone(),
+            agent: agent.clone(),
+            noon: domain::time::Timestamp(0),
+        },
+        model: Writer::new(),
+    };
     kit.publish(json!([{"id": "a", "type": "say", "text": "We are closed.", "next": "z"}, ends()])).await;
     let id = kit.opening(&agent).await.expect(201)["data"]["sessionId"].as_str().unwrap().to_owned();
-    let shown = kit.get(&id).await;
+    let shown = kit.chat(&id).await;
     assert_eq!(
         (&shown["state"], lines(&shown["messages"])),
         (&json!("ended"), vec!["agent: We are closed.\n\nGoodbye.".to_owned()])
@@ -407,60 +383,57 @@ async fn without_a_model_only_flows_that_need_none_can_run() {
 
 #[tokio::test]
 async fn money_is_held_for_every_session() {
-    let kit = Kit::open().await;
-    kit.operator("PATCH", "", json!({"costPerChatMinor": 400_000})).await.expect(200);
+    let kit = Chats::open().await;
+    kit.change(&json!({"costPerChatMinor": 400_000})).await;
     let (first, second) = (kit.session().await, kit.session().await);
-    assert_eq!(kit.money().await, (1_000_000, 800_000));
+    assert_eq!(kit.wallet().await, (1_000_000, 800_000));
     kit.opening(&kit.agent).await.refused(402, "insufficient_balance");
     kit.says(&first, "Hello").await;
-    kit.operator("PATCH", "", json!({"costPerChatMinor": 900_000})).await.expect(200);
+    kit.change(&json!({"costPerChatMinor": 900_000})).await;
     kit.end(&first).await;
     kit.end(&second).await;
-    assert_eq!(kit.money().await, (600_000, 0), "the price is that of the opening");
+    assert_eq!(kit.wallet().await, (600_000, 0), "the price is that of the opening");
 }
 
 #[tokio::test]
 async fn messages_have_their_limits() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     for text in ["", "   \n", &"x".repeat(4_001)] {
-        let answer = kit.send(&id, text).await.refused(400, "invalid_request");
+        let answer = kit.write(&id, text).await.refused(400, "invalid_request");
         assert_eq!(answer["meta"]["field"], "text");
     }
-    assert_eq!(kit.get(&id).await["messageCount"], 1);
+    assert_eq!(kit.chat(&id).await["messageCount"], 1);
     kit.says(&id, &"ज".repeat(4_000)).await;
-    kit.send("chatsess_01k9v5x2m8e6fs4v0q3n7w1y30", "Hello").await.refused(404, "not_found");
-    kit.send("x", "Hello").await.refused(404, "not_found");
+    kit.write("chatsess_01k9v5x2m8e6fs4v0q3n7w1y30", "Hello").await.refused(404, "not_found");
+    kit.write("x", "Hello").await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn a_workspace_sends_120_messages_a_minute() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
-    kit.operator("POST", &format!("/chats/{id}/takeover"), json!({"userId": member(&kit, "editor").await}))
-        .await
-        .expect(200);
+    kit.operator(
+        "POST",
+        &format!("/chats/{id}/takeover"),
+        json!({"userId": kit.member("editor@example.com", "editor").await}),
+    )
+    .await
+    .expect(200);
     for number in 0..120 {
-        kit.send(&id, &format!("{number}")).await.expect(200);
+        kit.write(&id, &format!("{number}")).await.expect(200);
     }
-    let refused = kit.send(&id, "once more").await;
+    let refused = kit.write(&id, "once more").await;
     assert!(refused.header("retry-after").is_some());
     refused.refused(429, "rate_limited");
-    assert_eq!(kit.get(&id).await["messageCount"], 121);
-    kit.app.advance(60).await;
-    kit.send(&id, "once more").await.expect(200);
-}
-
-/// Adds a member; its id.
-pub async fn member(kit: &Kit, role: &str) -> String {
-    let body = json!({"email": format!("{role}@example.com"), "name": "Ravi", "role": role});
-    let made = kit.operator("POST", "/members", body).await.expect(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    assert_eq!(kit.chat(&id).await["messageCount"], 121);
+    kit.advance(60).await;
+    kit.write(&id, "once more").await.expect(200);
 }
 
 #[tokio::test]
 async fn test_keys_open_nothing_and_see_nothing() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let (id, test) = (kit.session().await, kit.workspace.test.clone());
     let path = format!("/v1/chat/sessions/{id}");
     kit.app
@@ -473,7 +446,7 @@ async fn test_keys_open_nothing_and_see_nothing() {
         .refused(403, "test_mode_read_only");
     kit.app.post(&test, &format!("{path}/end"), &Value::Null).await.refused(403, "test_mode_read_only");
     kit.app.get(&test, &path).await.refused(404, "not_found");
-    let reader = kit.app.key(&kit.workspace.id, "live", json!(["chat:read"])).await;
+    let reader = kit.key(&kit.workspace.id, "live", json!(["chat:read"])).await;
     kit.app.get(&reader, &path).await.expect(200);
     kit.app.post(&reader, &format!("{path}/end"), &Value::Null).await.refused(403, "api_scope_missing");
 }
@@ -481,9 +454,9 @@ async fn test_keys_open_nothing_and_see_nothing() {
 /// Chats of other channels are not sessions.
 #[tokio::test]
 async fn only_sessions_of_the_api_are_read_here() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
-    let tenant: domain::tenant::Tenant = kit.workspace.id.parse().unwrap();
+    let tenant: domain::tenant::Tenant = kit.tenant();
     kit.app
         .app()
         .store
@@ -493,17 +466,14 @@ async fn only_sessions_of_the_api_are_read_here() {
         .await
         .unwrap();
     kit.app.get(kit.live(), &format!("/v1/chat/sessions/{id}")).await.refused(404, "not_found");
-    kit.send(&id, "Hello").await.refused(404, "not_found");
-    kit.app
-        .post(kit.live(), &format!("/v1/chat/sessions/{id}/end"), &Value::Null)
-        .await
-        .refused(404, "not_found");
+    kit.write(&id, "Hello").await.refused(404, "not_found");
+    kit.post(&format!("/v1/chat/sessions/{id}/end"), &Value::Null).await.refused(404, "not_found");
     kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_flow_asks_and_ends() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let field = json!({"key": "order", "label": "Order", "type": "number"});
     kit.publish(json!([
         {"id": "a", "type": "say", "text": "Welcome.", "next": "b"},
@@ -511,7 +481,7 @@ async fn a_flow_asks_and_ends() {
         ends(),
     ]))
     .await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     assert_eq!(opened["reply"], "Welcome.\n\nYour order number?", "texts of one reply are one message");
     let id = opened["sessionId"].as_str().unwrap().to_owned();
     let again = kit.says(&id, "I do not know").await;
@@ -520,7 +490,7 @@ async fn a_flow_asks_and_ends() {
         (json!(false), true)
     );
     assert_eq!(kit.says(&id, "4711").await, json!({"reply": "Goodbye.", "ended": true, "handedOff": false}));
-    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!(
         (&detail["endCause"], &detail["outcome"], &detail["extracted"]),
         (&json!("agent_ended"), &json!("done"), &json!({"order": "4711"}))
@@ -530,26 +500,26 @@ async fn a_flow_asks_and_ends() {
 
 #[tokio::test]
 async fn the_model_ends_a_chat() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Say(vec![Said::Text("Bye.".into()), Said::End(Some("answered".into()))])]);
     assert_eq!(
         kit.says(&id, "That is all").await,
         json!({"reply": "Bye.", "ended": true, "handedOff": false})
     );
-    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!((&detail["endCause"], &detail["outcome"]), (&json!("agent_ended"), &json!("answered")));
 }
 
 #[tokio::test]
 async fn a_document_is_asked_for_again_when_words_come() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     kit.publish(json!([
         {"id": "a", "type": "document", "label": "PAN card", "fields": ["pan"], "attempts": 3, "next": "z", "onFail": "z"},
         ends(),
     ]))
     .await;
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     let (id, asked) = (opened["sessionId"].as_str().unwrap().to_owned(), opened["reply"].clone());
     assert!(asked.as_str().unwrap().contains("PAN card"));
     assert_eq!(kit.says(&id, "Why?").await, json!({"reply": asked, "ended": false, "handedOff": false}));
@@ -558,7 +528,7 @@ async fn a_document_is_asked_for_again_when_words_come() {
 /// What runs is what was published when the session was opened.
 #[tokio::test]
 async fn a_session_keeps_its_flow() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let ask = |text: &str| {
         let field = json!({"key": "x", "label": "X", "type": "text"});
         json!([{"id": "a", "type": "collect", "text": text, "field": field, "attempts": 2, "next": "z"},
@@ -570,7 +540,7 @@ async fn a_session_keeps_its_flow() {
     let second = kit.session().await;
     assert_eq!(kit.says(&first, "a").await["reply"], "End of one");
     assert_eq!(kit.says(&second, "a").await["reply"], "End of two");
-    kit.app.delete(kit.live(), &format!("/v1/agents/{}", kit.agent)).await.expect(200);
+    kit.delete(&format!("/v1/agents/{}", kit.agent)).await.expect(200);
     assert_eq!(
         kit.says(&other, "a").await["reply"],
         "End of one",
@@ -578,18 +548,18 @@ async fn a_session_keeps_its_flow() {
     );
     let flows = async || {
         let count = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from flows", &[]);
-        kit.app.app().store.read(count).await.unwrap().unwrap()
+        kit.app().store.read(count).await.unwrap().unwrap()
     };
     assert_eq!(flows().await, 0, "nobody runs them any more");
 }
 
 #[tokio::test]
 async fn the_key_of_a_message_is_good_once() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let path = format!("/v1/chat/sessions/{id}/messages");
     let send = async |key: &'static str, text: &'static str| {
-        kit.app.post_with(kit.live(), &path, &[("idempotency-key", key)], &json!({"text": text})).await
+        kit.post_with(kit.live(), &path, &[("idempotency-key", key)], &json!({"text": text})).await
     };
     let first = send("k", "Hello").await;
     assert_eq!(first.header("idempotent-replayed"), None);
@@ -597,5 +567,5 @@ async fn the_key_of_a_message_is_good_once() {
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.expect(200), first.expect(200));
     send("k", "Other words").await.refused(422, "idempotency_key_reused");
-    assert_eq!((kit.get(&id).await["messageCount"].clone(), kit.model.asked()), (json!(3), 2));
+    assert_eq!((kit.chat(&id).await["messageCount"].clone(), kit.model.asked()), (json!(3), 2));
 }

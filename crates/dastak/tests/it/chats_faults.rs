@@ -11,17 +11,17 @@ use store::db::{Fate, Faults, Pause, Place};
 
 use crate::after_call::Line;
 use crate::app::TestApp;
-use crate::chats::{Kit, Model, Turn, Writer, say, tool};
+use crate::chats::{Chats, Model, Turn, Writer, say, tool};
 use crate::fakes::{Fake, Reply, Request, System};
 
 #[tokio::test]
 async fn one_message_at_a_time() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Wait("First.")]);
-    let (first, second) = tokio::join!(kit.send(&id, "one"), async {
+    let (first, second) = tokio::join!(kit.write(&id, "one"), async {
         kit.model.asked_times(2).await;
-        let second = kit.send(&id, "two").await;
+        let second = kit.write(&id, "two").await;
         kit.model.gate.add_permits(1);
         second
     });
@@ -32,7 +32,7 @@ async fn one_message_at_a_time() {
 
 #[tokio::test]
 async fn a_model_that_fails_once_is_asked_again() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Fail(ProviderFault::TimedOut), Turn::Say(vec![]), say("Third time.")]);
     assert_eq!(kit.says(&id, "Hello").await["reply"], "Third time.");
@@ -40,19 +40,19 @@ async fn a_model_that_fails_once_is_asked_again() {
 
 #[tokio::test]
 async fn a_failed_reply_takes_the_message_back() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let down = || Turn::Fail(ProviderFault::Unreachable);
     kit.model.will([down(), down(), down()]);
-    kit.send(&id, "Hello").await.refused(502, "reply_failed");
+    kit.write(&id, "Hello").await.refused(502, "reply_failed");
     assert_eq!(
-        (kit.transcript(&id).await, kit.get(&id).await["state"].clone()),
+        (kit.transcript(&id).await, kit.chat(&id).await["state"].clone()),
         (vec!["agent: Hello, I am Asha.".to_owned()], json!("ai"))
     );
     assert_eq!(kit.says(&id, "Hello").await["reply"], "You said: Hello");
     // What will not go better is not tried again.
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
-    kit.send(&id, "Hello").await.refused(502, "reply_failed");
+    kit.write(&id, "Hello").await.refused(502, "reply_failed");
     assert_eq!(kit.model.asked(), 6);
     kit.end(&id).await;
     assert_eq!(kit.charges().await.len(), 1);
@@ -61,21 +61,21 @@ async fn a_failed_reply_takes_the_message_back() {
 /// A session in which the agent never replied costs nothing.
 #[tokio::test]
 async fn failed_replies_cost_nothing() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
-    kit.send(&id, "Hello").await.refused(502, "reply_failed");
+    kit.write(&id, "Hello").await.refused(502, "reply_failed");
     kit.end(&id).await;
-    assert_eq!(kit.money().await, (1_000_000, 0));
+    assert_eq!(kit.wallet().await, (1_000_000, 0));
 }
 
 #[tokio::test]
 async fn a_model_that_stays_away_hands_the_chat_over() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     for _ in 0..2 {
         kit.model.will([Turn::Fail(ProviderFault::Refused)]);
-        kit.send(&id, "Hello").await.refused(502, "reply_failed");
+        kit.write(&id, "Hello").await.refused(502, "reply_failed");
     }
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
     assert_eq!(kit.says(&id, "Hello").await, json!({"reply": null, "ended": false, "handedOff": true}));
@@ -90,13 +90,13 @@ async fn a_model_that_stays_away_hands_the_chat_over() {
 
 #[tokio::test]
 async fn an_opening_greets_even_when_the_model_is_away() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     kit.model.will([
         Turn::Fail(ProviderFault::Forbidden),
         Turn::Fail(ProviderFault::Forbidden),
         Turn::Fail(ProviderFault::Forbidden),
     ]);
-    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let opened = kit.opening(&kit.agent).await.data(201);
     assert!(!opened["reply"].as_str().unwrap().is_empty());
     let id = opened["sessionId"].as_str().unwrap();
     assert_eq!(kit.says(id, "Hello").await["reply"], "You said: Hello");
@@ -104,11 +104,11 @@ async fn an_opening_greets_even_when_the_model_is_away() {
 
 #[tokio::test]
 async fn a_key_is_free_again_after_a_failed_reply() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let path = format!("/v1/chat/sessions/{id}/messages");
     let send = async || {
-        kit.app.post_with(kit.live(), &path, &[("idempotency-key", "k")], &json!({"text": "Hello"})).await
+        kit.post_with(kit.live(), &path, &[("idempotency-key", "k")], &json!({"text": "Hello"})).await
     };
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
     send().await.refused(502, "reply_failed");
@@ -125,18 +125,17 @@ impl System for Parcels {
 }
 
 /// A tool of the workspace at this address, offered to its agent; its id.
-async fn give_tool(kit: &Kit, url: &str) -> String {
+async fn give_tool(kit: &Chats, url: &str) -> String {
     let body = json!({"type": "webhook", "name": "look_up", "config": {"url": format!("{url}/parcels")}});
-    let made = kit.operator("POST", "/tools", body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = kit.operator("POST", "/tools", body).await.id(201);
     let path = format!("/v1/agents/{}", kit.agent);
-    kit.app.put(kit.live(), &path, &json!({"toolIds": [id]})).await.expect(200);
+    kit.put(&path, &json!({"toolIds": [id]})).await.expect(200);
     id
 }
 
 #[tokio::test]
 async fn the_model_uses_a_tool() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let parcels = Fake::start(|_| Parcels).await;
     let look_up = give_tool(&kit, &parcels.url).await;
     let id = kit.session().await;
@@ -154,7 +153,7 @@ async fn the_model_uses_a_tool() {
 /// A try that follows one which had called a tool does not ask for the call again.
 #[tokio::test]
 async fn a_reply_goes_on_after_its_tools() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let parcels = Fake::start(|_| Parcels).await;
     let look_up = give_tool(&kit, &parcels.url).await;
     let id = kit.session().await;
@@ -174,7 +173,7 @@ async fn a_reply_goes_on_after_its_tools() {
 fn a_crash_in_the_middle_of_a_reply() {
     let first = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let (kit_store, id, live, agent, workspace) = {
-        let kit = first.block_on(Kit::open());
+        let kit = first.block_on(Chats::open());
         let id = first.block_on(kit.session());
         kit.model.will([Turn::Wait("never")]);
         let (model, path) = (kit.model.clone(), format!("/v1/chat/sessions/{id}/messages"));
@@ -182,13 +181,13 @@ fn a_crash_in_the_middle_of_a_reply() {
         first.block_on(async {
             let headers = [("idempotency-key", "k")];
             let body = json!({"text": "Hello"});
-            let send = kit.app.post_with(&live, &path, &headers, &body);
+            let send = kit.post_with(&live, &path, &headers, &body);
             tokio::select! {
                 _ = send => panic!("it waits"),
                 () = model.asked_times(2) => {}
             }
         });
-        (kit.app.crash(first), id, live, agent, workspace)
+        (kit.world.app.crash(first), id, live, agent, workspace)
     };
     let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     second.block_on(async {
@@ -200,7 +199,7 @@ fn a_crash_in_the_middle_of_a_reply() {
         .await;
         app.advance(0).await;
         let path = format!("/v1/chat/sessions/{id}");
-        let shown = app.get(&live, &path).await.expect(200)["data"].clone();
+        let shown = app.get(&live, &path).await.data(200);
         assert_eq!(
             crate::chats::lines(&shown["messages"]),
             ["agent: Hello, I am Asha.", "user: Hello", "agent: You said: Hello"]
@@ -247,9 +246,9 @@ impl Faults for Spoiler {
 /// not there, or has one reply, and the tool is called for the same thing only.
 #[tokio::test]
 async fn a_store_that_fails_anywhere() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let spoiler = Arc::new(Spoiler(Mutex::new(None)));
-    kit.app.app().store.fail_as(spoiler.clone());
+    kit.app().store.fail_as(spoiler.clone());
     let parcels = Fake::start(|_| Parcels).await;
     let look_up = give_tool(&kit, &parcels.url).await;
     *kit.model.usual.lock().unwrap() = Some(Box::new(move |order| match order.history.last() {
@@ -262,12 +261,12 @@ async fn a_store_that_fails_anywhere() {
             let id = kit.session().await;
             *spoiler.0.lock().unwrap() = Some((nth, fate.clone()));
             let calls = parcels.count("/parcels");
-            let answer = kit.send(&id, "Where is it?").await;
+            let answer = kit.write(&id, "Where is it?").await;
             assert!([200, 503].contains(&answer.status), "{}", answer.text);
             assert!(spoiler.0.lock().unwrap().is_none(), "transaction {nth} came");
             // The lease ends, and what was begun is taken up.
-            kit.app.advance(90).await;
-            kit.app.advance(90).await;
+            kit.advance(90).await;
+            kit.advance(90).await;
             let told = kit.transcript(&id).await;
             let whole =
                 ["agent: Hello, I am Asha.", "user: Where is it?", "agent: Let me see.\n\nIt is on its way."];
@@ -286,12 +285,12 @@ async fn a_store_that_fails_anywhere() {
 /// A reply whose node has gone is another one's after its lease; a late end of the first is not stored.
 #[tokio::test]
 async fn a_reply_belongs_to_who_tried_it_last() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Wait("Late.")]);
-    let (answer, ()) = tokio::join!(kit.send(&id, "Hello"), async {
+    let (answer, ()) = tokio::join!(kit.write(&id, "Hello"), async {
         kit.model.asked_times(2).await;
-        kit.app.advance(90).await;
+        kit.advance(90).await;
         kit.model.asked_times(3).await;
         kit.app
             .until(kit.live(), &format!("/v1/chat/sessions/{id}"), |shown| shown["data"]["messageCount"] == 3)
@@ -306,8 +305,8 @@ async fn a_reply_belongs_to_who_tried_it_last() {
 }
 
 /// What a client that asks for events gets, event by event.
-async fn stream(kit: &Kit, session: &str, text: &str) -> Vec<(String, Value)> {
-    let path = format!("{}/v1/chat/sessions/{session}/messages", kit.app.url);
+async fn stream(kit: &Chats, session: &str, text: &str) -> Vec<(String, Value)> {
+    let path = format!("{}/v1/chat/sessions/{session}/messages", kit.url);
     let body = json!({"text": text}).to_string();
     let address = path.trim_start_matches("http://");
     let (host, target) = address.split_once('/').unwrap();
@@ -343,7 +342,7 @@ async fn stream(kit: &Kit, session: &str, text: &str) -> Vec<(String, Value)> {
 
 #[tokio::test]
 async fn a_reply_comes_as_it_is_written() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let piece = |text: &str| Said::Text(text.into());
     kit.model.will([Turn::Say(vec![piece("It is "), piece("on its way.\n\nData: soon")])]);
@@ -379,7 +378,7 @@ async fn a_reply_comes_as_it_is_written() {
 /// The bytes of अ and ✅ hold one that is a line end in Latin-1, and some clients part lines by Unicode's line ends.
 #[tokio::test]
 async fn words_of_any_script_stay_in_one_line_of_data() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let words = "नमस्ते, अच्छा \u{2705} one\u{2028}two\u{2029}three\u{85}four";
     kit.model.will([say(words)]);
@@ -391,11 +390,11 @@ async fn words_of_any_script_stay_in_one_line_of_data() {
 /// A client that goes away does not stop its reply.
 #[tokio::test]
 async fn who_hangs_up_is_answered_all_the_same() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     kit.model.will([Turn::Wait("Here I am.")]);
     {
-        let send = kit.send(&id, "Hello");
+        let send = kit.write(&id, "Hello");
         tokio::select! {
             _ = send => panic!("it waits"),
             () = kit.model.asked_times(2) => {}
@@ -403,18 +402,18 @@ async fn who_hangs_up_is_answered_all_the_same() {
     }
     kit.model.gate.add_permits(1);
     let path = format!("/v1/chat/sessions/{id}");
-    kit.app.until(kit.live(), &path, |shown| shown["data"]["messageCount"] == 3).await;
+    kit.until(kit.live(), &path, |shown| shown["data"]["messageCount"] == 3).await;
     assert_eq!(kit.transcript(&id).await, ["agent: Hello, I am Asha.", "user: Hello", "agent: Here I am."]);
 }
 
 #[tokio::test]
 async fn replies_in_work_are_bounded() {
-    let kit = Kit::open_with(|config| config.chats.replies_per_workspace = 1).await;
+    let kit = Chats::open_with(|config| config.chats.replies_per_workspace = 1).await;
     let (first, second) = (kit.session().await, kit.session().await);
     kit.model.will([Turn::Wait("First.")]);
-    let (answer, refused) = tokio::join!(kit.send(&first, "one"), async {
+    let (answer, refused) = tokio::join!(kit.write(&first, "one"), async {
         kit.model.asked_times(3).await;
-        let refused = kit.send(&second, "two").await;
+        let refused = kit.write(&second, "two").await;
         kit.model.gate.add_permits(1);
         refused
     });

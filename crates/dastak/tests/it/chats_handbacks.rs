@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::channel_conversations::Room;
-use crate::chats::{Kit, Turn, member};
+use crate::chats::{Chats, Turn};
 
-impl Kit {
+impl Chats {
     async fn hands_back(&self, chat: &str) -> crate::app::Answer {
         self.operator("POST", &format!("/chats/{chat}/handback"), Value::Null).await
     }
@@ -17,7 +17,7 @@ impl Kit {
 
     async fn publish_agent(&self, status: &str) {
         let path = format!("/v1/agents/{}/status", self.agent);
-        self.app.post(self.live(), &path, &json!({"status": status})).await.expect(200);
+        self.post(&path, &json!({"status": status})).await.expect(200);
     }
 
     async fn hours(&self, hours: Value) {
@@ -29,13 +29,13 @@ impl Kit {
 
 #[tokio::test]
 async fn a_handback_asks_what_an_opening_asks() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     let id = kit.session().await;
     kit.takes_over(&id, &user).await;
     let stays = async |code: &str| {
         kit.hands_back(&id).await.refused(409, code);
-        assert_eq!(kit.get(&id).await["state"], "human", "{code}");
+        assert_eq!(kit.chat(&id).await["state"], "human", "{code}");
         assert_eq!(kit.says(&id, "Hello?").await["handedOff"], true, "{code}");
     };
     kit.hours(json!([])).await;
@@ -44,9 +44,9 @@ async fn a_handback_asks_what_an_opening_asks() {
     kit.publish_agent("draft").await;
     stays("agent_unavailable").await;
     kit.publish_agent("active").await;
-    kit.operator("PATCH", "", json!({"features": {"chat": false}})).await.expect(200);
+    kit.change(&json!({"features": {"chat": false}})).await;
     kit.hands_back(&id).await.refused(409, "feature_disabled");
-    kit.operator("PATCH", "", json!({"features": {"chat": true}})).await.expect(200);
+    kit.change(&json!({"features": {"chat": true}})).await;
     assert_eq!((kit.events("chat.handed_back").await.len(), kit.model.asked()), (0, 1));
     kit.hands_back(&id).await.expect(200);
     assert_eq!(kit.says(&id, "Are you there?").await["reply"], "You said: Are you there?");
@@ -56,8 +56,8 @@ async fn a_handback_asks_what_an_opening_asks() {
 #[tokio::test]
 async fn a_conversation_is_paid_from_its_handback_on() {
     let room = Room::open().await;
-    let kit = &room.kit;
-    kit.operator("PATCH", "", json!({"costPerChatMinor": 2_000_000})).await.expect(200);
+    let kit = &room;
+    kit.change(&json!({"costPerChatMinor": 2_000_000})).await;
     room.writes("Hi").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
@@ -66,10 +66,10 @@ async fn a_conversation_is_paid_from_its_handback_on() {
     room.act(&id, "handback", Value::Null).await.refused(409, "insufficient_balance");
     room.writes("Hello?").await;
     room.reply().await;
-    assert_eq!((kit.model.asked(), kit.money().await), (0, (1_000_000, 0)));
-    kit.operator("PATCH", "", json!({"costPerChatMinor": 700})).await.expect(200);
+    assert_eq!((kit.model.asked(), kit.wallet().await), (0, (1_000_000, 0)));
+    kit.change(&json!({"costPerChatMinor": 700})).await;
     room.act(&id, "handback", Value::Null).await.expect(200);
-    assert_eq!(kit.money().await, (1_000_000, 700), "it is held as if it began now");
+    assert_eq!(kit.wallet().await, (1_000_000, 700), "it is held as if it began now");
     room.writes("Now?").await;
     room.reply().await;
     assert_eq!(room.sent("agent").await, ["You said: Hi\nHello?\nNow?"]);
@@ -77,26 +77,25 @@ async fn a_conversation_is_paid_from_its_handback_on() {
     room.act(&id, "takeover", Value::Null).await.expect(200);
     room.act(&id, "handback", Value::Null).await.expect(200);
     room.act(&id, "end", Value::Null).await.expect(200);
-    assert_eq!((kit.money().await, kit.charges().await), ((999_300, 0), vec![(-700, id)]));
+    assert_eq!((kit.wallet().await, kit.charges().await), ((999_300, 0), vec![(-700, id)]));
 }
 
 #[tokio::test]
 async fn an_agent_that_is_not_published_gets_no_conversation_back() {
     let room = Room::open().await;
-    room.kit.publish_agent("draft").await;
+    room.publish_agent("draft").await;
     room.writes("Hi").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
-    room.kit.hands_back(&id).await.refused(409, "agent_unavailable");
+    room.hands_back(&id).await.refused(409, "agent_unavailable");
     room.writes("Hello?").await;
     room.reply().await;
-    assert_eq!((room.kit.model.asked(), room.sent("agent").await.len()), (0, 0));
+    assert_eq!((room.model.asked(), room.sent("agent").await.len()), (0, 0));
     // What is published when it gets the chat is what it runs.
-    room.kit
-        .publish(json!([{"id": "z", "type": "end", "text": "We are closed for good.", "outcome": "done"}]))
+    room.publish(json!([{"id": "z", "type": "end", "text": "We are closed for good.", "outcome": "done"}]))
         .await;
-    room.kit.publish_agent("active").await;
-    room.kit.hands_back(&id).await.expect(200);
+    room.publish_agent("active").await;
+    room.hands_back(&id).await.expect(200);
     room.writes("Now?").await;
     room.reply().await;
     assert_eq!(room.sent("agent").await, ["We are closed for good."]);
@@ -111,20 +110,20 @@ async fn a_burst_after_a_handback_is_one_turn() {
         room.writes("Hi").await;
         let id = room.only().await["id"].as_str().unwrap().to_owned();
         match by {
-            "inbox" => room.kit.takes_over(&id, &user).await,
+            "inbox" => room.takes_over(&id, &user).await,
             _ => drop(room.act(&id, "takeover", Value::Null).await.expect(200)),
         }
-        room.kit.app.advance(60).await;
+        room.advance(60).await;
         match by {
-            "inbox" => drop(room.kit.hands_back(&id).await.expect(200)),
+            "inbox" => drop(room.hands_back(&id).await.expect(200)),
             _ => drop(room.act(&id, "handback", Value::Null).await.expect(200)),
         }
         room.writes("One").await;
-        assert_eq!(room.kit.model.asked(), 0, "{by}: it waits for more");
-        room.kit.app.advance(1).await;
+        assert_eq!(room.model.asked(), 0, "{by}: it waits for more");
+        room.advance(1).await;
         room.writes("Two").await;
         room.reply().await;
-        assert_eq!(room.kit.model.asked(), 1, "{by}");
+        assert_eq!(room.model.asked(), 1, "{by}");
         assert_eq!(room.sent("agent").await.len(), 1, "{by}");
     }
 }
@@ -133,21 +132,21 @@ async fn a_burst_after_a_handback_is_one_turn() {
 #[tokio::test]
 async fn a_conversation_without_an_outcome_needs_a_review() {
     let room = Room::open().await;
-    let kit = &room.kit;
+    let kit = &room;
     let board = format!("/v1/agents/{}/board", kit.agent);
-    let columns = kit.app.get(kit.live(), &board).await.expect(200)["data"]["columns"].clone();
+    let columns = kit.get(&board).await["data"]["columns"].clone();
     let open =
         columns.as_array().unwrap().iter().find(|column| column["type"] == "open").unwrap()["id"].clone();
     room.writes("Hi").await;
     room.reply().await;
     // It ends in silence.
-    kit.app.advance(24 * 3_600).await;
+    kit.advance(24 * 3_600).await;
     let shown = room.only().await;
     assert_eq!(
         (&shown["endCause"], &shown["outcome"]["disposition"]),
         (&json!("idle_timeout"), &Value::Null)
     );
-    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.expect(200)["data"].clone();
+    let cards = kit.data(&format!("{board}/cards")).await;
     assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
     assert_eq!(
         (&cards[0]["status"], &cards[0]["columnId"], &cards[0]["suggestedColumnId"], &cards[0]["confidence"]),
@@ -161,7 +160,7 @@ async fn a_conversation_without_an_outcome_needs_a_review() {
         domain::ports::Said::End(Some("paid".into())),
     ])]);
     room.reply().await;
-    let cards = kit.app.get(kit.live(), &format!("{board}/cards")).await.expect(200)["data"].clone();
+    let cards = kit.data(&format!("{board}/cards")).await;
     let won =
         columns.as_array().unwrap().iter().find(|column| column["type"] == "won").unwrap()["id"].clone();
     assert_eq!((&cards[0]["status"], &cards[0]["columnId"]), (&json!("placed"), &won));

@@ -3,16 +3,16 @@
 
 use serde_json::{Value, json};
 
-use crate::chats::{Kit, Turn, ends, lines, member, say, tool};
+use crate::chats::{Chats, Turn, ends, lines, say, tool};
 use crate::receiver::Receiver;
 
-impl Kit {
+impl Chats {
     async fn inbox(&self, chat: &str, what: &str, body: Value) -> crate::app::Answer {
         self.operator("POST", &format!("/chats/{chat}/{what}"), body).await
     }
 
     async fn state(&self, chat: &str) -> String {
-        self.get(chat).await["state"].as_str().unwrap().to_owned()
+        self.chat(chat).await["state"].as_str().unwrap().to_owned()
     }
 
     async fn count(&self, kind: &str) -> usize {
@@ -26,8 +26,8 @@ fn handed() -> Value {
 
 #[tokio::test]
 async fn a_flow_hands_over_and_goes_on_afterwards() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     let field = json!({"key": "x", "label": "X", "type": "text"});
     kit.publish(json!([
         {"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "b"},
@@ -49,10 +49,9 @@ async fn a_flow_hands_over_and_goes_on_afterwards() {
         lines(&asked[0]["data"]["transcript"]),
         ["agent: What is it about?", "user: A refund", "agent: One moment."]
     );
-    let waiting =
-        kit.operator("GET", "/chats?state=awaiting_human", Value::Null).await.expect(200)["data"].clone();
+    let waiting = kit.operator("GET", "/chats?state=awaiting_human", Value::Null).await.data(200);
     assert_eq!((waiting.as_array().unwrap().len(), &waiting[0]["id"]), (1, &json!(id)));
-    let taken = kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200)["data"].clone();
+    let taken = kit.inbox(&id, "takeover", json!({"userId": user})).await.data(200);
     assert_eq!((&taken["state"], &taken["userId"]), (&json!("human"), &json!(user)));
     kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
     assert_eq!(
@@ -68,7 +67,7 @@ async fn a_flow_hands_over_and_goes_on_afterwards() {
     kit.inbox(&id, "messages", json!({"text": "It is on its way."})).await.expect(200);
     assert_eq!(kit.says(&id, "Thank you").await, handed());
     kit.inbox(&id, "handback", Value::Null).await.expect(200);
-    kit.app.advance(0).await;
+    kit.advance(0).await;
     assert_eq!(kit.state(&id).await, "ai");
     let back = kit.events("chat.handed_back").await;
     assert_eq!(
@@ -94,24 +93,24 @@ async fn a_flow_hands_over_and_goes_on_afterwards() {
 /// A flow that has nothing to say after the person says goodbye.
 #[tokio::test]
 async fn a_flow_without_a_way_on_ends_when_it_is_handed_back() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "admin").await;
+    let kit = Chats::open().await;
+    let user = kit.member("admin@example.com", "admin").await;
     kit.publish(json!([{"id": "a", "type": "transfer", "text": "One moment."}, ends()])).await;
     let id = kit.session().await;
     assert_eq!(kit.state(&id).await, "awaiting_human");
     kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
     kit.inbox(&id, "handback", Value::Null).await.expect(200);
-    kit.app.advance(0).await;
-    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    kit.advance(0).await;
+    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
     assert_eq!((&chat["state"], &chat["outcome"]), (&json!("ended"), &json!("transferred")));
 }
 
 #[tokio::test]
 async fn the_model_asks_for_a_person() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let path = format!("/v1/agents/{}", kit.agent);
-    kit.app.put(kit.live(), &path, &json!({"toolIds": ["transfer_to_human"]})).await.expect(200);
-    let user = member(&kit, "owner").await;
+    kit.put(&path, &json!({"toolIds": ["transfer_to_human"]})).await.expect(200);
+    let user = kit.member("owner@example.com", "owner").await;
     let id = kit.session().await;
     kit.model.will([tool("Let me see.", "transfer_to_human", json!({"reason": "angry"}))]);
     assert_eq!(kit.says(&id, "A person, please").await, handed());
@@ -120,7 +119,7 @@ async fn the_model_asks_for_a_person() {
     kit.inbox(&id, "messages", json!({"text": "I am Ravi."})).await.expect(200);
     kit.says(&id, "Good").await;
     kit.inbox(&id, "handback", Value::Null).await.expect(200);
-    kit.app.advance(0).await;
+    kit.advance(0).await;
     assert_eq!((kit.model.asked(), kit.state(&id).await), (2, "ai".to_owned()), "it waits for the customer");
     assert_eq!(kit.says(&id, "Are you there?").await["reply"], "You said: Are you there?");
     assert_eq!(
@@ -141,11 +140,11 @@ async fn the_model_asks_for_a_person() {
 /// A teammate may take a chat from the agent in the middle of its reply, which is then not given.
 #[tokio::test]
 async fn a_takeover_stops_the_reply() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     let id = kit.session().await;
     kit.model.will([Turn::Wait("Too late.")]);
-    let (answer, ()) = tokio::join!(kit.send(&id, "Hello?"), async {
+    let (answer, ()) = tokio::join!(kit.write(&id, "Hello?"), async {
         kit.model.asked_times(2).await;
         kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
         kit.model.gate.add_permits(1);
@@ -163,9 +162,12 @@ async fn a_takeover_stops_the_reply() {
 
 #[tokio::test]
 async fn what_the_inbox_refuses() {
-    let kit = Kit::open().await;
-    let (viewer, editor, admin) =
-        (member(&kit, "viewer").await, member(&kit, "editor").await, member(&kit, "admin").await);
+    let kit = Chats::open().await;
+    let (viewer, editor, admin) = (
+        kit.member("viewer@example.com", "viewer").await,
+        kit.member("editor@example.com", "editor").await,
+        kit.member("admin@example.com", "admin").await,
+    );
     let id = kit.session().await;
     kit.inbox(&id, "messages", json!({"text": "Hi"})).await.refused(409, "conflict");
     kit.inbox(&id, "handback", Value::Null).await.refused(409, "conflict");
@@ -177,7 +179,7 @@ async fn what_the_inbox_refuses() {
     kit.inbox(&id, "takeover", json!({"userId": editor})).await.expect(200);
     kit.inbox(&id, "takeover", json!({"userId": admin})).await.refused(409, "conflict");
     kit.inbox(&id, "messages", json!({"text": " "})).await.refused(400, "invalid_request");
-    let ended = kit.inbox(&id, "end", Value::Null).await.expect(200)["data"].clone();
+    let ended = kit.inbox(&id, "end", Value::Null).await.data(200);
     assert_eq!((&ended["state"], &ended["endCause"]), (&json!("ended"), &json!("human_ended")));
     assert_eq!(kit.inbox(&id, "end", Value::Null).await.expect(200)["data"], ended);
     for (what, body) in [
@@ -193,25 +195,25 @@ async fn what_the_inbox_refuses() {
 /// A chat that waits for a person does not end by silence; one that a person has does.
 #[tokio::test]
 async fn silence_while_people_have_it() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     kit.publish(json!([{"id": "a", "type": "transfer", "text": "One moment."}, ends()])).await;
     let (waits, held) = (kit.session().await, kit.session().await);
     kit.inbox(&held, "takeover", json!({"userId": user})).await.expect(200);
-    kit.app.advance(31 * 60).await;
+    kit.advance(31 * 60).await;
     assert_eq!((kit.state(&waits).await, kit.state(&held).await), ("awaiting_human".into(), "ended".into()));
-    kit.app.advance(24 * 3600).await;
+    kit.advance(24 * 3600).await;
     assert_eq!(kit.state(&waits).await, "ended");
 }
 
 #[tokio::test]
 async fn the_inbox_pages_newest_first() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
         kit.model.will([say("Hello.")]);
         ids.push(kit.session().await);
-        kit.app.advance(1).await;
+        kit.advance(1).await;
     }
     let first = kit.operator("GET", "/chats?limit=2", Value::Null).await.expect(200);
     let cursor = first["nextCursor"].as_str().unwrap();
@@ -231,11 +233,11 @@ async fn the_inbox_pages_newest_first() {
 /// The words of a chat are kept once: an event knows how far they went, and whoever reads or sends it gets them.
 #[tokio::test]
 async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let receiver = Receiver::ok().await;
     let hook = json!({"url": receiver.url, "events": ["chat.assigned", "chat.handed_back"]});
-    let hook = kit.app.post(kit.live(), "/v1/webhooks", &hook).await.expect(201)["data"].clone();
-    let (id, user) = (kit.session().await, member(&kit, "editor").await);
+    let hook = kit.post("/v1/webhooks", &hook).await.data(201);
+    let (id, user) = (kit.session().await, kit.member("editor@example.com", "editor").await);
     let long = "long ".repeat(700);
     kit.says(&id, &long).await;
     let before = kit.transcript(&id).await;
@@ -245,17 +247,11 @@ async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
     }
     kit.inbox(&id, "takeover", json!({"userId": user})).await.expect(200);
     kit.inbox(&id, "messages", json!({"text": "Here I am."})).await.expect(200);
-    kit.app.advance(1).await;
+    kit.advance(1).await;
     // Stored once.
-    let tenant = kit.workspace.id.parse().unwrap();
-    let stored = kit
-        .app
-        .app()
-        .store
-        .of(tenant)
-        .read(move |tx| store::events::list_after(tx, "", 1_000))
-        .await
-        .unwrap();
+    let tenant = kit.tenant();
+    let stored =
+        kit.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1_000)).await.unwrap();
     let words =
         stored.iter().filter(|row| row.envelope.as_ref().is_some_and(|text| text.contains("long long")));
     assert_eq!((words.count(), stored.iter().filter(|row| row.transcript.is_some()).count()), (0, 21));
@@ -268,14 +264,14 @@ async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
     let secret = hook["secret"].as_str().unwrap();
     assert!(got.iter().all(|got| got.signed_with(secret)), "the body that is sent is the one that is signed");
     let logged = format!("/v1/webhooks/{}/deliveries", hook["id"].as_str().unwrap());
-    let newest = kit.app.get(kit.live(), &logged).await.expect(200)["data"][0].clone();
+    let newest = kit.get(&logged).await["data"][0].clone();
     assert_eq!(lines(&newest["payload"]["data"]["transcript"]), before);
     // A replay sends what was sent.
     let path = format!("{logged}/{}", newest["id"].as_str().unwrap());
-    kit.app.post(kit.live(), &format!("{path}/replay"), &Value::Null).await.expect(202);
-    kit.app.advance(1).await;
+    kit.post(&format!("{path}/replay"), &Value::Null).await.expect(202);
+    kit.advance(1).await;
     let again = receiver.wait_for(22).await.pop().unwrap();
     assert_eq!(again.json(), newest["payload"]);
-    let shown = kit.app.get(kit.live(), &path).await.expect(200);
+    let shown = kit.get(&path).await;
     assert_eq!(shown["data"]["payload"], newest["payload"]);
 }

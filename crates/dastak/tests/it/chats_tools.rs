@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::after_call::Line;
 use crate::app::TestApp;
 use crate::channel_conversations::Room;
-use crate::chats::{Kit, Model, Turn, Writer, lines, member, say, tool};
+use crate::chats::{Chats, Model, Turn, Writer, lines, say, tool};
 use crate::fakes::{Fake, Reply, Request, System};
 
 /// Pays back what was paid. Each request that it takes moves money.
@@ -24,13 +24,12 @@ impl System for Cashier {
 }
 
 /// A tool that may be called once, or again, offered to the agent; its id.
-async fn refunds(kit: &Kit, url: &str, idempotent: bool) -> String {
+async fn refunds(kit: &Chats, url: &str, idempotent: bool) -> String {
     let config = json!({"url": format!("{url}/refunds"), "idempotent": idempotent, "timeoutSeconds": 20});
     let body = json!({"type": "webhook", "name": "refund", "config": config});
-    let made = kit.operator("POST", "/tools", body).await.expect(201);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let id = kit.operator("POST", "/tools", body).await.id(201);
     let path = format!("/v1/agents/{}", kit.agent);
-    kit.app.put(kit.live(), &path, &json!({"toolIds": [id]})).await.expect(200);
+    kit.put(&path, &json!({"toolIds": [id]})).await.expect(200);
     id
 }
 
@@ -45,14 +44,14 @@ fn down() -> Turn {
 
 #[tokio::test]
 async fn a_message_that_was_taken_back_and_comes_again_refunds_once() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;
     let id = kit.session().await;
     let path = format!("/v1/chat/sessions/{id}/messages");
     let send = async || {
         let body = json!({"text": "Refund order 1"});
-        kit.app.post_with(kit.live(), &path, &[("idempotency-key", "k")], &body).await
+        kit.post_with(kit.live(), &path, &[("idempotency-key", "k")], &body).await
     };
     kit.model.will([tool("One moment.", &refund, json!({"order": "1"})), down(), down(), down()]);
     send().await.refused(502, "reply_failed");
@@ -88,12 +87,12 @@ async fn a_message_that_was_taken_back_and_comes_again_refunds_once() {
 
 #[tokio::test]
 async fn other_words_after_it_find_what_was_done() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;
     let id = kit.session().await;
     kit.model.will([tool("", &refund, json!({"order": "1"})), down(), down(), down()]);
-    kit.send(&id, "Refund order 1").await.refused(502, "reply_failed");
+    kit.write(&id, "Refund order 1").await.refused(502, "reply_failed");
     kit.model.will([say("It is refunded already.")]);
     assert_eq!(kit.says(&id, "Please refund it!").await["reply"], "It is refunded already.");
     assert_eq!(
@@ -114,15 +113,15 @@ async fn other_words_after_it_find_what_was_done() {
 /// The third failure hands the chat over: also the agent that gets it back knows.
 #[tokio::test]
 async fn a_person_in_between_changes_nothing() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;
     let id = kit.session().await;
     kit.model.will([tool("", &refund, json!({"order": "1"}))]);
     kit.model.will((0..9).map(|_| down()));
     for _ in 0..2 {
-        kit.send(&id, "Refund order 1").await.refused(502, "reply_failed");
+        kit.write(&id, "Refund order 1").await.refused(502, "reply_failed");
     }
     assert_eq!(kit.says(&id, "Refund order 1").await["handedOff"], true);
     let inbox = async |what: &str, body: Value| {
@@ -149,15 +148,15 @@ async fn a_person_in_between_changes_nothing() {
 /// A teammate who takes the chat while the tool is at work does not make its answer unheard.
 #[tokio::test]
 async fn an_answer_that_comes_after_a_takeover_is_kept() {
-    let kit = Kit::open().await;
-    let user = member(&kit, "editor").await;
+    let kit = Chats::open().await;
+    let user = kit.member("editor@example.com", "editor").await;
     let gate = Arc::new(Semaphore::new(0));
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;
     cashier.fail("/refunds", 1, Reply::Held(gate.clone()));
     let id = kit.session().await;
     kit.model.will([tool("", &refund, json!({"order": "1"}))]);
-    let (answer, ()) = tokio::join!(kit.send(&id, "Refund order 1"), async {
+    let (answer, ()) = tokio::join!(kit.write(&id, "Refund order 1"), async {
         cashier.wait_for("/refunds", 1).await;
         kit.operator("POST", &format!("/chats/{id}/takeover"), json!({"userId": user})).await.expect(200);
         gate.add_permits(1);
@@ -177,18 +176,18 @@ async fn an_answer_that_comes_after_a_takeover_is_kept() {
 async fn the_same_on_the_messaging_channel() {
     let room = Room::open().await;
     let cashier = Fake::start(|_| Cashier).await;
-    let refund = refunds(&room.kit, &cashier.url, false).await;
-    room.kit.model.will([tool("", &refund, json!({"order": "1"})), down(), down(), down()]);
+    let refund = refunds(&room, &cashier.url, false).await;
+    room.model.will([tool("", &refund, json!({"order": "1"})), down(), down(), down()]);
     room.writes("Refund order 1").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
-    assert_eq!(room.kit.events("chat.handoff_requested").await.len(), 1);
+    assert_eq!(room.events("chat.handoff_requested").await.len(), 1);
     room.act(&id, "takeover", Value::Null).await.expect(200);
     room.act(&id, "handback", Value::Null).await.expect(200);
     room.writes("And?").await;
     room.reply().await;
     assert_eq!(
-        room.kit.model.shown(),
+        room.model.shown(),
         [
             "user: Refund order 1".to_owned(),
             format!("calls {refund}"),
@@ -222,7 +221,7 @@ impl Death {
             self.cashier.fail("/refunds", 1, Reply::Hang);
         }
         let (left, live, id) = {
-            let kit = first.block_on(Kit::open());
+            let kit = first.block_on(Chats::open());
             let refund = first.block_on(refunds(&kit, &self.cashier.url, idempotent));
             let id = first.block_on(kit.session());
             kit.model.will([tool("", &refund, json!({"order": "1"})), Turn::Wait("never")]);
@@ -234,12 +233,12 @@ impl Death {
                     }
                 };
                 tokio::select! {
-                    _ = kit.send(&id, "Refund order 1") => panic!("it waits"),
+                    _ = kit.write(&id, "Refund order 1") => panic!("it waits"),
                     () = dies => {}
                 }
             });
             let live = kit.live().to_owned();
-            (kit.app.crash(first), live, id)
+            (kit.world.app.crash(first), live, id)
         };
         let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let found = second.block_on(async {
@@ -251,7 +250,7 @@ impl Death {
                     .await;
             app.advance(0).await;
             let path = format!("/v1/chat/sessions/{id}");
-            let shown = app.get(&live, &path).await.expect(200)["data"].clone();
+            let shown = app.get(&live, &path).await.data(200);
             assert_eq!(writer.asked(), 1);
             (lines(&shown["messages"]), writer.shown())
         });
@@ -296,10 +295,10 @@ fn a_process_that_dies_while_the_tool_works_asks_again_only_where_it_may() {
 
 #[tokio::test]
 async fn the_model_is_offered_what_the_agent_has_and_the_end_once() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let path = format!("/v1/agents/{}", kit.agent);
     let ids = json!(["end_call", "chatapp_message", "transfer_to_human"]);
-    kit.app.put(kit.live(), &path, &json!({"toolIds": ids})).await.expect(200);
+    kit.put(&path, &json!({"toolIds": ids})).await.expect(200);
     let id = kit.session().await;
     kit.model.will([tool("", "chatapp_message", json!({"text": "Your link"})), say("Sent.")]);
     assert_eq!(kit.says(&id, "Send it").await["reply"], "Your link\n\nSent.");
@@ -314,12 +313,12 @@ async fn the_model_is_offered_what_the_agent_has_and_the_end_once() {
 /// A chat whose replies fail again and again, though not in a row, is a person's.
 #[tokio::test]
 async fn failing_replies_are_bounded_a_chat() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let id = kit.session().await;
     let refused = || Turn::Fail(ProviderFault::Refused);
     for turn in 0..10 {
         kit.model.will([refused()]);
-        kit.send(&id, "Hello").await.refused(502, "reply_failed");
+        kit.write(&id, "Hello").await.refused(502, "reply_failed");
         assert_eq!(kit.says(&id, &format!("Again {turn}")).await["handedOff"], false);
     }
     kit.model.will([refused()]);
@@ -330,15 +329,15 @@ async fn failing_replies_are_bounded_a_chat() {
 
 #[tokio::test]
 async fn a_workspace_opens_60_sessions_a_minute() {
-    let kit = Kit::open().await;
-    kit.operator("PATCH", "", json!({"limits": {"chatSessionsPerMinute": 2}})).await.expect(200);
+    let kit = Chats::open().await;
+    kit.change(&json!({"limits": {"chatSessionsPerMinute": 2}})).await;
     for _ in 0..2 {
         kit.session().await;
     }
     let asked = kit.model.asked();
     kit.opening(&kit.agent).await.refused(429, "rate_limited");
     assert_eq!(kit.model.asked(), asked, "nothing was asked for it");
-    kit.app.advance(60).await;
+    kit.advance(60).await;
     kit.session().await;
     let listed = kit.operator("GET", "", Value::Null).await.expect(200);
     assert_eq!(listed["data"]["limits"]["chatSessionsPerMinute"], 2);

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use api::events;
 use api::openapi::{Document, document};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Both documents, as they are served.
 fn documents() -> &'static [Value; 2] {
@@ -78,7 +78,7 @@ fn lacking(event: &Value) -> Option<String> {
     let name = event["type"].as_str()?;
     let some =
         SOMETIMES.iter().find(|(prefix, _)| name.starts_with(prefix)).map_or(&[][..], |(_, some)| some);
-    let sample = (events::find(name)?.sample)();
+    let sample = json!((events::find(name)?.sample)());
     less(&sample, &event["data"], some, format!("{name}: data"))
 }
 
@@ -111,7 +111,7 @@ pub fn undescribed_event(event: &Value) -> Option<String> {
     }
     let name = event["type"].as_str().unwrap_or_default();
     match events::find(name) {
-        Some(kind) => beyond(&(kind.sample)(), &event["data"], format!("{name}: data")),
+        Some(kind) => beyond(&json!((kind.sample)()), &event["data"], format!("{name}: data")),
         None => Some(format!("the type {name:?}")),
     }
 }
@@ -241,7 +241,6 @@ fn fits(document: &Value, schema: &Value, value: &Value) -> bool {
 
 #[test]
 fn an_undescribed_field_is_found() {
-    use serde_json::json;
     let mut answer = json!({"data": {"key": {"id": "key_1", "name": "n", "scopes": [], "prefix": "p", "expiresAt": null},
         "workspace": {"id": "ws_1", "name": "n", "kybVerified": true}}});
     assert_eq!(undescribed("GET", "/v1/me", 200, &answer), None);

@@ -34,7 +34,7 @@ pub async fn bind(app: &TestApp, workspace: &str, body: &Value) -> Answer {
 
 /// Connects the account of the fake with its number; the path of its notifications.
 pub async fn connect(app: &TestApp, workspace: &str) -> String {
-    let connection = put(app, workspace, &credentials()).await.expect(200)["data"].clone();
+    let connection = put(app, workspace, &credentials()).await.data(200);
     bind(app, workspace, &json!({"phoneNumberId": NUMBER_ID, "number": NUMBER})).await.expect(201);
     hook(&connection)
 }

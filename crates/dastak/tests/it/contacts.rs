@@ -7,12 +7,13 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
+use crate::world::World;
 
 const NONE: &str = "con_00000000000000000000000000";
 
 /// A contact of an upsert.
 async fn made(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
-    app.post(&workspace.live, "/v1/contacts", &body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/contacts", &body).await.data(201)
 }
 
 fn path(contact: &Value) -> String {
@@ -21,9 +22,9 @@ fn path(contact: &Value) -> String {
 
 #[tokio::test]
 async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let first = made(&app, &workspace, json!({"externalRef": "crm-1", "phone": "098123 45678"})).await;
+    let world = World::bare().await;
+    let first =
+        made(&world, &world.workspace, json!({"externalRef": "crm-1", "phone": "098123 45678"})).await;
     assert_eq!(
         first,
         json!({
@@ -37,18 +38,14 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
         "externalRef": "crm-1", "phone": "+919812345678", "preferredLanguage": "hi", "timezone": "asia/dubai", "attributes": {"city": "Pune", "n": [1, null]},
         "name": "A Person", "email": "a@example.com", "company": "Example",
     });
-    let second = app.post(&workspace.live, "/v1/contacts", &change).await.expect(200)["data"].clone();
+    let second = world.post("/v1/contacts", &change).await.data(200);
     assert_eq!(
         (&second["preferredLanguage"], &second["timezone"], &second["attributes"]),
         (&json!("hi"), &json!("Asia/Dubai"), &json!({"city": "Pune", "n": [1, null]}))
     );
     // What an update leaves out stays; null clears what may be null.
-    let third = app
-        .post(
-            &workspace.live,
-            "/v1/contacts",
-            &json!({"externalRef": "crm-1", "phone": "9812345678", "email": null}),
-        )
+    let third = world
+        .post("/v1/contacts", &json!({"externalRef": "crm-1", "phone": "9812345678", "email": null}))
         .await
         .expect(200);
     let mut expected = second.clone();
@@ -61,11 +58,8 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
         "messagesAllowed": true, "stoppedAt": null, "stopSource": null, "marketingStoppedAt": null, "optedInAt": null,
         "optInSource": null,
     });
-    assert_eq!(app.get(&workspace.live, &path(&first)).await.expect(200)["data"], detail);
-    let put = app
-        .put(&workspace.live, &path(&first), &json!({"name": "Another", "phone": "09812345678"}))
-        .await
-        .expect(200);
+    assert_eq!(world.get(&path(&first)).await["data"], detail);
+    let put = world.put(&path(&first), &json!({"name": "Another", "phone": "09812345678"})).await.expect(200);
     assert_eq!(
         (put["data"]["name"].as_str(), put["data"]["company"].as_str()),
         (Some("Another"), Some("Example"))
@@ -74,8 +68,7 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
 
 #[tokio::test]
 async fn wrong_fields_are_named_and_change_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let many: serde_json::Map<String, Value> = (0..101).map(|n| (format!("k{n}"), json!(1))).collect();
     for (change, field) in [
         (json!({"externalRef": ""}), "externalRef"),
@@ -97,19 +90,12 @@ async fn wrong_fields_are_named_and_change_nothing() {
     ] {
         let mut body = json!({"externalRef": "r", "phone": "9812345678"});
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        let refused = app.post(&workspace.live, "/v1/contacts", &body).await.refused(400, "invalid_request");
+        let refused = world.post("/v1/contacts", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
-    app.post(&workspace.live, "/v1/contacts", &json!({"phone": "9812345678"}))
-        .await
-        .refused(400, "invalid_request");
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "r"}))
-        .await
-        .refused(400, "invalid_request");
-    assert_eq!(
-        app.get(&workspace.live, "/v1/contacts").await.expect(200),
-        json!({"data": [], "nextCursor": null})
-    );
+    world.post("/v1/contacts", &json!({"phone": "9812345678"})).await.refused(400, "invalid_request");
+    world.post("/v1/contacts", &json!({"externalRef": "r"})).await.refused(400, "invalid_request");
+    assert_eq!(world.get("/v1/contacts").await, json!({"data": [], "nextCursor": null}));
 }
 
 #[tokio::test]
@@ -190,19 +176,18 @@ async fn a_contact_without_a_reference_gets_one() {
 /// An optional field that is null is absent; where null clears a value, it does.
 #[tokio::test]
 async fn null_is_absent_unless_it_clears() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({"externalRef": "a", "phone": "9812345678", "name": "Asha", "timezone": null, "optOut": null,
         "preferredLanguage": null, "attributes": {"city": null}, "consent": {"source": "app", "capturedAt": "2026-01-01T00:00:00Z", "reference": null}});
-    let contact = made(&app, &workspace, body).await;
+    let contact = made(&world, &world.workspace, body).await;
     assert_eq!(
         (&contact["name"], &contact["timezone"], &contact["optOut"], &contact["attributes"]),
         (&json!("Asha"), &json!("Asia/Kolkata"), &json!(false), &json!({"city": null}))
     );
-    let changed =
-        app.put(&workspace.live, &path(&contact), &json!({"name": null, "phone": null})).await.expect(200);
+    let changed = world.put(&path(&contact), &json!({"name": null, "phone": null})).await.expect(200);
     assert_eq!((&changed["data"]["name"], &changed["data"]["phone"]), (&Value::Null, &contact["phone"]));
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": null, "phone": "9812345679"}))
+    world
+        .post("/v1/contacts", &json!({"externalRef": null, "phone": "9812345679"}))
         .await
         .refused(400, "invalid_request");
 }
@@ -230,19 +215,18 @@ async fn a_contact_is_deleted_until_it_was_called() {
 
 #[tokio::test]
 async fn lists_page_newest_first_and_stay_stable() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for number in 0..7 {
         made(
-            &app,
-            &workspace,
+            &world,
+            &world.workspace,
             json!({"externalRef": format!("r{number}"), "phone": format!("98123456{number:02}")}),
         )
         .await;
     }
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = app.get(&workspace.live, &format!("/v1/contacts?limit=3{cursor}")).await.expect(200);
+        let page = world.get(&format!("/v1/contacts?limit=3{cursor}")).await;
         seen.extend(
             page["data"]
                 .as_array()
@@ -250,14 +234,14 @@ async fn lists_page_newest_first_and_stay_stable() {
                 .iter()
                 .map(|contact| contact["externalRef"].as_str().unwrap().to_owned()),
         );
-        made(&app, &workspace, json!({"externalRef": format!("later{}", seen.len()), "phone": format!("98123457{:02}", seen.len())})).await;
+        made(&world, &world.workspace, json!({"externalRef": format!("later{}", seen.len()), "phone": format!("98123457{:02}", seen.len())})).await;
         match page["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => break,
         }
     }
     assert_eq!(seen, ["r6", "r5", "r4", "r3", "r2", "r1", "r0"]);
-    app.get(&workspace.live, "/v1/contacts?cursor=nonsense").await.refused(400, "invalid_cursor");
+    world.app.get(world.live(), "/v1/contacts?cursor=nonsense").await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test]
@@ -351,13 +335,12 @@ async fn test_keys_read_and_do_not_write() {
 
 #[tokio::test]
 async fn the_registry_shows_on_the_contact() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    app.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await.expect(200);
-    let contact = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    let world = World::bare().await;
+    world.app.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await.expect(200);
+    let contact = made(&world, &world.workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
     assert_eq!((contact["dnd"].as_bool(), contact["optOut"].as_bool()), (Some(true), Some(false)));
-    app.operator("DELETE", "/dnd/9812345678", &Value::Null).await.expect(200);
-    let detail = app.get(&workspace.live, &path(&contact)).await.expect(200);
+    world.app.operator("DELETE", "/dnd/9812345678", &Value::Null).await.expect(200);
+    let detail = world.get(&path(&contact)).await;
     assert_eq!(
         (detail["data"]["dnd"].as_bool(), detail["data"]["doNotCall"].as_bool()),
         (Some(false), Some(false))
@@ -384,10 +367,10 @@ async fn consent_is_recorded_with_its_proof() {
 
 #[tokio::test]
 async fn a_batch_answers_item_by_item() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let old =
-        made(&app, &workspace, json!({"externalRef": "old", "phone": "9812345600", "optOut": true})).await;
+        made(&world, &world.workspace, json!({"externalRef": "old", "phone": "9812345600", "optOut": true}))
+            .await;
     let items = json!([
         {"externalRef": "new", "phone": "9812345601"},
         {"externalRef": "old", "phone": "9812345600", "name": "Named"},
@@ -399,8 +382,7 @@ async fn a_batch_answers_item_by_item() {
         {"externalRef": "new", "phone": "9812345601", "company": "Twice"},
         {"externalRef": "bad", "phone": "5"},
     ]);
-    let answer =
-        app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": items})).await.expect(200);
+    let answer = world.post("/v1/contacts/batch", &json!({"contacts": items})).await.expect(200);
     let results = answer["data"]["results"].as_array().unwrap();
     let shown: Vec<_> = results
         .iter()
@@ -434,11 +416,8 @@ async fn a_batch_answers_item_by_item() {
     );
     let many: Vec<Value> =
         (0..501).map(|n| json!({"externalRef": format!("m{n}"), "phone": format!("98{n:08}")})).collect();
-    app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": many}))
-        .await
-        .refused(400, "invalid_request");
-    let full =
-        app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": many[..500]})).await.expect(200);
+    world.post("/v1/contacts/batch", &json!({"contacts": many})).await.refused(400, "invalid_request");
+    let full = world.post("/v1/contacts/batch", &json!({"contacts": many[..500]})).await.expect(200);
     assert_eq!(full["data"]["succeeded"], 500);
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::{DbError, params};
 
 use crate::app::{TestApp, Workspace};
+use crate::world::World;
 
 pub const LIVE: Strand = Strand { chain: Chain::Audit, world: Mode::Live };
 
@@ -57,7 +58,7 @@ pub async fn decide_in(app: &TestApp, workspace: &Workspace, world: Mode, number
 }
 
 pub async fn verify(app: &TestApp, workspace: &Workspace) -> Value {
-    app.get(&workspace.live, "/v1/audit/verify").await.expect(200)["data"].clone()
+    app.get(&workspace.live, "/v1/audit/verify").await.data(200)
 }
 
 /// A file of a test, gone with it.
@@ -105,22 +106,21 @@ pub async fn export(app: &TestApp, workspace: &Workspace, query: &str) -> String
 
 #[tokio::test]
 async fn an_empty_log_is_whole() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let chain =
         |name| json!({"name": name, "verified": true, "records": 0, "brokenAt": null, "problem": null});
     assert_eq!(
-        verify(&app, &workspace).await,
+        verify(&world, &world.workspace).await,
         json!({"verified": true, "records": 0, "chains": [chain("audit"), chain("grievances"), chain("consent")]})
     );
-    let text = export(&app, &workspace, "").await;
+    let text = export(&world, &world.workspace, "").await;
     assert_eq!(text.lines().count(), 2);
     assert!(verify_log(&text, &[]).0);
     assert_eq!(
-        app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"],
+        world.get("/v1/audit/stats").await["data"],
         json!({"total": 0, "byRule": {}, "byDay": [], "byAgent": []})
     );
-    let head = app.get(&workspace.live, "/v1/audit/head").await.expect(200);
+    let head = world.get("/v1/audit/head").await;
     assert_eq!((head["data"]["seq"].as_i64(), head["data"]["hash"].as_str()), (Some(0), Some(GENESIS)));
 }
 
@@ -188,14 +188,13 @@ async fn the_export_is_the_documented_file() {
 
 #[tokio::test]
 async fn long_logs_leave_in_pieces() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..2_000).await;
-    decide(&app, &workspace, 2_000..2_345).await;
-    assert_eq!(verify(&app, &workspace).await["records"], 2_345);
-    let text = export(&app, &workspace, "").await;
+    let world = World::bare().await;
+    decide(&world, &world.workspace, 0..2_000).await;
+    decide(&world, &world.workspace, 2_000..2_345).await;
+    assert_eq!(verify(&world, &world.workspace).await["records"], 2_345);
+    let text = export(&world, &world.workspace, "").await;
     assert_eq!(verify_log(&text, &[]).1["records"], 2_345);
-    let pdf = app.get(&workspace.live, "/v1/audit/export?format=pdf").await;
+    let pdf = world.app.get(world.live(), "/v1/audit/export?format=pdf").await;
     assert_eq!(pdf.header("content-type"), Some("application/pdf"));
     assert!(pdf.text.starts_with("%PDF-1.4") && pdf.text.ends_with("%%EOF\n"));
     assert_eq!(pdf.text.matches("(hash ").count(), 2_345);
@@ -362,11 +361,10 @@ async fn a_chain_written_anew_is_found() {
 
 #[tokio::test]
 async fn tampering_with_the_file_is_found() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..9).await;
-    let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
-    let text = export(&app, &workspace, "").await;
+    let world = World::bare().await;
+    decide(&world, &world.workspace, 0..9).await;
+    let kept = Saved::new(world.app.get(world.live(), "/v1/audit/head").await.text);
+    let text = export(&world, &world.workspace, "").await;
     let lines: Vec<&str> = text.split_inclusive("\r\n").collect();
     let without = |gone: usize| {
         lines
@@ -400,8 +398,8 @@ async fn tampering_with_the_file_is_found() {
     assert!(verify_log(&text, &["--key", &key]).0);
     assert!(!verify_log(&text, &["--key", &key.replace(&key[..4], "AAAA")]).0);
     // An older export lacks the records that the head has counted since.
-    decide(&app, &workspace, 9..11).await;
-    let newer = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
+    decide(&world, &world.workspace, 9..11).await;
+    let newer = Saved::new(world.app.get(world.live(), "/v1/audit/head").await.text);
     let (_, shown) = verify_log(&text, &["--head", newer.0.to_str().unwrap()]);
     assert_eq!(shown["brokenAt"], 10, "{shown}");
     let file = Saved::new(&text);
@@ -430,7 +428,7 @@ async fn refused_dials_are_counted() {
     // In India the next day has begun.
     let late = move |tx: &mut store::Tx<'_>| record(&mut tx.of(tenant), &context, Chain::Audit, entry(8, at));
     app.app().store.tx(late).await.unwrap();
-    let stats = app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"].clone();
+    let stats = app.get(&workspace.live, "/v1/audit/stats").await.data(200);
     // Refused: 2 5 8 11 14 17 20 23 26 29; of these 14 and 29 with a test key; and 8 again.
     assert_eq!(
         (stats["total"].as_i64(), &stats["byRule"]),
@@ -454,26 +452,24 @@ async fn refused_dials_are_counted() {
 
 #[tokio::test]
 async fn opting_out_and_consent_are_proven_without_names() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let consent =
         json!({"source": "web_form", "capturedAt": "2026-01-02T03:04:05Z", "reference": "secret form"});
     let body = json!({"externalRef": "secret-ref", "phone": "9812345678", "name": "Secret", "consent": consent, "optOut": true});
-    let made = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+    let made = world.post("/v1/contacts", &body).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap();
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null)
+    world.operator("POST", &format!("/contacts/{id}/lift-opt-out"), Value::Null).await.expect(200);
+    world
+        .send("POST", &format!("/v1/contacts/{id}/erase"), Some(world.live()), &[], Bytes::new())
         .await
         .expect(200);
-    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
-        .await
-        .expect(200);
-    let text = export(&app, &workspace, "?chain=consent").await;
+    let text = export(&world, &world.workspace, "?chain=consent").await;
     let outcomes: Vec<&str> = ["given", "withdrawn", "restored"]
         .into_iter()
         .filter(|word| text.contains(&format!(",{word},")))
         .collect();
     assert_eq!((outcomes.len(), text.lines().count()), (3, 5), "{text}");
-    let grievances = export(&app, &workspace, "?chain=grievances").await;
+    let grievances = export(&world, &world.workspace, "?chain=grievances").await;
     assert!(
         grievances.contains(&format!("{id},allowed,")) && grievances.contains(",erased,"),
         "{grievances}"
@@ -482,5 +478,5 @@ async fn opting_out_and_consent_are_proven_without_names() {
         assert!(!text.contains(secret) && !grievances.contains(secret), "{secret}");
     }
     assert!(verify_log(&text, &[]).0 && verify_log(&grievances, &[]).0);
-    assert_eq!(verify(&app, &workspace).await["records"], 4);
+    assert_eq!(verify(&world, &world.workspace).await["records"], 4);
 }

@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::app::{TestApp, Workspace};
 use crate::decision_log::{LIVE, Saved, decide, decide_in, export, verify, verify_log};
+use crate::world::World;
 
 const TEST: Strand = Strand { chain: Chain::Audit, world: Mode::Test };
 
@@ -224,7 +225,7 @@ async fn each_world_has_a_whole_chain_of_its_own() {
     for (key, other, records, is_test) in
         [(&workspace.live, &workspace.test, 3, "false"), (&workspace.test, &workspace.live, 4, "true")]
     {
-        let found = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+        let found = app.get(key, "/v1/audit/verify").await.data(200);
         assert_eq!(
             (found["verified"].as_bool(), found["records"].as_u64()),
             (Some(true), Some(records)),
@@ -312,10 +313,9 @@ async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
 
 #[tokio::test]
 async fn the_offline_check_says_what_it_did_not_check() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..3).await;
-    let text = export(&app, &workspace, "").await;
+    let world = World::bare().await;
+    decide(&world, &world.workspace, 0..3).await;
+    let text = export(&world, &world.workspace, "").await;
     let words = |shown: &Value| {
         shown["notChecked"]
             .as_array()
@@ -332,7 +332,7 @@ async fn the_offline_check_says_what_it_did_not_check() {
             && words(&shown).contains("whether the log was cut short"),
         "{shown}"
     );
-    let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
+    let kept = Saved::new(world.app.get(world.live(), "/v1/audit/head").await.text);
     let (whole, shown) = verify_log(&text, &["--head", kept.0.to_str().unwrap()]);
     assert!(
         whole && !words(&shown).contains("who signed") && !words(&shown).contains("cut short"),

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
 use crate::webhooks::{endpoint, text, trigger};
+use crate::world::World;
 
 const HOUR: i64 = 3_600;
 
 /// The log of an endpoint, newest first.
 async fn log(app: &TestApp, workspace: &Workspace, endpoint: &Value) -> Vec<Value> {
     let path = format!("/v1/webhooks/{}/deliveries?limit=100", text(&endpoint["id"]));
-    app.get(&workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone()
+    app.get(&workspace.live, &path).await.list(200)
 }
 
 fn path_of(endpoint: &Value, delivery: &Value) -> String {
@@ -30,13 +31,12 @@ fn statuses(delivery: &Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_day_of_retries_and_then_a_replay() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    let event = trigger(&app, &workspace, "call.completed").await;
-    app.advance(0).await;
-    let entry = log(&app, &workspace, &hook).await.remove(0);
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    let event = trigger(&world, &world.workspace, "call.completed").await;
+    world.advance(0).await;
+    let entry = log(&world, &world.workspace, &hook).await.remove(0);
     assert_eq!(
         (&entry["eventId"], &entry["event"], &entry["status"]),
         (&json!(event), &json!("call.completed"), &json!("pending"))
@@ -52,10 +52,10 @@ async fn a_day_of_retries_and_then_a_replay() {
     );
     assert!(attempt["durationMs"].is_u64());
     // 29 seconds later there is still one attempt.
-    app.advance(29).await;
+    world.advance(29).await;
     assert_eq!(receiver.got().len(), 1);
-    app.advance(24 * HOUR + 60).await;
-    let failed = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    world.advance(24 * HOUR + 60).await;
+    let failed = world.data(&path_of(&hook, &entry)).await;
     let at: Vec<i64> = failed["attempts"]
         .as_array()
         .unwrap()
@@ -94,42 +94,37 @@ async fn a_day_of_retries_and_then_a_replay() {
     }
 
     receiver.behave(Behaviour::status(204));
-    let replayed = app
-        .post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null)
-        .await
-        .expect(202)["data"]
-        .clone();
+    let replayed = world.post(&format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.data(202);
     assert_eq!((text(&replayed["status"]), replayed["id"] == entry["id"]), ("pending", true));
     let got = receiver.wait_for(11).await;
     assert_eq!(got[10].json()["id"], *event);
-    app.advance(0).await;
-    let done = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    world.advance(0).await;
+    let done = world.data(&path_of(&hook, &entry)).await;
     assert_eq!(
         (text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()),
         ("succeeded", &Value::Null, 11)
     );
-    assert_eq!((&done["deliveredAt"], &statuses(&done)[10]), (&json!(app.now().await), &json!(204)));
+    assert_eq!((&done["deliveredAt"], &statuses(&done)[10]), (&json!(world.now().await), &json!(204)));
     assert_eq!(done["payload"], got[10].json());
 }
 
 #[tokio::test]
 async fn a_replay_that_fails_is_retried_for_another_day() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.completed").await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    trigger(&world, &world.workspace, "call.completed").await;
     receiver.wait_for(1).await;
-    app.advance(3 * 24 * HOUR).await;
+    world.advance(3 * 24 * HOUR).await;
     receiver.behave(Behaviour::status(503));
-    let entry = log(&app, &workspace, &hook).await.remove(0);
+    let entry = log(&world, &world.workspace, &hook).await.remove(0);
     assert_eq!(text(&entry["status"]), "succeeded");
-    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202);
-    app.advance(31).await;
+    world.post(&format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202);
+    world.advance(31).await;
     assert_eq!(receiver.got().len(), 3);
     receiver.behave(Behaviour::status(200));
-    app.advance(120).await;
-    let entry = log(&app, &workspace, &hook).await.remove(0);
+    world.advance(120).await;
+    let entry = log(&world, &world.workspace, &hook).await.remove(0);
     assert_eq!(
         (text(&entry["status"]), statuses(&entry)),
         ("succeeded", vec![json!(200), json!(503), json!(503), json!(200)])
@@ -138,11 +133,10 @@ async fn a_replay_that_fails_is_retried_for_another_day() {
 
 #[tokio::test]
 async fn only_2xx_counts() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let elsewhere = Receiver::ok().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
     for (status, expected) in [
         (200, "succeeded"),
         (201, "succeeded"),
@@ -163,9 +157,9 @@ async fn only_2xx_counts() {
             Behaviour::status(status)
         };
         receiver.behave(behaviour);
-        trigger(&app, &workspace, "call.completed").await;
-        app.advance(1).await;
-        let entry = log(&app, &workspace, &hook).await.remove(0);
+        trigger(&world, &world.workspace, "call.completed").await;
+        world.advance(1).await;
+        let entry = log(&world, &world.workspace, &hook).await.remove(0);
         assert_eq!((text(&entry["status"]), statuses(&entry)), (expected, vec![json!(status)]));
         assert_eq!(entry["attempts"][0]["error"].is_null(), expected == "succeeded");
     }
@@ -174,8 +168,7 @@ async fn only_2xx_counts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn receivers_that_misbehave() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let mut hooks = Vec::new();
     for (name, behaviour) in [
         ("hang", Behaviour::Hang),
@@ -186,14 +179,15 @@ async fn receivers_that_misbehave() {
         ("no http", Behaviour::Answer("hello\r\n\r\n".into())),
     ] {
         let receiver = Receiver::start(behaviour).await;
-        hooks.push((name, endpoint(&app, &workspace, json!({"url": receiver.url})).await, receiver));
+        hooks.push((name, endpoint(&world, &world.workspace, json!({"url": receiver.url})).await, receiver));
     }
-    let refused = endpoint(&app, &workspace, json!({"url": nobody()})).await;
-    let event = trigger(&app, &workspace, "call.completed").await;
+    let refused = endpoint(&world, &world.workspace, json!({"url": nobody()})).await;
+    let event = trigger(&world, &world.workspace, "call.completed").await;
     for (name, hook, _) in &hooks {
         let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
-        let page = app
-            .until(&workspace.live, &path, |page| {
+        let page = world
+            .app
+            .until(world.live(), &path, |page| {
                 !page["data"][0]["attempts"].as_array().is_none_or(Vec::is_empty)
             })
             .await;
@@ -216,16 +210,13 @@ async fn receivers_that_misbehave() {
             "{name}"
         );
     }
-    let page = app
-        .get(&workspace.live, &format!("/v1/webhooks/{}/deliveries", text(&refused["id"])))
-        .await
-        .expect(200);
+    let page = world.get(&format!("/v1/webhooks/{}/deliveries", text(&refused["id"]))).await;
     assert_eq!(text(&page["data"][0]["attempts"][0]["error"]), "the connection failed: connection refused");
     // Every receiver that failed gets the same event again.
     for (_, _, receiver) in &hooks {
         receiver.behave(Behaviour::status(200));
     }
-    app.advance(60).await;
+    world.advance(60).await;
     for (name, _, receiver) in &hooks {
         let got = receiver.wait_for(if *name == "endless" { 1 } else { 2 }).await;
         assert!(got.iter().all(|request| request.json()["id"] == *event), "{name}");
@@ -256,19 +247,18 @@ async fn private_addresses_get_nothing_once_insecure_is_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dead_receivers_delay_nobody() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let mut dead = Vec::new();
     for _ in 0..10 {
         let receiver = Receiver::start(Behaviour::Hang).await;
-        endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+        endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
         dead.push(receiver);
     }
     let healthy = Receiver::ok().await;
-    endpoint(&app, &workspace, json!({"url": healthy.url})).await;
+    endpoint(&world, &world.workspace, json!({"url": healthy.url})).await;
     let mut events = Vec::new();
     for _ in 0..100 {
-        events.push(trigger(&app, &workspace, "call.completed").await);
+        events.push(trigger(&world, &world.workspace, "call.completed").await);
     }
     // All arrive while the dead ones still hold on to their first requests.
     let got = healthy.wait_for(100).await;
@@ -284,25 +274,21 @@ async fn dead_receivers_delay_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_is_delivered_when_its_receiver_recovers() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..300 {
-        events.insert(trigger(&app, &workspace, "call.completed").await);
+        events.insert(trigger(&world, &world.workspace, "call.completed").await);
     }
-    app.advance(0).await;
+    world.advance(0).await;
     let before = receiver.got().len();
     receiver.behave(Behaviour::status(200));
-    app.advance(60).await;
+    world.advance(60).await;
     let arrived: std::collections::BTreeSet<String> =
         receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
     assert_eq!(arrived, events);
-    let page = app
-        .get(&workspace.live, &format!("/v1/webhooks/{}/deliveries?status=pending", text(&hook["id"])))
-        .await
-        .expect(200);
+    let page = world.get(&format!("/v1/webhooks/{}/deliveries?status=pending", text(&hook["id"]))).await;
     assert_eq!(page["data"], json!([]));
 }
 
@@ -360,81 +346,77 @@ fn a_crash_in_the_middle_loses_nothing() {
 
 #[tokio::test]
 async fn a_disabled_endpoint_receives_nothing_and_its_pending_deliveries_stop() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
     let path = format!("/v1/webhooks/{}", text(&hook["id"]));
-    trigger(&app, &workspace, "call.completed").await;
-    app.advance(1).await;
-    app.patch(&workspace.live, &path, &json!({"status": "disabled"})).await.expect(200);
-    trigger(&app, &workspace, "call.completed").await;
-    app.advance(2 * 24 * HOUR).await;
+    trigger(&world, &world.workspace, "call.completed").await;
+    world.advance(1).await;
+    world.patch(&path, &json!({"status": "disabled"})).await.expect(200);
+    trigger(&world, &world.workspace, "call.completed").await;
+    world.advance(2 * 24 * HOUR).await;
     assert_eq!(receiver.got().len(), 1);
-    let entries = log(&app, &workspace, &hook).await;
+    let entries = log(&world, &world.workspace, &hook).await;
     assert_eq!(
         (entries.len(), text(&entries[0]["status"]), &entries[0]["nextAttemptAt"]),
         (1, "failed", &Value::Null)
     );
     assert_eq!(text(&entries[0]["attempts"][1]["error"]), "not attempted: the endpoint is disabled");
-    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
+    world
+        .post(&format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
         .await
         .refused(409, "conflict");
     // Active again, it receives what happens from then on, and what is replayed.
-    app.patch(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
+    world.patch(&path, &json!({"status": "active"})).await.expect(200);
     receiver.behave(Behaviour::status(200));
-    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
-        .await
-        .expect(202);
+    world.post(&format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.expect(202);
     receiver.wait_for(2).await;
-    trigger(&app, &workspace, "call.completed").await;
+    trigger(&world, &world.workspace, "call.completed").await;
     receiver.wait_for(3).await;
 }
 
 #[tokio::test]
 async fn a_deleted_endpoint_receives_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.completed").await;
-    app.advance(1).await;
-    app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&hook["id"]))).await.expect(200);
-    trigger(&app, &workspace, "call.completed").await;
-    app.advance(2 * 24 * HOUR).await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    trigger(&world, &world.workspace, "call.completed").await;
+    world.advance(1).await;
+    world.delete(&format!("/v1/webhooks/{}", text(&hook["id"]))).await.expect(200);
+    trigger(&world, &world.workspace, "call.completed").await;
+    world.advance(2 * 24 * HOUR).await;
     assert_eq!(receiver.got().len(), 1);
-    let due = app.app().store.read(store::deliveries::next_due).await.unwrap();
+    let due = world.app().store.read(store::deliveries::next_due).await.unwrap();
     assert_eq!(due, None, "nothing is left to be done");
 }
 
 #[tokio::test]
 async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
+    use api::events::calls::CallData;
     use dastak::app::deliveries::redact;
-    use dastak::app::events::{NewEvent, emit};
+    use dastak::app::events::{Event, NewEvent, emit};
     use domain::tenant::Mode;
 
+    const ERASED: &str = "con_00000000000000000000000001";
+    const OTHER: &str = "con_00000000000000000000000002";
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
     let delivered = endpoint(&app, &workspace, json!({"url": well.url})).await;
     let pending = endpoint(&app, &workspace, json!({"url": ill.url})).await;
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
-    for contact in ["con_a", "con_b"] {
+    for contact in [ERASED, OTHER] {
         let context = inner.context();
-        let event = NewEvent {
-            kind: "call.completed",
-            mode: Mode::Live,
-            agent: None,
-            contact: Some(contact),
-            data: json!({"contactId": contact}),
-        };
+        let contact_id = Some(contact.parse().expect("an id"));
+        let event = Event::CallCompleted(CallData { contact_id, ..CallData::completed() });
+        let event = NewEvent { event, mode: Mode::Live, agent: None, contact: Some(contact) };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
         app.advance(1).await;
     }
     let erase = async || {
         let context = inner.context();
         let work = move |tx: &mut store::Tx<'_>| {
-            let events = store::erasure::events_of_subject(&mut tx.of(tenant), "con_a", "", 10)?;
+            let events = store::erasure::events_of_subject(&mut tx.of(tenant), ERASED, "", 10)?;
             redact(&mut tx.of(tenant), &context, &events)
         };
         inner.store.tx(work).await.unwrap()
@@ -443,7 +425,7 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     let entries = log(&app, &workspace, &delivered).await;
     assert_eq!(
         (&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]),
-        (&Value::Null, &json!("con_b"))
+        (&Value::Null, &json!(OTHER))
     );
     assert_eq!(entries[0]["payload"]["livemode"], true);
     app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null)
@@ -455,7 +437,7 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     // Pending deliveries are given up; those about the other person go on.
     let before = ill.got().len();
     app.advance(24 * HOUR).await;
-    assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == "con_b"));
+    assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == OTHER));
     let entry = log(&app, &workspace, &pending).await.remove(1);
     assert_eq!((text(&entry["status"]), &entry["payload"]), ("failed", &Value::Null));
     assert_eq!(
@@ -570,23 +552,22 @@ async fn weeks_come_and_go_on_postgres() {
 
 #[tokio::test]
 async fn events_and_their_log_are_kept_for_thirty_days() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    let deleted = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.started").await;
+    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    let deleted = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    trigger(&world, &world.workspace, "call.started").await;
     receiver.wait_for(2).await;
-    app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&deleted["id"]))).await.expect(200);
-    app.advance(15 * 24 * HOUR).await;
-    let kept = trigger(&app, &workspace, "call.failed").await;
+    world.delete(&format!("/v1/webhooks/{}", text(&deleted["id"]))).await.expect(200);
+    world.advance(15 * 24 * HOUR).await;
+    let kept = trigger(&world, &world.workspace, "call.failed").await;
     receiver.wait_for(3).await;
-    assert_eq!(log(&app, &workspace, &hook).await.len(), 2);
-    app.advance(16 * 24 * HOUR).await;
-    let entries = log(&app, &workspace, &hook).await;
+    assert_eq!(log(&world, &world.workspace, &hook).await.len(), 2);
+    world.advance(16 * 24 * HOUR).await;
+    let entries = log(&world, &world.workspace, &hook).await;
     assert_eq!((entries.len(), &entries[0]["eventId"]), (1, &json!(kept)));
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    let events = world.get("/v1/events?after=start").await;
     assert_eq!((events["data"].as_array().unwrap().len(), &events["cursor"]), (1, &json!(kept)));
-    let left = app.app().store.read(|tx| store::webhooks::page_of_all(tx, "", 10)).await.unwrap();
+    let left = world.app().store.read(|tx| store::webhooks::page_of_all(tx, "", 10)).await.unwrap();
     assert_eq!(left.len(), 1, "the deleted endpoint is forgotten");
 }

@@ -7,10 +7,9 @@ use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus,
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::agents::create_active;
 use crate::app::{TestApp, Workspace};
 use crate::call_faults::AnswersLost;
-use crate::nudges::{Kit, assert_is, id};
+use crate::world::{self, World, assert_nudge, id};
 
 /// What the carrier does with a dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +68,8 @@ impl Carrier for Desk {
     }
 }
 
-async fn over(desk: &Arc<Desk>) -> Kit {
-    Kit::over(TestApp::start_over(desk.clone()).await).await
+async fn over(desk: &Arc<Desk>) -> World {
+    World::monday_in(TestApp::start_over(desk.clone()).await).await
 }
 
 fn numbers(count: usize) -> impl Iterator<Item = String> {
@@ -78,29 +77,24 @@ fn numbers(count: usize) -> impl Iterator<Item = String> {
 }
 
 /// A number of another workspace with its one nudge.
-async fn lone(kit: &Kit, due: &str) -> (Workspace, Value) {
-    let other = kit.app.workspace().await;
-    let agent = create_active(&kit.app, &other, &json!({})).await;
+async fn lone(world: &World, due: &str) -> (Workspace, Value) {
+    let other = world.workspace().await;
+    let agent = world::agent(&world.app, &other, &json!({})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
-    let made = kit
-        .app
-        .post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body)
-        .await
-        .expect(201)["data"]
-        .clone();
+    let made = world.post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await.data(201);
     (other, made)
 }
 
 #[tokio::test]
 async fn a_workspace_with_many_due_does_not_delay_one_with_one() {
     let desk = Desk::new(Mood::Takes);
-    let kit = over(&desk).await;
+    let world = over(&desk).await;
     let due = "2027-03-01T07:00:00Z";
     for number in numbers(150) {
-        kit.make(&number, &json!({"scheduledAt": due})).await;
+        world.nudge(&number, &json!({"scheduledAt": due})).await;
     }
-    let (_, nudge) = lone(&kit, due).await;
-    kit.app.set_clock(due).await;
+    let (_, nudge) = lone(&world, due).await;
+    world.set_clock(due).await;
     let dialled = desk.dialled();
     let place = dialled.iter().position(|to| to == nudge["toNumber"].as_str().unwrap()).unwrap();
     // A hundred lines of the first workspace, one of the second, which was dialled in the first round.
@@ -110,72 +104,78 @@ async fn a_workspace_with_many_due_does_not_delay_one_with_one() {
 
 #[tokio::test]
 async fn a_burst_takes_the_lines_there_are_and_the_oldest_follow_as_they_free() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 5}})).await;
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 5}})).await;
     let mut made = Vec::new();
     for number in numbers(40) {
-        made.push(kit.make(&number, &json!({"scheduledAt": "2027-03-01T07:00:00Z"})).await);
+        made.push(world.nudge(&number, &json!({"scheduledAt": "2027-03-01T07:00:00Z"})).await);
     }
-    kit.app.set_clock("2027-03-01T07:00:00Z").await;
+    world.set_clock("2027-03-01T07:00:00Z").await;
     let mut finished = 0;
     for wave in 1..=8 {
         let mut lines = 0;
         for nudge in &made {
-            let shown = kit.get(nudge).await;
+            let shown = world.show_nudge(nudge).await;
             lines += usize::from(shown["status"] == "queued");
         }
         assert_eq!(lines, 5, "wave {wave}");
-        kit.app.advance(10).await;
+        world.advance(10).await;
         let mut done = 0;
         for nudge in &made {
-            done += usize::from(kit.get(nudge).await["result"] == "connected");
+            done += usize::from(world.show_nudge(nudge).await["result"] == "connected");
         }
         finished += 5;
         assert_eq!(done, finished, "wave {wave}");
     }
     for nudge in &made[..5] {
-        assert_eq!(kit.kinds(nudge).await, ["nudge.scheduled", "nudge.dialing", "nudge.finished"]);
+        assert_eq!(world.nudge_kinds(nudge).await, ["nudge.scheduled", "nudge.dialing", "nudge.finished"]);
     }
     for nudge in &made[5..] {
-        assert_eq!(kit.get(nudge).await["attempts"], 1);
+        assert_eq!(world.show_nudge(nudge).await["attempts"], 1);
     }
 }
 
 #[tokio::test]
 async fn the_platforms_lines_are_a_limit_of_all() {
-    let kit = Kit::over(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
-    let (other, nudge) = lone(&kit, "2027-03-01T06:31:00Z").await;
+    let world =
+        World::monday_in(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
+    let (other, nudge) = lone(&world, "2027-03-01T06:31:00Z").await;
     let mut made = Vec::new();
     for number in numbers(3) {
-        made.push(kit.make(&number, &json!({})).await);
+        made.push(world.nudge(&number, &json!({})).await);
     }
-    kit.app.set_clock("2027-03-01T06:30:55Z").await;
+    world.set_clock("2027-03-01T06:30:55Z").await;
     for number in numbers(6).skip(3) {
-        made.push(kit.make(&number, &json!({})).await);
+        made.push(world.nudge(&number, &json!({})).await);
     }
-    kit.app.advance(5).await;
+    world.advance(5).await;
     let shown = |nudge: Value, key: String| {
-        let kit = &kit;
-        async move { kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone() }
+        let world = &world;
+        async move { world.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200) }
     };
-    assert_is(&shown(nudge.clone(), other.live.clone()).await, "scheduled", None, Some("concurrency_full"));
-    kit.app.advance(20).await;
-    assert_is(&shown(nudge, other.live.clone()).await, "finished", Some("connected"), Some("agent_ended"));
+    assert_nudge(
+        &shown(nudge.clone(), other.live.clone()).await,
+        "scheduled",
+        None,
+        Some("concurrency_full"),
+    );
+    world.advance(20).await;
+    assert_nudge(&shown(nudge, other.live.clone()).await, "finished", Some("connected"), Some("agent_ended"));
 }
 
 #[tokio::test]
 async fn a_slow_dial_holds_up_nobody_else() {
     let desk = Desk::new(Mood::Hangs);
-    let kit = over(&desk).await;
-    let first = kit.make("9812600001", &json!({})).await;
-    kit.app.advance(0).await;
-    let second = kit.make("9812600002", &json!({})).await;
-    kit.app.advance(1).await;
+    let world = over(&desk).await;
+    let first = world.nudge("9812600001", &json!({})).await;
+    world.advance(0).await;
+    let second = world.nudge("9812600002", &json!({})).await;
+    world.advance(1).await;
     assert_eq!(desk.dialled(), ["+919812600001", "+919812600002"]);
     desk.mood.send_replace(Mood::Takes);
-    kit.app.advance(1).await;
+    world.advance(1).await;
     for nudge in [first, second] {
-        let shown = kit.get(&nudge).await;
+        let shown = world.show_nudge(&nudge).await;
         assert_eq!((shown["status"].clone(), shown["attempts"].clone()), (json!("queued"), json!(1)));
     }
 }
@@ -190,27 +190,27 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
     ] {
         let desk = Desk::new(Mood::Hangs);
         *desk.standing.lock().unwrap() = standing.clone();
-        let kit = over(&desk).await;
-        let nudge = kit.make("9812600001", &json!({"retry": {"maxRetries": 2}})).await;
-        kit.app.advance(29).await;
-        assert_is(&kit.get(&nudge).await, "queued", None, None);
+        let world = over(&desk).await;
+        let nudge = world.nudge("9812600001", &json!({"retry": {"maxRetries": 2}})).await;
+        world.advance(29).await;
+        assert_nudge(&world.show_nudge(&nudge).await, "queued", None, None);
         assert!(desk.asked.lock().unwrap().is_empty());
-        kit.app.advance(2).await;
-        let shown = kit.get(&nudge).await;
-        assert_is(&shown, status, result, reason);
+        world.advance(2).await;
+        let shown = world.show_nudge(&nudge).await;
+        assert_nudge(&shown, status, result, reason);
         assert_eq!(
             (shown["attempts"].clone(), desk.dialled().len()),
             (json!(attempts), dials),
             "{standing:?}"
         );
-        kit.app.advance(16 * 60).await;
+        world.advance(16 * 60).await;
         let again = usize::from(standing == DialStatus::Unheard);
         assert_eq!(desk.dialled().len(), 1 + again, "{standing:?}");
         // The late answer of the first dial changes nothing.
         desk.mood.send_replace(Mood::Takes);
-        kit.app.advance(1).await;
+        world.advance(1).await;
         if standing != DialStatus::Unheard {
-            assert_is(&kit.get(&nudge).await, status, result, reason);
+            assert_nudge(&world.show_nudge(&nudge).await, status, result, reason);
         }
     }
 }
@@ -218,17 +218,17 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
 #[tokio::test]
 async fn a_nudge_whose_call_may_be_stored_is_dialled_later_and_once() {
     let desk = Desk::new(Mood::Takes);
-    let kit = over(&desk).await;
+    let world = over(&desk).await;
     let lost = AnswersLost::of("nudges/due.rs");
-    kit.app.app().store.fail_as(lost.clone());
-    let nudge = kit.make("9812600001", &json!({})).await;
-    kit.app.advance(3).await;
+    world.app().store.fail_as(lost.clone());
+    let nudge = world.nudge("9812600001", &json!({})).await;
+    world.advance(3).await;
     assert!(lost.count() > 0);
-    assert_is(&kit.get(&nudge).await, "scheduled", None, Some("provider_error"));
+    assert_nudge(&world.show_nudge(&nudge).await, "scheduled", None, Some("provider_error"));
     assert!(desk.dialled().is_empty(), "nobody was dialled");
-    kit.app.advance(16 * 60).await;
-    let shown = kit.get(&nudge).await;
-    assert_is(&shown, "queued", None, None);
+    world.advance(16 * 60).await;
+    let shown = world.show_nudge(&nudge).await;
+    assert_nudge(&shown, "queued", None, None);
     assert_eq!((desk.dialled().len(), &shown["attempts"]), (1, &json!(1)));
     assert!(desk.asked.lock().unwrap().is_empty(), "the carrier knows nothing of what was not dialled");
 }
@@ -236,23 +236,25 @@ async fn a_nudge_whose_call_may_be_stored_is_dialled_later_and_once() {
 #[tokio::test]
 async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
     let desk = Desk::new(Mood::Refuses);
-    let kit = over(&desk).await;
+    let world = over(&desk).await;
     let mut made = Vec::new();
     for (second, number) in numbers(12).enumerate() {
-        made.push(kit.make(&number, &json!({"scheduledAt": format!("2027-03-01T07:00:{second:02}Z")})).await);
+        made.push(
+            world.nudge(&number, &json!({"scheduledAt": format!("2027-03-01T07:00:{second:02}Z")})).await,
+        );
     }
-    kit.app.set_clock("2027-03-01T07:00:30Z").await;
+    world.set_clock("2027-03-01T07:00:30Z").await;
     // After five refusals in a row the carrier is not asked any more.
     assert_eq!(desk.dialled().len(), 5);
     for nudge in &made {
-        let shown = kit.get(nudge).await;
-        assert_is(&shown, "scheduled", None, Some("provider_error"));
+        let shown = world.show_nudge(nudge).await;
+        assert_nudge(&shown, "scheduled", None, Some("provider_error"));
         assert_eq!(
-            (shown["attempts"].clone(), kit.kinds(nudge).await),
+            (shown["attempts"].clone(), world.nudge_kinds(nudge).await),
             (json!(0), vec!["nudge.scheduled".to_owned(), "nudge.scheduled".to_owned()])
         );
     }
-    let last = kit.timeline(&made[11]).await.pop().unwrap();
+    let last = world.nudge_timeline(&made[11]).await.pop().unwrap();
     assert!(
         last["checks"]
             .as_array()
@@ -262,55 +264,50 @@ async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
     );
     // It works again: one dial is tried, then the others follow.
     desk.mood.send_replace(Mood::Takes);
-    kit.app.set_clock("2027-03-01T07:15:30Z").await;
+    world.set_clock("2027-03-01T07:15:30Z").await;
     let dialled = desk.dialled();
     assert_eq!(dialled.len(), 5 + 12);
     for nudge in &made {
-        assert_eq!(kit.get(nudge).await["attempts"], 1);
+        assert_eq!(world.show_nudge(nudge).await["attempts"], 1);
     }
 }
 
 #[tokio::test]
 async fn a_restart_in_the_middle_changes_nothing() {
-    let kit = Kit::start().await;
-    let retried = kit.make("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 30}})).await;
-    kit.app.advance(20).await;
-    let later = kit.make("9812340002", &json!({"scheduledAt": "2027-03-01T07:10:00Z"})).await;
-    let ringing = kit.make("9812340010", &json!({})).await;
-    kit.app.advance(1).await;
-    let fresh = kit.make("9812340003", &json!({})).await;
-    let Kit { app, workspace, agent } = kit;
-    let app = app.restart().await;
+    let world = World::monday().await;
+    let retried = world.nudge("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 30}})).await;
+    world.advance(20).await;
+    let later = world.nudge("9812340002", &json!({"scheduledAt": "2027-03-01T07:10:00Z"})).await;
+    let ringing = world.nudge("9812340010", &json!({})).await;
+    world.advance(1).await;
+    let fresh = world.nudge("9812340003", &json!({})).await;
+    let world = world.restart().await;
     // The manual clock starts at the present moment; the simulated phones go on ringing.
-    app.set_clock("2027-03-01T06:30:24Z").await;
-    let kit = Kit { app, workspace, agent };
-    assert_is(&kit.get(&ringing).await, "in_progress", None, None);
-    kit.app.advance(10).await;
+    world.set_clock("2027-03-01T06:30:24Z").await;
+    assert_nudge(&world.show_nudge(&ringing).await, "in_progress", None, None);
+    world.advance(10).await;
     for nudge in [&ringing, &fresh] {
-        assert_is(&kit.get(nudge).await, "finished", Some("connected"), Some("agent_ended"));
+        assert_nudge(&world.show_nudge(nudge).await, "finished", Some("connected"), Some("agent_ended"));
     }
-    assert_is(&kit.get(&later).await, "scheduled", None, None);
-    kit.app.set_clock("2027-03-01T07:11:00Z").await;
-    assert_is(&kit.get(&retried).await, "finished", Some("no_answer"), Some("no_answer"));
-    assert_eq!(kit.get(&retried).await["attempts"], 2);
-    assert_is(&kit.get(&later).await, "finished", Some("connected"), Some("agent_ended"));
-    let calls = kit.app.get(&kit.workspace.live, "/v1/calls").await.expect(200);
+    assert_nudge(&world.show_nudge(&later).await, "scheduled", None, None);
+    world.set_clock("2027-03-01T07:11:00Z").await;
+    assert_nudge(&world.show_nudge(&retried).await, "finished", Some("no_answer"), Some("no_answer"));
+    assert_eq!(world.show_nudge(&retried).await["attempts"], 2);
+    assert_nudge(&world.show_nudge(&later).await, "finished", Some("connected"), Some("agent_ended"));
+    let calls = world.get("/v1/calls").await;
     assert_eq!(calls["data"].as_array().unwrap().len(), 5, "nothing was dialled twice");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancel_and_the_dial_race_and_one_wins() {
-    let kit = Arc::new(Kit::start().await);
-    kit.change(&json!({"limits": {"concurrentCalls": 1000}})).await;
+    let world = Arc::new(World::monday().await);
+    world.change(&json!({"limits": {"concurrentCalls": 1000}})).await;
     let mut tasks = Vec::new();
     for number in numbers(30) {
-        let kit = kit.clone();
+        let world = world.clone();
         tasks.push(tokio::spawn(async move {
-            let made = kit.make(&number, &json!({})).await;
-            let answer = kit
-                .app
-                .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made)), &json!({}))
-                .await;
+            let made = world.nudge(&number, &json!({})).await;
+            let answer = world.post(&format!("/v1/nudges/{}/cancel", id(&made)), &json!({})).await;
             (made, answer.status)
         }));
     }
@@ -318,9 +315,9 @@ async fn a_cancel_and_the_dial_race_and_one_wins() {
     for task in tasks {
         outcomes.push(task.await.unwrap());
     }
-    kit.app.advance(30).await;
+    world.advance(30).await;
     for (nudge, status) in outcomes {
-        let shown = kit.get(&nudge).await;
+        let shown = world.show_nudge(&nudge).await;
         match status {
             200 => assert_eq!(
                 (shown["result"].clone(), shown["attempts"].clone()),
@@ -331,53 +328,46 @@ async fn a_cancel_and_the_dial_race_and_one_wins() {
                 (409, json!("connected"), json!(1))
             ),
         }
-        assert_eq!(kit.kinds(&nudge).await.iter().filter(|kind| *kind == "nudge.finished").count(), 1);
+        assert_eq!(
+            world.nudge_kinds(&nudge).await.iter().filter(|kind| *kind == "nudge.finished").count(),
+            1
+        );
     }
 }
 
 #[tokio::test]
 async fn many_nudges_of_a_revoked_key_are_cancelled_in_steps() {
-    let kit = Kit::start().await;
-    let key = kit.app.key(&kit.workspace.id, "live", json!("all")).await;
+    let world = World::monday().await;
+    let key = world.key(&world.workspace.id, "live", json!("all")).await;
     for number in numbers(450) {
-        let body = kit.body(&number, &json!({"scheduledAt": "2027-03-01T09:00:00Z"}));
-        kit.send(&key, &number, &body).await.expect(201);
+        let body = world.order(&number, &json!({"scheduledAt": "2027-03-01T09:00:00Z"}));
+        world.send_nudge(&key, &number, &body).await.expect(201);
     }
-    let keys = kit
-        .app
-        .operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null)
-        .await
-        .expect(200);
-    let path = format!("/workspaces/{}/keys/{}", kit.workspace.id, keys["data"][0]["id"].as_str().unwrap());
-    kit.app.operator("DELETE", &path, &Value::Null).await.expect(200);
-    kit.app.advance(1).await;
-    let left = kit.app.get(&kit.workspace.live, "/v1/nudges?status=scheduled").await.expect(200);
+    let keys = world.operator("GET", "/keys", Value::Null).await.expect(200);
+    let path = format!("/workspaces/{}/keys/{}", world.workspace.id, keys["data"][0]["id"].as_str().unwrap());
+    world.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    world.advance(1).await;
+    let left = world.get("/v1/nudges?status=scheduled").await;
     assert_eq!(left["data"], json!([]));
 }
 
 #[tokio::test]
 async fn a_contact_is_erased_with_its_nudges() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z", "variables": {"name": "Asha Rao"}, "externalRef": "Asha-ref"});
     // Made before there is a contact.
-    let nudge = kit.make("9812600001", &later).await;
-    let contact = kit
-        .app
-        .post(
-            &kit.workspace.live,
-            "/v1/contacts",
-            &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}),
-        )
+    let nudge = world.nudge("9812600001", &later).await;
+    let contact = world
+        .post("/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}))
         .await
-        .expect(201)["data"]
-        .clone();
+        .data(201);
     let path = format!("/v1/contacts/{}/erase", contact["id"].as_str().unwrap());
-    let erased = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
+    let erased = world.post(&path, &json!({})).await.data(200);
     assert_eq!(erased["erased"]["nudgesCancelled"], 1);
-    assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("erased"));
-    let tenant = kit.workspace.id.parse().unwrap();
+    assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("cancelled"), Some("erased"));
+    let tenant = world.tenant();
     let rows =
-        kit.app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
+        world.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     assert!(
         rows.iter()
             .filter_map(|row| row.envelope.as_ref())
@@ -385,19 +375,19 @@ async fn a_contact_is_erased_with_its_nudges() {
         "{rows:?}"
     );
     // A repeated request does not run again and emits no event.
-    let body = kit.body("9812600001", &later);
-    let once = format!("9812600001{later}{}", kit.app.now().await);
-    let again = kit.send(&kit.workspace.live, &once, &body).await;
+    let body = world.order("9812600001", &later);
+    let once = format!("9812600001{later}{}", world.now().await);
+    let again = world.send_nudge(world.live(), &once, &body).await;
     assert!(again.status == 410 && !again.text.contains("Asha"), "{again:?}");
 }
 
 #[tokio::test]
 async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
-    let kit = Kit::start().await;
-    let (app, live) = (&kit.app, &kit.workspace.live);
+    let world = World::monday().await;
+    let (app, live) = (&world.app, world.live());
     // A fourth dial of one day is over the cap of the pack.
     for _ in 0..3 {
-        kit.make("9812340009", &json!({})).await;
+        world.nudge("9812340009", &json!({})).await;
         app.advance(20).await;
     }
     app.post(
@@ -417,7 +407,7 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
     numbers.insert(20, "9812340009".to_owned());
     let mut nudges = Vec::new();
     for number in &numbers {
-        nudges.push((number, kit.make(number, &at).await));
+        nudges.push((number, world.nudge(number, &at).await));
     }
     app.operator("POST", "/dnd", &json!({"phones": ["9812350041"]})).await.expect(200);
     app.post(live, "/v1/dnc", &json!({"phones": ["9812350042"]})).await.expect(200);
@@ -432,7 +422,7 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
     }
     assert_eq!(dialled.len(), 67);
     for (number, nudge) in nudges {
-        let nudge = kit.get(&nudge).await;
+        let nudge = world.show_nudge(&nudge).await;
         let refused = match number.as_str() {
             "9812350041" => Some("dnd"),
             "9812350042" | "9812350043" => Some("opt_out"),
@@ -457,12 +447,12 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
     }
     assert_eq!(dialled["+919812350017"], known["data"]["id"], "a person who is known is not made again");
     let workspace =
-        app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+        app.operator("GET", &format!("/workspaces/{}", world.workspace.id), &Value::Null).await.expect(200);
     assert_eq!(workspace["data"]["reservedMinor"], 67 * 600, "each call holds its price");
     assert_eq!(app.get(live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
     app.advance(60).await;
     let workspace =
-        app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+        app.operator("GET", &format!("/workspaces/{}", world.workspace.id), &Value::Null).await.expect(200);
     assert_eq!(workspace["data"]["reservedMinor"], 0);
 }
 
@@ -476,26 +466,26 @@ async fn nobody_is_dialled_while_the_database_may_forget_on_postgres() {
         let url = config.database_url.take().expect("a database");
         config.database_url = Some(format!("{}?options=-csynchronous_commit%3Doff", &*url).into());
     };
-    let kit = Kit::over(TestApp::start_ports(desk.clone(), forgetful, |_| ()).await).await;
-    let nudge = kit.make("+919812345610", &json!({})).await;
-    kit.app.set_clock("2027-03-01T06:45:00Z").await;
-    let held = kit.get(&nudge).await;
+    let world = World::monday_in(TestApp::start_ports(desk.clone(), forgetful, |_| ()).await).await;
+    let nudge = world.nudge("+919812345610", &json!({})).await;
+    world.set_clock("2027-03-01T06:45:00Z").await;
+    let held = world.show_nudge(&nudge).await;
     assert_eq!(
         (&held["status"], &held["statusReason"], &held["attempts"]),
         (&json!("scheduled"), &json!("provider_error"), &json!(0)),
         "{held}"
     );
-    let body = json!({"agentId": kit.agent, "toNumber": "+919812345611"});
-    let refused = kit.app.post(&kit.workspace.live, "/v1/calls", &body).await;
+    let body = json!({"agentId": world.agent, "toNumber": "+919812345611"});
+    let refused = world.post("/v1/calls", &body).await;
     assert!(refused.header("retry-after").is_some());
     refused.refused(503, "voice_unavailable");
     assert!(desk.dialled().is_empty());
     // Test calls reach nobody.
-    kit.app.post(&kit.workspace.test, "/v1/calls", &body).await.expect(200);
-    let token = kit.app.operator_token.clone();
-    let ready = kit.app.get(&token, "/readyz").await.expect(200);
+    world.app.post(&world.workspace.test, "/v1/calls", &body).await.expect(200);
+    let token = world.operator_token.clone();
+    let ready = world.app.get(&token, "/readyz").await.expect(200);
     assert!(ready["warnings"][0].as_str().unwrap().contains("synchronous_commit is off"), "{ready}");
-    assert!(kit.app.get("", "/readyz").await.expect(200).get("warnings").is_none(), "not for everybody");
+    assert!(world.app.get("", "/readyz").await.expect(200).get("warnings").is_none(), "not for everybody");
 }
 
 /// A clock that differs from the database's is told (docs/contract/operator.md#health).

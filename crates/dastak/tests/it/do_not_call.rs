@@ -6,9 +6,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
+use crate::world::{self, World};
 
 /// The payloads of `contact.opted_out` in a workspace.
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
@@ -23,11 +22,9 @@ pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
 }
 
 async fn contact(app: &TestApp, workspace: &Workspace, reference: &str, phone: &str) -> String {
-    let made = app
-        .post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
         .await
-        .expect(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+        .id(201)
 }
 
 async fn blocked(app: &TestApp, workspace: &Workspace, id: &str) -> (bool, bool) {
@@ -37,22 +34,21 @@ async fn blocked(app: &TestApp, workspace: &Workspace, id: &str) -> (bool, bool)
 
 #[tokio::test]
 async fn numbers_are_added_once_and_mark_their_contacts() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = contact(&app, &workspace, "crm-1", "9812345678").await;
+    let world = World::bare().await;
+    let id = contact(&world, &world.workspace, "crm-1", "9812345678").await;
     let body = json!({"phones": ["9812345678", "+91 98123 45678", "12", "+12025550100", "080 4567 1234"], "reason": "asked by mail"});
-    let added = app.post(&workspace.live, "/v1/dnc", &body).await.expect(200);
+    let added = world.post("/v1/dnc", &body).await.expect(200);
     assert_eq!(added["data"], json!({"added": 2, "alreadyListed": 1, "invalid": ["12", "+12025550100"]}));
-    let again = app.post(&workspace.live, "/v1/dnc", &json!({"phones": ["9812345678"]})).await.expect(200);
+    let again = world.post("/v1/dnc", &json!({"phones": ["9812345678"]})).await.expect(200);
     assert_eq!(again["data"], json!({"added": 0, "alreadyListed": 1, "invalid": []}));
-    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
-    let events = opt_outs(&app, &workspace.id).await;
+    assert_eq!(blocked(&world, &world.workspace, &id).await, (true, true));
+    let events = opt_outs(&world, &world.workspace.id).await;
     assert_eq!(
         events,
         [json!({"contactId": id, "externalRef": "crm-1", "phone": "+919812345678", "source": "api"})],
         "once"
     );
-    let list = app.get(&workspace.live, "/v1/dnc").await.expect(200);
+    let list = world.get("/v1/dnc").await;
     assert_eq!(list["total"], 2);
     assert_eq!(
         list["data"][0],
@@ -70,7 +66,7 @@ async fn requests_of_the_same_moment_list_each_number_once() {
     let add = |of: &Workspace, number: u32| {
         let (app, live) = (&app, of.live.clone());
         let phones = json!({"phones": ["9812345600", format!("98123457{:02}", number / 2)]});
-        async move { app.post(&live, "/v1/dnc", &phones).await.expect(200)["data"].clone() }
+        async move { app.post(&live, "/v1/dnc", &phones).await.data(200) }
     };
     let asked = (0..40).map(|number| add(&workspace, number)).chain((0..2).map(|number| add(&other, number)));
     let told = futures_util::future::join_all(asked).await;
@@ -88,27 +84,19 @@ async fn requests_of_the_same_moment_list_each_number_once() {
 
 #[tokio::test]
 async fn wrong_numbers_are_refused() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for phones in [json!(["12", "x"]), json!([])] {
-        app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones}))
-            .await
-            .refused(400, "no_valid_numbers");
+        world.post("/v1/dnc", &json!({"phones": phones})).await.refused(400, "no_valid_numbers");
     }
-    app.post(&workspace.live, "/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]}))
+    world.post("/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]})).await.refused(400, "invalid_request");
+    world.post("/v1/dnc", &json!({"phones": [5]})).await.refused(400, "invalid_request");
+    world.post("/v1/dnc", &json!({})).await.refused(400, "invalid_request");
+    world.app.get(world.live(), "/v1/dnc?phone=12").await.refused(400, "invalid_request");
+    assert_eq!(world.get("/v1/dnc").await, json!({"data": [], "total": 0}));
+    world
+        .post("/v1/dnc", &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()}))
         .await
-        .refused(400, "invalid_request");
-    app.post(&workspace.live, "/v1/dnc", &json!({"phones": [5]})).await.refused(400, "invalid_request");
-    app.post(&workspace.live, "/v1/dnc", &json!({})).await.refused(400, "invalid_request");
-    app.get(&workspace.live, "/v1/dnc?phone=12").await.refused(400, "invalid_request");
-    assert_eq!(app.get(&workspace.live, "/v1/dnc").await.expect(200), json!({"data": [], "total": 0}));
-    app.post(
-        &workspace.live,
-        "/v1/dnc",
-        &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()}),
-    )
-    .await
-    .expect(200);
+        .expect(200);
 }
 
 #[tokio::test]
@@ -147,50 +135,41 @@ async fn one_number_is_checked_and_pages_go_deep() {
 
 #[tokio::test]
 async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = contact(&app, &workspace, "a", "9812345678").await;
+    let world = World::bare().await;
+    let id = contact(&world, &world.workspace, "a", "9812345678").await;
     let path = format!("/v1/contacts/{id}");
-    app.put(&workspace.live, &path, &json!({"optOut": false})).await.expect(200);
-    assert_eq!(
-        app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"],
-        true
-    );
-    app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
-    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
-    assert_eq!(app.get(&workspace.live, "/v1/dnc?phone=9812345678").await.expect(200)["total"], 1);
-    app.put(&workspace.live, &path, &json!({"optOut": false, "name": "x"}))
+    world.put(&path, &json!({"optOut": false})).await.expect(200);
+    assert_eq!(world.put(&path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"], true);
+    world.put(&path, &json!({"optOut": true})).await.expect(200);
+    assert_eq!(opt_outs(&world, &world.workspace.id).await.len(), 1);
+    assert_eq!(world.get("/v1/dnc?phone=9812345678").await["total"], 1);
+    world.put(&path, &json!({"optOut": false, "name": "x"})).await.refused(409, "opt_out_downgrade");
+    world
+        .post("/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}))
         .await
         .refused(409, "opt_out_downgrade");
-    app.post(
-        &workspace.live,
-        "/v1/contacts",
-        &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}),
-    )
-    .await
-    .refused(409, "opt_out_downgrade");
-    assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["name"], Value::Null);
+    assert_eq!(world.get(&path).await["data"]["name"], Value::Null);
 
-    let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id);
-    let lifted = app.operator("POST", &lift, &Value::Null).await.expect(200);
+    let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", world.workspace.id);
+    let lifted = world.app.operator("POST", &lift, &Value::Null).await.expect(200);
     assert_eq!(
         (lifted["data"]["id"].as_str(), lifted["data"]["optOut"].as_bool()),
         (Some(id.as_str()), Some(false))
     );
-    app.operator("POST", &lift, &Value::Null).await.expect(200);
-    assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
+    world.app.operator("POST", &lift, &Value::Null).await.expect(200);
+    assert_eq!(blocked(&world, &world.workspace, &id).await, (false, false));
     // A new opt-out is a new occurrence.
-    app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
-    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 2);
-    app.operator("DELETE", &format!("/workspaces/{}/dnc/09812345678", workspace.id), &Value::Null)
-        .await
-        .expect(200);
-    assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
-    let other = app.workspace().await;
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null)
+    world.put(&path, &json!({"optOut": true})).await.expect(200);
+    assert_eq!(opt_outs(&world, &world.workspace.id).await.len(), 2);
+    world.operator("DELETE", "/dnc/09812345678", Value::Null).await.expect(200);
+    assert_eq!(blocked(&world, &world.workspace, &id).await, (false, false));
+    let other = world.workspace().await;
+    world
+        .app
+        .operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null)
         .await
         .refused(404, "not_found");
-    let log = app.operator("GET", "/log", &Value::Null).await;
+    let log = world.app.operator("GET", "/log", &Value::Null).await;
     assert!(!log.text.contains("98123"), "the operator log names no number");
 }
 
@@ -229,14 +208,14 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
 #[tokio::test]
 async fn nothing_that_a_client_can_do_unblocks() {
     let app = TestApp::start().await;
-    app.set_clock(&noon_after(&app.now().await).to_string()).await;
+    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
     let mut runner = TestRunner::default();
     let steps = prop::collection::vec(0..7_u8, 1..12);
     for _ in 0..12 {
         let steps = steps.new_tree(&mut runner).unwrap().current();
         let workspace = app.workspace().await;
         let key = &workspace.live;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
         let mut id = contact(&app, &workspace, "a", "9812345678").await;
         app.put(key, &format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
         for step in &steps {

@@ -9,11 +9,11 @@ use providers::settings::LanguageModel as Section;
 use serde_json::{Value, json};
 use store::params;
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
-use crate::chats::{Kit, chat_agent, ends};
+use crate::chats::{Chats, chat_agent, ends};
 use crate::knowledge_files_hostile::pages;
 use crate::receiver::{Behaviour, Receiver};
+use crate::world;
 use crate::worlds;
 
 pub const PDF: &[u8] = b"%PDF-1.7\nthe customer's card";
@@ -56,75 +56,63 @@ pub async fn handed_in(desk: &worlds::Desk) -> String {
     handed_in_to(&desk.app, &desk.workspace).await
 }
 
-/// The same without a desk.
+/// The same without a world.
 pub async fn handed_in_to(app: &TestApp, workspace: &Workspace) -> String {
-    let agent = agents::create_active(app, workspace, &chat_agent()).await;
-    let path = format!("/v1/agents/{agent}/flow");
-    let body = json!({"graph": {"startNodeId": "ask", "nodes": flow(), "variables": []}, "baseVersion": 1});
-    app.put(&workspace.live, &path, &body).await.expect(200);
-    app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.expect(201);
-    let path = format!("/v1/chat/sessions/{}/documents", opened["data"]["sessionId"].as_str().unwrap());
+    let agent = world::agent(app, workspace, &chat_agent()).await;
+    world::publish_flow(app, workspace, &agent, flow()).await;
+    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
+    let path = format!("/v1/chat/sessions/{}/documents", opened["sessionId"].as_str().unwrap());
     let (kind, body) = an_upload();
-    let answer = app.send("POST", &path, Some(&workspace.live), &[kind], body.into()).await.expect(200);
-    answer["data"]["documentId"].as_str().unwrap().to_owned()
+    let answer = app.send("POST", &path, Some(&workspace.live), &[kind], body.into()).await.data(200);
+    answer["documentId"].as_str().unwrap().to_owned()
 }
 
 const FORM: (&str, &str) = ("content-type", "multipart/form-data; boundary=b");
 
-struct Desk {
-    kit: Kit,
+/// A chat agent that asks for a document. Nobody reads it.
+async fn asks() -> Chats {
+    asks_with(|_| ()).await
 }
 
-impl Desk {
-    /// A chat agent that asks for a document. Nobody reads it.
-    async fn open() -> Self {
-        Self::open_with(|_| ()).await
-    }
+async fn asks_with(change: impl FnOnce(&mut Config)) -> Chats {
+    let chats = Chats::open_with(change).await;
+    chats.publish(flow()).await;
+    chats
+}
 
-    async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
-        let kit = Kit::open_with(change).await;
-        kit.publish(flow()).await;
-        Self { kit }
-    }
+/// One whose documents a model reads that answers as told.
+async fn read_by(reader: &Receiver) -> Chats {
+    let section = eyes(reader);
+    asks_with(move |config| config.providers.models = vec![section]).await
+}
 
-    /// One whose documents a model reads that answers as told.
-    async fn read_by(reader: &Receiver) -> Self {
-        let section = eyes(reader);
-        Self::open_with(move |config| config.providers.models = vec![section]).await
-    }
-
+impl Chats {
     async fn upload_as(&self, key: &str, session: &str, parts: &[(&str, &[u8])]) -> Answer {
         let path = format!("/v1/chat/sessions/{session}/documents");
-        self.kit.app.send("POST", &path, Some(key), &[FORM], form(parts).into()).await
+        self.send("POST", &path, Some(key), &[FORM], form(parts).into()).await
     }
 
     async fn upload(&self, session: &str, parts: &[(&str, &[u8])]) -> Answer {
-        self.upload_as(self.kit.live(), session, parts).await
+        self.upload_as(self.live(), session, parts).await
     }
 
     /// Documents as the operator sees them, newest first.
-    async fn listed(&self) -> Vec<Value> {
-        let listed = self.kit.operator("GET", "/documents", Value::Null).await.expect(200);
-        listed["data"].as_array().unwrap().clone()
+    async fn documents(&self) -> Vec<Value> {
+        self.operator("GET", "/documents", Value::Null).await.list(200)
     }
 
-    async fn file(&self, document: &str, query: &str) -> Answer {
-        self.kit.operator("GET", &format!("/documents/{document}/file{query}"), Value::Null).await
+    async fn document_file(&self, document: &str, query: &str) -> Answer {
+        self.operator("GET", &format!("/documents/{document}/file{query}"), Value::Null).await
     }
 
     async fn review(&self, document: &str, body: Value) -> Answer {
-        self.kit.operator("POST", &format!("/documents/{document}/review"), body).await
+        self.operator("POST", &format!("/documents/{document}/review"), body).await
     }
 
     /// Files of documents that the object store holds.
-    fn stored(&self) -> usize {
-        let folder = self.kit.app.app().config.data.join("documents");
+    fn stored_documents(&self) -> usize {
+        let folder = self.app().config.data.join("documents");
         std::fs::read_dir(folder).map_or(0, |files| files.count())
-    }
-
-    fn tenant(&self) -> Tenant {
-        self.kit.workspace.id.parse().unwrap()
     }
 }
 
@@ -164,19 +152,19 @@ pub fn other() -> Value {
 
 #[tokio::test]
 async fn a_document_that_nobody_reads_is_accepted_unverified_and_announced_once() {
-    let desk = Desk::open().await;
-    let session = desk.kit.session().await;
-    let answer = desk.upload(&session, &[("front", PDF), ("", JPEG)]).await.expect(200)["data"].clone();
+    let world = asks().await;
+    let session = world.session().await;
+    let answer = world.upload(&session, &[("front", PDF), ("", JPEG)]).await.data(200);
     let id = answer["documentId"].as_str().unwrap().to_owned();
     assert!(id.starts_with("doc_"));
     let expected = json!({"documentId": id, "status": "unverified", "reasons": ["not_read"], "attempts": 1,
         "reply": "Goodbye.", "ended": true, "handedOff": false});
     assert_eq!(answer, expected);
-    let events = desk.kit.events("document.received").await;
+    let events = world.events("document.received").await;
     assert_eq!(events.len(), 1);
     let data = &events[0]["data"];
     let expected = json!({
-        "documentId": id, "interactionId": session, "chatSessionId": session, "agentId": desk.kit.agent,
+        "documentId": id, "interactionId": session, "chatSessionId": session, "agentId": world.agent,
         "nodeId": "ask", "label": "PAN card", "status": "unverified", "fields": {}, "reasons": ["not_read"],
         "attempts": 1,
         "parts": [{"part": "front", "contentType": "application/pdf"}, {"part": "part2", "contentType": "image/jpeg"}],
@@ -184,40 +172,40 @@ async fn a_document_that_nobody_reads_is_accepted_unverified_and_announced_once(
     });
     assert_eq!(*data, expected);
     assert!(!data.to_string().contains("http"), "no link to a file");
-    assert_eq!((desk.listed().await, desk.stored()), (vec![data.clone()], 2));
-    let one = desk.kit.operator("GET", &format!("/documents/{id}"), Value::Null).await.expect(200);
+    assert_eq!((world.documents().await, world.stored_documents()), (vec![data.clone()], 2));
+    let one = world.operator("GET", &format!("/documents/{id}"), Value::Null).await.expect(200);
     assert_eq!(one["data"], *data);
-    let of_chat = desk.kit.operator("GET", &format!("/documents?chatId={session}"), Value::Null).await;
+    let of_chat = world.operator("GET", &format!("/documents?chatId={session}"), Value::Null).await;
     assert_eq!(of_chat.expect(200)["data"], json!([data]));
-    let transcript = desk.kit.transcript(&session).await;
+    let transcript = world.transcript(&session).await;
     assert_eq!(transcript, ["agent: Please send: PAN card", "user: [PAN card]", "agent: Goodbye."]);
     // An hour later the files are still there: they are not dropped with those that were never accepted.
-    desk.kit.app.advance(2 * 3600).await;
-    assert_eq!(desk.stored(), 2);
+    world.advance(2 * 3600).await;
+    assert_eq!(world.stored_documents(), 2);
     for (query, bytes, kind) in [
         ("", PDF, "application/pdf"),
         ("?part=front", PDF, "application/pdf"),
         ("?part=part2", JPEG, "image/jpeg"),
     ] {
-        let file = desk.file(&id, query).await;
+        let file = world.document_file(&id, query).await;
         assert_eq!((file.status, file.header("content-type")), (200, Some(kind)), "{query}");
         assert_eq!(file.header("content-length"), Some(bytes.len().to_string().as_str()));
         assert!(file.header("content-disposition").unwrap().starts_with("attachment"));
         assert_eq!(file.text, String::from_utf8_lossy(bytes));
     }
-    desk.file(&id, "?part=back").await.refused(404, "not_found");
+    world.document_file(&id, "?part=back").await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn details_are_read_and_national_id_numbers_masked() {
     let reader = Receiver::start(sees(&good())).await;
-    let desk = Desk::read_by(&reader).await;
-    let session = desk.kit.session().await;
-    let answer = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let world = read_by(&reader).await;
+    let session = world.session().await;
+    let answer = world.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&answer["status"], &answer["reasons"]), (&json!("verified"), &json!([])));
-    let events = desk.kit.events("document.received").await;
+    let events = world.events("document.received").await;
     assert_eq!(events[0]["data"]["fields"], json!({"name": "Asha Rao", "number": "XXXXX1234X"}));
-    let chat = desk.kit.operator("GET", &format!("/chats/{session}"), Value::Null).await.expect(200);
+    let chat = world.operator("GET", &format!("/chats/{session}"), Value::Null).await.expect(200);
     assert_eq!(chat["data"]["extracted"], json!({"name": "Asha Rao", "number": "XXXXX1234X"}), "{chat}");
     let asked = reader.got();
     assert_eq!(asked.len(), 1);
@@ -229,56 +217,56 @@ async fn details_are_read_and_national_id_numbers_masked() {
 #[tokio::test]
 async fn what_is_no_such_document_may_be_tried_again_until_the_attempts_are_over() {
     let reader = Receiver::start(sees(&other())).await;
-    let desk = Desk::read_by(&reader).await;
-    let session = desk.kit.session().await;
-    let first = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let world = read_by(&reader).await;
+    let session = world.session().await;
+    let first = world.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&first["status"], &first["attempts"]), (&json!("open"), &json!(1)));
     assert_eq!(first["reasons"], json!(["this is a bill, no. XXXX XXXX 9012"]));
     assert_eq!((&first["reply"], &first["ended"]), (&json!("Please send: PAN card"), &json!(false)));
-    assert_eq!(desk.kit.events("document.received").await.len(), 0, "the step is not over");
-    let second = desk.upload(&session, &[("", JPEG)]).await.expect(200)["data"].clone();
+    assert_eq!(world.events("document.received").await.len(), 0, "the step is not over");
+    let second = world.upload(&session, &[("", JPEG)]).await.data(200);
     let same = (&second["documentId"], &second["status"], &second["attempts"]);
     assert_eq!(same, (&first["documentId"], &json!("failed"), &json!(2)));
     assert_eq!((&second["reply"], &second["ended"]), (&json!("A colleague will call you."), &json!(true)));
-    let events = desk.kit.events("document.received").await;
+    let events = world.events("document.received").await;
     assert_eq!(events.len(), 1);
     let data = &events[0]["data"];
     assert_eq!(
         (&data["status"], &data["parts"], &data["fields"]),
         (&json!("failed"), &json!([]), &json!({}))
     );
-    desk.kit.app.advance(60).await;
-    assert_eq!(desk.stored(), 0, "what was not accepted is not kept");
+    world.advance(60).await;
+    assert_eq!(world.stored_documents(), 0, "what was not accepted is not kept");
     let id = first["documentId"].as_str().unwrap();
-    desk.file(id, "").await.refused(404, "not_found");
-    desk.review(id, json!({"status": "verified"})).await.refused(409, "conflict");
-    desk.upload(&session, &[("", PNG)]).await.refused(409, "session_ended");
+    world.document_file(id, "").await.refused(404, "not_found");
+    world.review(id, json!({"status": "verified"})).await.refused(409, "conflict");
+    world.upload(&session, &[("", PNG)]).await.refused(409, "session_ended");
 }
 
 #[tokio::test]
 async fn a_second_attempt_may_be_good_and_missing_details_leave_it_unverified() {
     let reader = Receiver::start(sees(&other())).await;
-    let desk = Desk::read_by(&reader).await;
-    let session = desk.kit.session().await;
-    desk.upload(&session, &[("", PNG)]).await.expect(200);
+    let world = read_by(&reader).await;
+    let session = world.session().await;
+    world.upload(&session, &[("", PNG)]).await.expect(200);
     reader
         .behave(sees(&json!({"matches": true, "legible": true, "problems": [], "fields": {"name": "Asha"}})));
-    let second = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"].clone();
+    let second = world.upload(&session, &[("", PNG)]).await.data(200);
     assert_eq!((&second["status"], &second["attempts"]), (&json!("unverified"), &json!(2)));
     assert_eq!(second["reasons"], json!(["number could not be read"]));
-    let events = desk.kit.events("document.received").await;
+    let events = world.events("document.received").await;
     assert_eq!((events.len(), &events[0]["data"]["fields"]), (1, &json!({"name": "Asha"})));
-    desk.kit.app.advance(2 * 3600).await;
-    assert_eq!(desk.stored(), 1);
+    world.advance(2 * 3600).await;
+    assert_eq!(world.stored_documents(), 1);
 }
 
 #[tokio::test]
 async fn a_reader_that_fails_and_files_that_are_no_pictures_leave_it_unverified() {
     let reader = Receiver::start(Behaviour::status(500)).await;
-    let desk = Desk::read_by(&reader).await;
+    let world = read_by(&reader).await;
     for (parts, asked) in [(&[("", PNG)][..], 1), (&[("", PNG), ("", PDF)], 1)] {
-        let session = desk.kit.session().await;
-        let answer = desk.upload(&session, parts).await.expect(200)["data"].clone();
+        let session = world.session().await;
+        let answer = world.upload(&session, parts).await.data(200);
         assert_eq!((&answer["status"], &answer["reasons"]), (&json!("unverified"), &json!(["not_read"])));
         assert_eq!(reader.got().len(), asked);
     }
@@ -288,10 +276,10 @@ async fn a_reader_that_fails_and_files_that_are_no_pictures_leave_it_unverified(
 #[tokio::test]
 async fn the_words_of_a_pdf_are_read() {
     let reader = Receiver::start(sees(&good())).await;
-    let desk = Desk::read_by(&reader).await;
-    let session = desk.kit.session().await;
+    let world = read_by(&reader).await;
+    let session = world.session().await;
     let page = pages(&["BT /F1 12 Tf 72 700 Td (Permanent account number of Asha Rao) Tj ET".to_owned()]);
-    let answer = desk.upload(&session, &[("", &page), ("", PNG)]).await.expect(200)["data"].clone();
+    let answer = world.upload(&session, &[("", &page), ("", PNG)]).await.data(200);
     assert_eq!((&answer["status"], &answer["reasons"]), (&json!("verified"), &json!([])));
     let content = &reader.got()[0].json()["messages"][1]["content"];
     let words = content[1]["text"].as_str().expect("words");
@@ -301,38 +289,34 @@ async fn the_words_of_a_pdf_are_read() {
 
 #[tokio::test]
 async fn a_document_is_taken_only_while_it_is_asked_for() {
-    let desk = Desk::open().await;
-    desk.kit
+    let world = asks().await;
+    world
         .publish(json!([
             {"id": "c", "type": "collect", "text": "Your name?", "field": {"key": "n", "label": "N", "type": "text"}, "attempts": 2, "next": "ask"},
             {"id": "ask", "type": "document", "label": "PAN card", "attempts": 1, "next": "z"},
             ends(),
         ]))
         .await;
-    let session = desk.kit.session().await;
-    desk.upload(&session, &[("", PDF)]).await.refused(409, "document_not_requested");
-    assert_eq!(desk.kit.says(&session, "Asha").await["reply"], "Please send: PAN card");
-    assert_eq!(
-        desk.kit.says(&session, "Why?").await["reply"],
-        "Please send: PAN card",
-        "a text is no document"
-    );
+    let session = world.session().await;
+    world.upload(&session, &[("", PDF)]).await.refused(409, "document_not_requested");
+    assert_eq!(world.says(&session, "Asha").await["reply"], "Please send: PAN card");
+    assert_eq!(world.says(&session, "Why?").await["reply"], "Please send: PAN card", "a text is no document");
     // While a teammate has the chat, the agent asks for nothing.
-    desk.kit.operator("POST", &format!("/chats/{session}/end"), Value::Null).await.expect(200);
-    desk.upload(&session, &[("", PDF)]).await.refused(409, "session_ended");
-    desk.upload("chatsess_01jz0000000000000000000000", &[("", PDF)]).await.refused(404, "not_found");
-    desk.upload("x", &[("", PDF)]).await.refused(404, "not_found");
-    assert_eq!((desk.listed().await.len(), desk.stored()), (0, 0));
+    world.operator("POST", &format!("/chats/{session}/end"), Value::Null).await.expect(200);
+    world.upload(&session, &[("", PDF)]).await.refused(409, "session_ended");
+    world.upload("chatsess_01jz0000000000000000000000", &[("", PDF)]).await.refused(404, "not_found");
+    world.upload("x", &[("", PDF)]).await.refused(404, "not_found");
+    assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
 }
 
 #[tokio::test]
 async fn bad_uploads_are_refused_by_the_field_and_change_nothing() {
-    let desk = Desk::open_with(|config| config.limits.bodies_per_client = 64 << 20).await;
-    let session = desk.kit.session().await;
+    let world = asks_with(|config| config.limits.bodies_per_client = 64 << 20).await;
+    let session = world.session().await;
     let path = format!("/v1/chat/sessions/{session}/documents");
     let long = "x".repeat(41);
     let refused = async |parts: &[(&str, &[u8])], field: &str| {
-        let answer = desk.upload(&session, parts).await.refused(400, "invalid_request");
+        let answer = world.upload(&session, parts).await.refused(400, "invalid_request");
         assert_eq!(answer["meta"]["field"], field, "{answer}");
     };
     refused(&[], "file").await;
@@ -345,67 +329,62 @@ async fn bad_uploads_are_refused_by_the_field_and_change_nothing() {
     refused(&[(&long, PDF)], "part").await;
     let mut large = PDF.to_vec();
     large.resize(10 * 1024 * 1024 + 1, b'x');
-    desk.upload(&session, &[("", &large)]).await.refused(413, "payload_too_large");
+    world.upload(&session, &[("", &large)]).await.refused(413, "payload_too_large");
     large.resize(8 * 1024 * 1024, b'x');
-    desk.upload(&session, &[("", &large), ("", &large)]).await.refused(413, "payload_too_large");
+    world.upload(&session, &[("", &large), ("", &large)]).await.refused(413, "payload_too_large");
     for (header, body) in [("application/json", "{}"), ("multipart/form-data", "x"), (FORM.1, "--b\r\nhalf")]
     {
-        let answer = desk
-            .kit
-            .app
-            .send("POST", &path, Some(desk.kit.live()), &[("content-type", header)], body.into())
-            .await;
+        let answer =
+            world.app.send("POST", &path, Some(world.live()), &[("content-type", header)], body.into()).await;
         assert_eq!(answer.refused(400, "invalid_request")["meta"]["field"], "body");
     }
-    assert_eq!((desk.listed().await.len(), desk.stored()), (0, 0));
+    assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
     large.resize(10 * 1024 * 1024, b'x');
-    let answer = desk.upload(&session, &[("", &large)]).await.expect(200);
+    let answer = world.upload(&session, &[("", &large)]).await.expect(200);
     assert_eq!(answer["data"]["status"], "unverified", "the first attempt is still there");
 }
 
 #[tokio::test]
 async fn who_may_hand_in_and_who_may_look() {
-    let desk = Desk::open().await;
-    let session = desk.kit.session().await;
-    let other = desk.kit.app.workspace().await;
-    desk.upload_as(&other.live, &session, &[("", PDF)]).await.refused(404, "not_found");
-    desk.upload_as(&desk.kit.workspace.test, &session, &[("", PDF)])
-        .await
-        .refused(403, "test_mode_read_only");
-    let reads = desk.kit.app.key(&desk.kit.workspace.id, "live", json!(["chat:read"])).await;
-    desk.upload_as(&reads, &session, &[("", PDF)]).await.refused(403, "api_scope_missing");
-    let id = desk.upload(&session, &[("", PDF)]).await.expect(200)["data"]["documentId"].clone();
+    let world = asks().await;
+    let session = world.session().await;
+    let other = world.workspace().await;
+    world.upload_as(&other.live, &session, &[("", PDF)]).await.refused(404, "not_found");
+    world.upload_as(&world.workspace.test, &session, &[("", PDF)]).await.refused(403, "test_mode_read_only");
+    let reads = world.key(&world.workspace.id, "live", json!(["chat:read"])).await;
+    world.upload_as(&reads, &session, &[("", PDF)]).await.refused(403, "api_scope_missing");
+    let id = world.upload(&session, &[("", PDF)]).await.expect(200)["data"]["documentId"].clone();
     let id = id.as_str().unwrap();
     let there = |rest: &str| format!("/workspaces/{}/documents{rest}", other.id);
     for path in [format!("/{id}"), format!("/{id}/file")] {
-        desk.kit.app.operator("GET", &there(&path), &Value::Null).await.refused(404, "not_found");
+        world.app.operator("GET", &there(&path), &Value::Null).await.refused(404, "not_found");
     }
     let review = json!({"status": "rejected"});
-    desk.kit.app.operator("POST", &there(&format!("/{id}/review")), &review).await.refused(404, "not_found");
-    let listed = desk.kit.app.operator("GET", &there(""), &Value::Null).await.expect(200);
+    world.app.operator("POST", &there(&format!("/{id}/review")), &review).await.refused(404, "not_found");
+    let listed = world.app.operator("GET", &there(""), &Value::Null).await.expect(200);
     assert_eq!(listed["data"], json!([]));
-    assert_eq!(desk.listed().await[0]["status"], "unverified");
+    assert_eq!(world.documents().await[0]["status"], "unverified");
 }
 
 #[tokio::test]
 async fn a_teammate_verifies_or_rejects_it() {
-    let desk = Desk::open().await;
-    let session = desk.kit.session().await;
-    let id = desk.upload(&session, &[("", PDF)]).await.expect(200)["data"]["documentId"].clone();
+    let world = asks().await;
+    let session = world.session().await;
+    let id = world.upload(&session, &[("", PDF)]).await.expect(200)["data"]["documentId"].clone();
     let id = id.as_str().unwrap();
-    let updates = async || desk.kit.events("document.updated").await;
-    desk.kit.app.advance(60).await;
-    let shown = desk.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await;
-    let shown = shown.expect(200)["data"].clone();
+    let updates = async || world.events("document.updated").await;
+    world.advance(60).await;
+    let shown = world.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await;
+    let shown = shown.data(200);
     assert_eq!(
         (&shown["status"], &shown["reasons"]),
         (&json!("rejected"), &json!(["expired, XXXX XXXX 9012"]))
     );
     assert!(shown["reviewedAt"].is_string() && shown["reviewedAt"] == shown["updatedAt"]);
     assert_eq!((updates().await.len(), &updates().await[0]["data"]), (1, &shown));
-    desk.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await.expect(200);
+    world.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await.expect(200);
     assert_eq!(updates().await.len(), 1, "what says the same changes nothing");
-    let shown = desk.review(id, json!({"status": "verified"})).await.expect(200)["data"].clone();
+    let shown = world.review(id, json!({"status": "verified"})).await.data(200);
     assert_eq!((&shown["status"], &shown["reasons"]), (&json!("verified"), &json!([])));
     assert_eq!(updates().await.len(), 2);
     for (body, field) in [
@@ -414,28 +393,29 @@ async fn a_teammate_verifies_or_rejects_it() {
         (json!({"status": "verified", "reasons": [""]}), "reasons[0]"),
         (json!({"status": "verified", "reasons": vec!["x"; 11]}), "reasons"),
     ] {
-        let refused = desk.review(id, body).await.refused(400, "invalid_request");
+        let refused = world.review(id, body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
-    desk.review("doc_01jz0000000000000000000000", json!({"status": "verified"}))
+    world
+        .review("doc_01jz0000000000000000000000", json!({"status": "verified"}))
         .await
         .refused(404, "not_found");
-    assert_eq!(desk.listed().await, [shown]);
+    assert_eq!(world.documents().await, [shown]);
 }
 
 #[tokio::test]
 async fn an_erasure_reaches_file_details_and_payloads() {
     let reader = Receiver::start(sees(&good())).await;
-    let desk = Desk::read_by(&reader).await;
-    let session = desk.kit.session().await;
-    let id = desk.upload(&session, &[("", PNG)]).await.expect(200)["data"]["documentId"].clone();
+    let world = read_by(&reader).await;
+    let session = world.session().await;
+    let id = world.upload(&session, &[("", PNG)]).await.expect(200)["data"]["documentId"].clone();
     let body = json!({"externalRef": "c1", "phone": "+919812345678", "name": "Asha Rao"});
-    let contact = desk.kit.app.post(desk.kit.live(), "/v1/contacts", &body).await.json;
+    let contact = world.post("/v1/contacts", &body).await.json;
     let contact = contact["data"]["id"].as_str().unwrap().to_owned();
     // Sessions over the API are about nobody; those of other channels are about a person.
-    let (tenant, chat): (Tenant, Id<Chat>) = (desk.tenant(), session.parse().unwrap());
+    let (tenant, chat): (Tenant, Id<Chat>) = (world.tenant(), session.parse().unwrap());
     let person: Id<Contact> = contact.parse().unwrap();
-    desk.kit
+    world
         .app
         .app()
         .store
@@ -446,20 +426,20 @@ async fn an_erasure_reaches_file_details_and_payloads() {
         .await
         .unwrap();
     let path = format!("/v1/contacts/{contact}/erase");
-    desk.kit.app.post(desk.kit.live(), &path, &Value::Null).await.expect(200);
-    desk.kit.app.advance(60).await;
-    assert_eq!((desk.listed().await.len(), desk.stored()), (0, 0));
-    let gone = desk.kit.operator("GET", &format!("/documents/{}", id.as_str().unwrap()), Value::Null).await;
+    world.post(&path, &Value::Null).await.expect(200);
+    world.advance(60).await;
+    assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
+    let gone = world.operator("GET", &format!("/documents/{}", id.as_str().unwrap()), Value::Null).await;
     gone.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn old_documents_are_removed_with_their_files() {
-    let desk = Desk::open_with(|config| config.document_days = 2).await;
-    let session = desk.kit.session().await;
-    desk.upload(&session, &[("", PDF)]).await.expect(200);
-    desk.kit.app.advance(36 * 3600).await;
-    assert_eq!((desk.listed().await.len(), desk.stored()), (1, 1));
-    desk.kit.app.advance(36 * 3600).await;
-    assert_eq!((desk.listed().await.len(), desk.stored()), (0, 0));
+    let world = asks_with(|config| config.document_days = 2).await;
+    let session = world.session().await;
+    world.upload(&session, &[("", PDF)]).await.expect(200);
+    world.advance(36 * 3600).await;
+    assert_eq!((world.documents().await.len(), world.stored_documents()), (1, 1));
+    world.advance(36 * 3600).await;
+    assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
 }

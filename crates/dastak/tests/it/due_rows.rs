@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use crate::app::{TestApp, needs_postgres};
-use crate::scheduled_calls::{MINUTE, MORNING, Stage};
+use crate::scheduled_calls::{MINUTE, MORNING, assert_scheduled};
+use crate::world::World;
 
 type ScheduledCall = app::scheduled_calls::Due;
 
@@ -18,22 +19,22 @@ async fn taken<D: DueRow>(app: &TestApp) -> Vec<D> {
 }
 
 /// Scheduled calls that are due at a node that is out of service, so that nobody tries them.
-async fn with_due(count: usize) -> (Stage, Vec<String>) {
-    let stage = Stage::new().await;
-    stage.app.operator("POST", "/node/drain", &Value::Null).await.expect(200);
+async fn with_due(count: usize) -> (World, Vec<String>) {
+    let world = World::morning().await;
+    world.app.operator("POST", "/node/drain", &Value::Null).await.expect(200);
     let mut ids = Vec::new();
     for number in 0..count {
-        ids.push(stage.schedule(&format!("+91981234567{number}"), MORNING).await);
+        ids.push(world.schedule(&format!("+91981234567{number}"), MORNING).await);
     }
-    stage.app.advance(MINUTE).await;
-    (stage, ids)
+    world.advance(MINUTE).await;
+    (world, ids)
 }
 
 #[tokio::test]
 async fn what_a_node_has_claimed_others_work_when_its_claim_is_over_on_postgres() {
     needs_postgres();
-    let (stage, ids) = with_due(3).await;
-    let app = &stage.app;
+    let (world, ids) = with_due(3).await;
+    let app = &world.app;
     let mut claimed: Vec<String> =
         taken::<ScheduledCall>(app).await.iter().map(|due| due.id.to_string()).collect();
     claimed.sort();
@@ -44,21 +45,27 @@ async fn what_a_node_has_claimed_others_work_when_its_claim_is_over_on_postgres(
     app.operator("POST", "/node/undrain", &Value::Null).await.expect(200);
     app.advance(29).await;
     for id in &ids {
-        Stage::is(&stage.get(id).await, "scheduled", Value::Null, 0, json!("2027-01-05T04:30:00.000Z"));
+        assert_scheduled(
+            &world.scheduled(id).await,
+            "scheduled",
+            Value::Null,
+            0,
+            json!("2027-01-05T04:30:00.000Z"),
+        );
     }
     app.advance(1).await;
     for id in &ids {
-        Stage::is(&stage.get(id).await, "placed", Value::Null, 1, Value::Null);
+        assert_scheduled(&world.scheduled(id).await, "placed", Value::Null, 1, Value::Null);
     }
 }
 
 #[tokio::test]
 async fn a_node_passes_over_what_another_one_is_about_to_claim_on_postgres() {
     needs_postgres();
-    let (stage, ids) = with_due(3).await;
+    let (world, ids) = with_due(3).await;
     let (locked, wait_locked) = tokio::sync::oneshot::channel();
     let (release, released) = mpsc::channel::<()>();
-    let (store, now) = (stage.app.app().store.clone(), stage.app.app().clock.now());
+    let (store, now) = (world.app().store.clone(), world.app().clock.now());
     let (mut locked, released) = (Some(locked), std::sync::Mutex::new(released));
     let claim = move |tx: &mut Tx<'_>| {
         let found = ScheduledCall::due(tx, now, &[], 2)?;
@@ -71,7 +78,7 @@ async fn a_node_passes_over_what_another_one_is_about_to_claim_on_postgres() {
     };
     let other = tokio::spawn(async move { store.tx(claim).await });
     wait_locked.await.unwrap();
-    let mine = taken::<ScheduledCall>(&stage.app).await;
+    let mine = taken::<ScheduledCall>(&world.app).await;
     release.send(()).unwrap();
     let mut all: Vec<String> =
         mine.iter().chain(&other.await.unwrap().unwrap()).map(|due| due.id.to_string()).collect();
@@ -81,7 +88,7 @@ async fn a_node_passes_over_what_another_one_is_about_to_claim_on_postgres() {
 
 #[tokio::test]
 async fn a_claim_ends_with_what_is_saved_of_its_row() {
-    let chats = crate::chats::Kit::open().await;
+    let chats = crate::chats::Chats::open().await;
     chats.session().await;
     let app = chats.app.app();
     let now = app.clock.now();

@@ -172,7 +172,7 @@ impl Shelf {
     async fn found(&self, question: &str) -> Vec<String> {
         let query = question.replace(' ', "+");
         let path = format!("{}/search?q={query}", self.base);
-        let hits = self.app.get(&self.workspace.live, &path).await.expect(200)["data"].clone();
+        let hits = self.app.get(&self.workspace.live, &path).await.data(200);
         let scores: Vec<f64> =
             hits.as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
         assert!(scores.is_sorted_by(|one, next| one >= next), "{hits}");

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::call_simulation::Desk;
-use crate::nudges::Kit;
+use crate::world::{self, World};
 
 /// Ends of numbers: what the sandbox does with them.
 const DIGITS: [&str; 5] = ["1234", "1111", "3333", "7777", "8888"];
@@ -18,22 +17,22 @@ fn number(n: usize, digits: &str) -> String {
 }
 
 /// What is told of a nudge, without what names it: types of events, lines of the timeline, how it ended.
-async fn story(kit: &Kit, nudge: &Value) -> Value {
-    let timeline: Vec<Value> = kit
-        .timeline(nudge)
+async fn story(world: &World, nudge: &Value) -> Value {
+    let timeline: Vec<Value> = world
+        .nudge_timeline(nudge)
         .await
         .iter()
         .filter(|line| line["event"] != "due")
         .map(|line| json!([line["event"], line["decision"], line["status"], line["reason"]]))
         .collect();
-    let now = kit.get(nudge).await;
-    let finished = kit.events(nudge).await.pop().expect("an event").1;
+    let now = world.show_nudge(nudge).await;
+    let finished = world.nudge_events(nudge).await.pop().expect("an event").1;
     let attempt = &finished["attempt"];
     let told =
         json!([attempt["endCause"], attempt["outcome"], attempt["extracted"], attempt["durationSeconds"]]);
     assert_eq!(attempt["callId"], now["callId"]);
     json!({
-        "events": kit.kinds(nudge).await,
+        "events": world.nudge_kinds(nudge).await,
         "timeline": timeline,
         "end": [now["status"], now["result"], now["attempts"]],
         "told": told,
@@ -58,15 +57,15 @@ async fn ledger_adds_up(app: &TestApp, key: &str, workspace: &str) {
 
 #[tokio::test]
 async fn nudges_whose_calls_end_together_end_as_if_each_were_alone() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let mut alone = BTreeMap::new();
     for (n, digits) in DIGITS.iter().enumerate() {
-        let nudge = kit.make(&number(n, digits), &json!({})).await;
+        let nudge = world.nudge(&number(n, digits), &json!({})).await;
         // The looks come at the times of the call.
         for _ in 0..20 {
-            kit.app.advance(1).await;
+            world.advance(1).await;
         }
-        alone.insert(*digits, story(&kit, &nudge).await);
+        alone.insert(*digits, story(&world, &nudge).await);
     }
     assert_eq!(alone["1234"]["end"], json!(["finished", "connected", 1]), "{}", alone["1234"]);
     // Each step at its time; and late, all steps of a call in one look.
@@ -75,18 +74,18 @@ async fn nudges_whose_calls_end_together_end_as_if_each_were_alone() {
         for n in 0..30 {
             let digits = DIGITS[n % DIGITS.len()];
             let to = number(100 * steps.len() + 10 + n, digits);
-            nudges.push((digits, kit.make(&to, &json!({})).await));
+            nudges.push((digits, world.nudge(&to, &json!({})).await));
         }
         for seconds in steps {
-            kit.app.advance(seconds).await;
+            world.advance(seconds).await;
         }
         for (digits, nudge) in &nudges {
-            assert_eq!(story(&kit, nudge).await, alone[digits], "{digits}");
+            assert_eq!(story(&world, nudge).await, alone[digits], "{digits}");
         }
-        ledger_adds_up(&kit.app, &kit.workspace.live, &kit.workspace.id).await;
+        ledger_adds_up(&world.app, world.live(), &world.workspace.id).await;
     }
-    let path = format!("/v1/agents/{}/board", kit.agent);
-    let board = kit.app.get(&kit.workspace.live, &path).await.expect(200)["data"].clone();
+    let path = format!("/v1/agents/{}/board", world.agent);
+    let board = world.data(&path).await;
     let cards: i64 = board["columns"].as_array().unwrap().iter().map(|c| c["count"].as_i64().unwrap()).sum();
     // Who was reached: those that talked, those that opted out, one alone and six of each burst.
     assert_eq!(cards, 2 * (1 + 6 + 6), "{board}");
@@ -94,51 +93,51 @@ async fn nudges_whose_calls_end_together_end_as_if_each_were_alone() {
 
 #[tokio::test]
 async fn two_calls_to_one_person_end_together() {
-    let desk = Desk::open().await;
-    let key = &desk.workspace.live;
-    let first = desk.placed(key, "1234").await;
-    let second = desk.placed(key, "1234").await;
-    desk.app.advance(30).await;
+    let world = World::open().await;
+    let key = world.live();
+    let first = world.placed(key, "1234").await;
+    let second = world.placed(key, "1234").await;
+    world.advance(30).await;
     for id in [&first, &second] {
-        let call = desk.call(key, id).await;
+        let call = world.call(key, id).await;
         assert_eq!((&call["state"], &call["outcome"]), (&json!("ended"), &json!("simulated")), "{call}");
         assert!(!call["transcript"].as_array().unwrap().is_empty());
     }
-    ledger_adds_up(&desk.app, key, &desk.workspace.id).await;
+    ledger_adds_up(&world.app, key, &world.workspace.id).await;
 }
 
 #[tokio::test]
 async fn a_call_that_cannot_be_looked_at_holds_up_no_other() {
-    let kit = Kit::start().await;
-    let sick = crate::agents::create_active(&kit.app, &kit.workspace, &json!({"name": "Sick"})).await;
+    let world = World::monday().await;
+    let sick = world::agent(&world, &world.workspace, &json!({"name": "Sick"})).await;
     let body = |agent: &str, n| json!({"agentId": agent, "toNumber": number(n, "1234")});
     let mut placed = Vec::new();
     for n in 0..4 {
-        let agent = if n == 1 { &sick } else { &kit.agent };
-        let call = kit.app.post(&kit.workspace.live, "/v1/calls", &body(agent, n)).await.expect(200);
+        let agent = if n == 1 { &sick } else { &world.agent };
+        let call = world.post("/v1/calls", &body(agent, n)).await.expect(200);
         placed.push(call["interactionId"].as_str().unwrap().to_owned());
     }
     let set = async |flow: &'static str| {
-        let (tenant, agent) = (kit.workspace.id.clone(), sick.clone());
+        let (tenant, agent) = (world.workspace.id.clone(), sick.clone());
         let sql = format!("update agents set published_flow = {flow} where workspace = ?1 and id = ?2");
         let work =
             move |tx: &mut store::Tx<'_>| tx.exec(&sql, store::params![tenant.as_str(), agent.as_str()]);
-        assert_eq!(kit.app.app().store.tx(work).await, Ok::<_, store::DbError>(1));
+        assert_eq!(world.app().store.tx(work).await, Ok::<_, store::DbError>(1));
     };
     let shown = async |n: usize| {
         let path = format!("/v1/calls/{}", placed[n]);
-        kit.app.get(&kit.workspace.live, &path).await.expect(200)["data"].clone()
+        world.data(&path).await
     };
     set("'flow_that_is_not_there'").await;
-    kit.app.advance(30).await;
+    world.advance(30).await;
     for n in [0, 2, 3] {
         assert_eq!(shown(n).await["state"], "ended");
     }
     assert_ne!(shown(1).await["state"], "ended");
     // Nothing of it was stored by the look that failed.
     set("draft_flow").await;
-    kit.app.advance(90).await;
+    world.advance(90).await;
     let call = shown(1).await;
     assert_eq!((&call["state"], &call["outcome"]), (&json!("ended"), &json!("simulated")), "{call}");
-    ledger_adds_up(&kit.app, &kit.workspace.live, &kit.workspace.id).await;
+    ledger_adds_up(&world.app, world.live(), &world.workspace.id).await;
 }

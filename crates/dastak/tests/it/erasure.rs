@@ -4,9 +4,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use store::DbError;
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
+use crate::world::{self, World};
 
 /// Strings that stand nowhere but in the person's data.
 const MARK: &str = "Zyxwv";
@@ -27,8 +26,7 @@ async fn person(app: &TestApp, workspace: &Workspace, opt_out: bool) -> String {
 async fn erase(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
     app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
         .await
-        .expect(200)["data"]
-        .clone()
+        .data(200)
 }
 
 /// Every text column of every table, as `table.column`.
@@ -76,8 +74,8 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
 /// Calls of both worlds to the person, told everything about them: one over, one live.
 async fn call(app: &TestApp, workspace: &Workspace) {
     let prompt = json!({"systemPrompt": "You are Asha. Speak with {{who}}."});
-    let agent = agents::create_active(app, workspace, &prompt).await;
-    app.set_clock(&noon_after(&app.now().await).to_string()).await;
+    let agent = world::agent(app, workspace, &prompt).await;
+    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
     let body = json!({
         "agentId": agent, "toNumber": PHONE, "externalRef": format!("ref-{MARK}"), "variables": {"who": format!("Who {MARK}")},
         "metadata": {"note": format!("note {MARK}")},
@@ -104,15 +102,14 @@ async fn call(app: &TestApp, workspace: &Workspace) {
 
 #[tokio::test]
 async fn nothing_of_an_erased_person_is_left() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     // Nobody listens there: deliveries wait.
     let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": []});
-    app.post(&workspace.live, "/v1/webhooks", &endpoint).await.expect(201);
-    let id = person(&app, &workspace, false).await;
-    call(&app, &workspace).await;
-    assert_eq!(person(&app, &workspace, true).await, id);
-    let before = traces(&app, &[MARK, PHONE]).await;
+    world.post("/v1/webhooks", &endpoint).await.expect(201);
+    let id = person(&world, &world.workspace, false).await;
+    call(&world, &world.workspace).await;
+    assert_eq!(person(&world, &world.workspace, true).await, id);
+    let before = traces(&world, &[MARK, PHONE]).await;
     for place in [
         "contacts.name",
         "contacts.phone",
@@ -129,7 +126,7 @@ async fn nothing_of_an_erased_person_is_left() {
     ] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
-    let answer = erase(&app, &workspace, &id).await;
+    let answer = erase(&world, &world.workspace, &id).await;
     let erased = &answer["erased"];
     assert_eq!((erased["calls"].as_i64(), erased["transcripts"].as_i64()), (Some(4), Some(2)), "{answer}");
     assert_eq!(erased["nudgesCancelled"], 2, "{answer}");
@@ -141,17 +138,17 @@ async fn nothing_of_an_erased_person_is_left() {
             &answer["alreadyErased"],
             erased.as_object().unwrap().len()
         ),
-        (&json!(id), &json!(app.now().await), &json!(false), 6)
+        (&json!(id), &json!(world.now().await), &json!(false), 6)
     );
-    assert_eq!(traces(&app, &[MARK, PHONE]).await, Vec::<String>::new());
-    assert_eq!(files_with(&app.app().config.data, &[MARK, PHONE]), Vec::<String>::new());
-    app.advance(3600).await;
+    assert_eq!(traces(&world, &[MARK, PHONE]).await, Vec::<String>::new());
+    assert_eq!(files_with(&world.app().config.data, &[MARK, PHONE]), Vec::<String>::new());
+    world.advance(3600).await;
     assert_eq!(
-        traces(&app, &[MARK, PHONE]).await,
+        traces(&world, &[MARK, PHONE]).await,
         Vec::<String>::new(),
         "what was live has written nothing since"
     );
-    let calls = app.get(&workspace.live, &format!("/v1/calls?contactId={id}")).await.expect(200);
+    let calls = world.get(&format!("/v1/calls?contactId={id}")).await;
     assert!(
         calls["data"]
             .as_array()
@@ -160,10 +157,9 @@ async fn nothing_of_an_erased_person_is_left() {
             .all(|call| call["state"] == "ended" && call["toNumber"] == "[erased]"),
         "{calls}"
     );
-    let wallet =
-        app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
+    let wallet = world.operator("GET", "", Value::Null).await.expect(200);
     assert_eq!(wallet["data"]["reservedMinor"], 0, "the live call was settled");
-    let found = app.get(&workspace.live, "/v1/audit/verify").await.expect(200);
+    let found = world.get("/v1/audit/verify").await;
     assert_eq!(found["data"]["verified"], true);
 }
 
@@ -189,40 +185,38 @@ pub fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn an_erased_contact_is_gone_and_stays_silent() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = person(&app, &workspace, true).await;
-    let first = erase(&app, &workspace, &id).await;
-    app.advance(60).await;
+    let world = World::bare().await;
+    let id = person(&world, &world.workspace, true).await;
+    let first = erase(&world, &world.workspace, &id).await;
+    world.advance(60).await;
     let mut again = first.clone();
     again["alreadyErased"] = json!(true);
-    assert_eq!(erase(&app, &workspace, &id).await, again, "a repeat answers what the first one did");
+    assert_eq!(erase(&world, &world.workspace, &id).await, again, "a repeat answers what the first one did");
     let path = format!("/v1/contacts/{id}");
-    app.get(&workspace.live, &path).await.refused(410, "contact_erased");
-    app.get(&workspace.test, &path).await.refused(410, "contact_erased");
-    app.put(&workspace.live, &path, &json!({"name": "x"})).await.refused(410, "contact_erased");
-    app.delete(&workspace.live, &path).await.refused(410, "contact_erased");
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null)
+    world.app.get(world.live(), &path).await.refused(410, "contact_erased");
+    world.app.get(&world.workspace.test, &path).await.refused(410, "contact_erased");
+    world.put(&path, &json!({"name": "x"})).await.refused(410, "contact_erased");
+    world.delete(&path).await.refused(410, "contact_erased");
+    world
+        .operator("POST", &format!("/contacts/{id}/lift-opt-out"), Value::Null)
         .await
         .refused(410, "contact_erased");
-    assert_eq!(app.get(&workspace.live, "/v1/contacts").await.expect(200)["data"], json!([]));
+    assert_eq!(world.get("/v1/contacts").await["data"], json!([]));
     // The entry of the list survives by its hash: the person is not called again.
-    let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200);
+    let listed = world.get("/v1/dnc").await;
     assert_eq!((listed["total"].as_i64(), &listed["data"][0]["phone"]), (Some(1), &Value::Null));
-    assert_eq!(app.get(&workspace.live, &format!("/v1/dnc?phone={PHONE}")).await.expect(200)["total"], 1);
+    assert_eq!(world.get(&format!("/v1/dnc?phone={PHONE}")).await["total"], 1);
     let body = json!({"externalRef": format!("ref-{MARK}"), "phone": PHONE});
-    let anew = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+    let anew = world.post("/v1/contacts", &body).await.expect(201);
     assert_ne!(anew["data"]["id"], id.as_str());
-    let detail = app
-        .get(&workspace.live, &format!("/v1/contacts/{}", anew["data"]["id"].as_str().unwrap()))
-        .await
-        .expect(200);
+    let detail = world.get(&format!("/v1/contacts/{}", anew["data"]["id"].as_str().unwrap())).await;
     assert_eq!(detail["data"]["doNotCall"], true);
-    app.post(&workspace.live, "/v1/contacts/con_00000000000000000000000000/erase", &json!({}))
+    world
+        .post("/v1/contacts/con_00000000000000000000000000/erase", &json!({}))
         .await
         .refused(404, "not_found");
-    let key = app.key(&workspace.id, "live", json!(["contacts:write", "contacts:read"])).await;
-    app.post(&key, &format!("{path}/erase"), &json!({})).await.refused(403, "api_scope_missing");
+    let key = world.key(&world.workspace.id, "live", json!(["contacts:write", "contacts:read"])).await;
+    world.app.post(&key, &format!("{path}/erase"), &json!({})).await.refused(403, "api_scope_missing");
 }
 
 #[tokio::test]
@@ -257,23 +251,22 @@ async fn kept_answers_about_the_person_are_not_given_again() {
 /// What was asked for a number before anybody knew whose it is belongs to the person, too.
 #[tokio::test]
 async fn kept_answers_from_before_the_contact_are_not_given_again() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
-    let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000);
+    let world = World::bare().await;
+    let agent = world::agent(&world, &world.workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let at = domain::time::Timestamp::parse(&world.now().await).unwrap().plus(3_600_000);
     let asked = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
     let nudged = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
     let requests = [("/v1/scheduled-calls", asked), ("/v1/nudges", nudged)];
     for (path, body) in &requests {
-        app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await.expect(201);
+        world.post_with(world.live(), path, &[("idempotency-key", "before")], body).await.expect(201);
     }
-    let made = app
-        .post(&workspace.live, "/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"}))
+    let made = world
+        .post("/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"}))
         .await
         .expect(201);
-    erase(&app, &workspace, made["data"]["id"].as_str().unwrap()).await;
+    erase(&world, &world.workspace, made["data"]["id"].as_str().unwrap()).await;
     for (path, body) in &requests {
-        let repeat = app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await;
+        let repeat = world.post_with(world.live(), path, &[("idempotency-key", "before")], body).await;
         assert_eq!(
             (repeat.status, repeat.json["code"].as_str()),
             (410, Some("contact_erased")),

@@ -9,11 +9,10 @@ use domain::ports::{Answer, ObjectStore, Pieces, ProviderError};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::after_call::Line;
 use crate::app::TestApp;
-use crate::channel_messages::Desk;
 use crate::erasure::{files_with, traces};
-use crate::{agents, cloud, knowledge_files, streams};
+use crate::world::{self, Channel, World};
+use crate::{cloud, knowledge_files, streams};
 
 /// Strings that occur only in the person's data: a name, and the number in the ways in which it was written.
 const SECRETS: &[&str] = &["Vwxqz", "501234987", "50 123 4987", "50-1234987"];
@@ -22,25 +21,25 @@ const NUMBER: &str = "+971501234987";
 
 async fn erase(app: &TestApp, key: &str, contact: &str) -> Value {
     let path = format!("/v1/contacts/{contact}/erase");
-    app.send("POST", &path, Some(key), &[], Bytes::new()).await.expect(200)["data"].clone()
+    app.send("POST", &path, Some(key), &[], Bytes::new()).await.data(200)
 }
 
 /// The person's contact, which the channel made.
-async fn contact_of(desk: &Desk) -> String {
-    let listed = desk.app.get(&desk.workspace.live, "/v1/contacts").await.expect(200);
+async fn contact_of(desk: &Channel) -> String {
+    let listed = desk.get("/v1/contacts").await;
     listed["data"][0]["id"].as_str().expect("a contact").to_owned()
 }
 
 #[tokio::test]
 async fn nothing_of_a_person_from_abroad_is_left() {
-    let desk = Desk::open().await;
-    let (app, live) = (&desk.app, &desk.workspace.live);
+    let desk = Channel::open().await;
+    let (app, live) = (&desk.app, desk.live());
     // Nobody listens there: deliveries wait.
     let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": ["stream.record_rejected", "message.received"]});
     app.post(live, "/v1/webhooks", &endpoint).await.expect(201);
     desk.hears(NUMBER, &format!("I am {MARK}")).await;
     let answer = json!({"to": NUMBER, "text": format!("Hello {MARK}")});
-    let sent = desk.send(&answer).await.expect(201)["data"].clone();
+    let sent = desk.send(&answer).await.data(201);
     app.advance(2).await;
     let sent = desk.message(&sent["messageId"]).await;
     let provider_id = sent["providerMessageId"].as_str().expect("it was sent").to_owned();
@@ -53,7 +52,7 @@ async fn nothing_of_a_person_from_abroad_is_left() {
     ]);
     let taken = streams::send(app, &stream, &records).await.expect(202);
     assert_eq!(taken["data"]["invalid"], 3, "{taken}");
-    let agent = agents::create_active(app, &desk.workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world::agent(app, &desk.workspace, &json!({"systemPrompt": "Say hello."})).await;
     let campaign =
         app.post(live, "/v1/campaigns", &json!({"name": "January", "agentId": agent})).await.expect(201);
     let list = format!("/v1/campaigns/{}/contacts", campaign["data"]["id"].as_str().unwrap());
@@ -82,7 +81,7 @@ async fn nothing_of_a_person_from_abroad_is_left() {
         assert_eq!(files_with(data, SECRETS), Vec::<String>::new(), "told {told} times");
         if told == 0 {
             // The provider tells of the message only now, and names whom it was for.
-            let mut status = cloud::status(&provider_id, "failed", desk.now(), NUMBER);
+            let mut status = cloud::status(&provider_id, "failed", desk.seconds(), NUMBER);
             let details = format!("{MARK} has no such number");
             status["errors"] = json!([{"code": 131_026, "title": "Message undeliverable", "error_data": {"details": details}}]);
             desk.told(json!({"statuses": [status]})).await;
@@ -98,9 +97,9 @@ async fn nothing_of_a_person_from_abroad_is_left() {
 /// News of a message never bring a person's number into the store's files, whether or not the person is erased.
 #[tokio::test]
 async fn news_of_a_message_are_stored_without_the_number() {
-    let desk = Desk::open().await;
+    let desk = Channel::open().await;
     let app = &desk.app;
-    let news = cloud::status("wamid.OfNobody", "delivered", desk.now(), "+971509876543");
+    let news = cloud::status("wamid.OfNobody", "delivered", desk.seconds(), "+971509876543");
     desk.told(json!({"statuses": [news]})).await;
     app.advance(1).await;
     assert_eq!(traces(app, &["509876543"]).await, Vec::<String>::new());
@@ -153,18 +152,11 @@ async fn a_file_that_is_being_fetched_goes_with_the_person() {
     let fake = cloud::alone().await;
     let (slow, url) = (Arc::new(Slow::default()), fake.url.clone());
     let objects = slow.clone();
-    let app = TestApp::start_ports(
-        Arc::new(Line),
-        |config| config.cloud_api.base_url = url,
-        |ports| ports.objects = objects,
-    )
-    .await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
-    let desk = Desk { app, fake, workspace, hook, inbound: std::cell::Cell::new(0) };
+    let desk =
+        Channel::over(fake, |config| config.cloud_api.base_url = url, |ports| ports.objects = objects).await;
     desk.fake.system.put_media("900", "image/jpeg", "the person's picture");
     let from = NUMBER.trim_start_matches('+');
-    let message = json!({"from": from, "id": "wamid.picture", "timestamp": desk.now().to_string(), "type": "image",
+    let message = json!({"from": from, "id": "wamid.picture", "timestamp": desk.seconds().to_string(), "type": "image",
         "image": {"id": "900", "mime_type": "image/jpeg"}});
     desk.told(json!({"contacts": [{"wa_id": from, "profile": {"name": "Asha"}}], "messages": [message]}))
         .await;
@@ -172,35 +164,34 @@ async fn a_file_that_is_being_fetched_goes_with_the_person() {
         if slow.count() == 1 {
             break;
         }
-        desk.app.advance(0).await;
+        desk.advance(0).await;
     }
     assert_eq!(slow.count(), 1, "the picture is being stored");
-    erase(&desk.app, &desk.workspace.live, &contact_of(&desk).await).await;
+    erase(&desk.app, desk.live(), &contact_of(&desk).await).await;
     slow.bell.notify_one();
     for _ in 0..100 {
         if slow.count() == 0 {
             break;
         }
-        desk.app.advance(0).await;
+        desk.advance(0).await;
     }
     assert_eq!(slow.count(), 0, "it goes at once, and not in an hour");
 }
 
 #[tokio::test]
 async fn the_operators_log_has_no_names_of_files() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = crate::knowledge::base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = crate::knowledge::base(&world, &world.workspace).await;
     let name = format!("{MARK}.txt");
     knowledge_files::add_file(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         base.rsplit('/').next().unwrap(),
         &name,
         b"The shop opens at nine.",
     )
     .await;
-    let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+    let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
     let of_base = |line: &&Value| line["subject"].as_str().is_some_and(|subject| subject.contains("kdoc_"));
     assert!(log["data"].as_array().unwrap().iter().any(|line| of_base(&line)), "the upload is in it: {log}");
     assert!(!log.to_string().contains(MARK), "{log}");

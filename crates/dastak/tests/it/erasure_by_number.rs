@@ -5,10 +5,9 @@ use bytes::Bytes;
 use dastak::app::calls::{self, Caller};
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
-use crate::call_simulation::noon_after;
 use crate::erasure::{files_with, traces};
+use crate::world;
 
 /// Strings that occur only in the person's data: words, and the two numbers.
 const SECRETS: &[&str] = &["Qwyxz", "9876504321", "9876505432"];
@@ -39,10 +38,9 @@ struct Scene {
 impl Scene {
     async fn open() -> Self {
         let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).to_string()).await;
+        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        let agent =
-            agents::create_active(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
         // Nobody listens there: deliveries wait.
         app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
             .await
@@ -53,8 +51,7 @@ impl Scene {
     async fn contact(&self, reference: &str, phone: &str, more: Value) -> String {
         let mut body = json!({"externalRef": reference, "phone": phone});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.app.post(&self.workspace.live, "/v1/contacts", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.post(&self.workspace.live, "/v1/contacts", &body).await.id(201)
     }
 
     fn order(&self, reference: Option<&str>, to: &str) -> Value {
@@ -130,7 +127,12 @@ impl Scene {
         self.call(live, &format!("ref-{MARK}"), SECOND).await;
         let own =
             app.get(live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
-        let caller = Caller { to: own, from: format!("+91{PHONE}"), provider_call: "in-1".into() };
+        let caller = Caller {
+            to: own,
+            from: format!("+91{PHONE}"),
+            provider_call: "in-1".into(),
+            carrier: "main".into(),
+        };
         calls::answerable(app.app(), caller).await.unwrap();
         let tenant = self.workspace.id.parse().unwrap();
         calls::transferred(app.app(), tenant, elsewhere.parse().unwrap(), format!("+91{PHONE}"))
@@ -161,8 +163,7 @@ impl Scene {
         self.app
             .send("POST", &format!("/v1/contacts/{id}/erase"), Some(&self.workspace.live), &[], Bytes::new())
             .await
-            .expect(200)["data"]
-            .clone()
+            .data(200)
     }
 
     /// Everything about the person is gone; everything about the stranger is left.
@@ -180,13 +181,11 @@ impl Scene {
         }
         let again = self.erase(&people.double).await;
         assert_eq!((&again["alreadyErased"], &again["erased"]), (&json!(true), &answer["erased"]));
-        let stranger =
-            app.get(live, &format!("/v1/contacts/{}", people.stranger)).await.expect(200)["data"].clone();
+        let stranger = app.get(live, &format!("/v1/contacts/{}", people.stranger)).await.data(200);
         assert_eq!((&stranger["name"], &stranger["phone"]), (&json!("Ravi"), &json!(STRANGER)));
-        let call =
-            app.get(live, &format!("/v1/calls/{}", people.elsewhere)).await.expect(200)["data"].clone();
+        let call = app.get(live, &format!("/v1/calls/{}", people.elsewhere)).await.data(200);
         assert!(call["toNumber"] == STRANGER && call["transcript"] != json!([]), "{call}");
-        let calls = app.get(live, "/v1/calls").await.expect(200)["data"].as_array().unwrap().clone();
+        let calls = app.get(live, "/v1/calls").await.list(200);
         assert!(
             calls.iter().all(|call| ["ended", "blocked"].contains(&call["state"].as_str().unwrap())),
             "{calls:?}"
@@ -250,7 +249,7 @@ async fn a_reference_that_many_share_is_not_the_person() {
     assert_eq!(answer["erased"]["calls"], 1, "{answer}");
     app.get(live, &format!("/v1/contacts/{shared}")).await.expect(200);
     app.get(live, &format!("/v1/contacts/{other}")).await.expect(200);
-    let call = app.get(live, &format!("/v1/calls/{kept}")).await.expect(200)["data"].clone();
+    let call = app.get(live, &format!("/v1/calls/{kept}")).await.data(200);
     assert!(call["toNumber"] == STRANGER && call["transcript"] != json!([]), "{call}");
     assert_eq!(traces(app, &[PHONE]).await, Vec::<String>::new());
     // The other way round: the calls under the reference go, the other people stay.

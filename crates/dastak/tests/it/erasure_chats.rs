@@ -14,18 +14,18 @@ const MARK: &str = SECRETS[0];
 /// An endpoint for all events: its path.
 async fn endpoint(room: &Room, receiver: &Receiver) -> String {
     let body = json!({"url": receiver.url, "events": []});
-    let made = room.kit.app.post(room.kit.live(), "/v1/webhooks", &body).await.expect(201);
+    let made = room.post("/v1/webhooks", &body).await.expect(201);
     format!("/v1/webhooks/{}", made["data"]["id"].as_str().unwrap())
 }
 
 /// Every delivery of an endpoint, whole.
 async fn deliveries(room: &Room, endpoint: &str) -> Vec<Value> {
     let path = format!("{endpoint}/deliveries");
-    let listed = room.kit.app.get(room.kit.live(), &format!("{path}?limit=100")).await.expect(200);
+    let listed = room.get(&format!("{path}?limit=100")).await;
     let mut all = Vec::new();
     for entry in listed["data"].as_array().unwrap() {
         let path = format!("{path}/{}", entry["id"].as_str().unwrap());
-        all.push(room.kit.app.get(room.kit.live(), &path).await.expect(200)["data"].clone());
+        all.push(room.data(&path).await);
     }
     all
 }
@@ -33,7 +33,7 @@ async fn deliveries(room: &Room, endpoint: &str) -> Vec<Value> {
 #[tokio::test]
 async fn the_words_of_an_erased_person_are_in_no_transcript() {
     let room = Room::open().await;
-    let (kit, app) = (&room.kit, &room.kit.app);
+    let (kit, app) = (&room, &room.app);
     let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
     let endpoints = [endpoint(&room, &well).await, endpoint(&room, &ill).await];
     let user = room.member("ravi@acme.example", "editor").await;

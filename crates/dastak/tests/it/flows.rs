@@ -7,16 +7,19 @@ use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use serde_json::{Value, json};
 
-use crate::agents::{create, create_active};
 use crate::app::{TestApp, Workspace};
+use crate::world::{self, World};
 
 async fn flow(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
-    app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.expect(200)["data"].clone()
+    app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.data(200)
 }
 
 /// An agent with this prompt; its id.
 async fn agent(app: &TestApp, workspace: &Workspace, prompt: &str) -> String {
-    create(app, workspace, &json!({"systemPrompt": prompt})).await["id"].as_str().unwrap().to_owned()
+    world::draft_agent(app, workspace, &json!({"systemPrompt": prompt})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// A graph that can be published; `label` tells one from another, `x` is a field that a console adds.
@@ -34,16 +37,15 @@ fn save(graph: &Value, base: i64) -> Value {
 
 #[tokio::test]
 async fn the_one_step_flow_of_a_prompt() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = create(
-        &app,
-        &workspace,
+    let world = World::bare().await;
+    let made = world::draft_agent(
+        &world,
+        &world.workspace,
         &json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]}),
     )
     .await;
     let id = made["id"].as_str().unwrap();
-    let first = flow(&app, &workspace, id).await;
+    let first = flow(&world, &world.workspace, id).await;
     let mut keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["draft", "draftVersion", "issues", "published"]);
@@ -66,8 +68,8 @@ async fn the_one_step_flow_of_a_prompt() {
 
     // A new prompt is a new flow, published at once; so are new tools. Other settings leave the flow alone.
     let path = format!("/v1/agents/{id}");
-    app.put(&workspace.live, &path, &json!({"systemPrompt": "Greet {{who}}."})).await.expect(200);
-    let second = flow(&app, &workspace, id).await;
+    world.put(&path, &json!({"systemPrompt": "Greet {{who}}."})).await.expect(200);
+    let second = flow(&world, &world.workspace, id).await;
     assert_eq!(
         (&second["draftVersion"], &second["published"]["nodes"][0]["prompt"]),
         (&json!(2), &json!("Greet {{who}}."))
@@ -76,16 +78,13 @@ async fn the_one_step_flow_of_a_prompt() {
         (&second["draft"], &second["published"]["variables"][0]["name"]),
         (&second["published"], &json!("who"))
     );
-    app.put(
-        &workspace.live,
-        &path,
-        &json!({"systemPrompt": "Greet {{who}}.", "name": "New", "language": "hi"}),
-    )
-    .await
-    .expect(200);
-    assert_eq!(flow(&app, &workspace, id).await, second, "the same prompt is no change");
-    app.put(&workspace.live, &path, &json!({"toolIds": []})).await.expect(200);
-    let third = flow(&app, &workspace, id).await;
+    world
+        .put(&path, &json!({"systemPrompt": "Greet {{who}}.", "name": "New", "language": "hi"}))
+        .await
+        .expect(200);
+    assert_eq!(flow(&world, &world.workspace, id).await, second, "the same prompt is no change");
+    world.put(&path, &json!({"toolIds": []})).await.expect(200);
+    let third = flow(&world, &world.workspace, id).await;
     assert_eq!((&third["draftVersion"], &third["published"]["nodes"][0]["toolIds"]), (&json!(3), &json!([])));
 }
 
@@ -134,21 +133,19 @@ async fn a_draft_is_saved_and_published() {
 
 #[tokio::test]
 async fn a_draft_over_another_version_overwrites_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = agent(&app, &workspace, "Hello").await;
+    let world = World::bare().await;
+    let id = agent(&world, &world.workspace, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
-    let before = flow(&app, &workspace, &id).await;
+    let before = flow(&world, &world.workspace, &id).await;
     for base in [0, 2, 9_007_199_254_740_991i64] {
-        let refused =
-            app.put(&workspace.live, &path, &save(&graph("x"), base)).await.refused(409, "flow_conflict");
+        let refused = world.put(&path, &save(&graph("x"), base)).await.refused(409, "flow_conflict");
         assert_eq!(refused["meta"], json!({"draftVersion": 1}));
     }
-    assert_eq!(flow(&app, &workspace, &id).await, before);
+    assert_eq!(flow(&world, &world.workspace, &id).await, before);
     // The refused draft does not count as an edit.
-    app.put(&workspace.live, &format!("/v1/agents/{id}"), &json!({"systemPrompt": "Hi"})).await.expect(200);
-    app.put(&workspace.live, &path, &save(&graph("x"), 1)).await.refused(409, "flow_conflict");
-    app.put(&workspace.live, &path, &save(&graph("x"), 2)).await.expect(200);
+    world.put(&format!("/v1/agents/{id}"), &json!({"systemPrompt": "Hi"})).await.expect(200);
+    world.put(&path, &save(&graph("x"), 1)).await.refused(409, "flow_conflict");
+    world.put(&path, &save(&graph("x"), 2)).await.expect(200);
 }
 
 #[tokio::test]
@@ -183,11 +180,10 @@ async fn of_concurrent_drafts_one_wins() {
 
 #[tokio::test]
 async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = agent(&app, &workspace, "Hello").await;
+    let world = World::bare().await;
+    let id = agent(&world, &world.workspace, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
-    let before = flow(&app, &workspace, &id).await;
+    let before = flow(&world, &world.workspace, &id).await;
     let end = |id: usize| json!({"id": id.to_string(), "type": "end"});
     let nodes = |count: usize| (0..count).map(end).collect::<Vec<_>>();
     let huge = "x".repeat(1024 * 1024);
@@ -215,19 +211,18 @@ async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
         (save(&json!({"nodes": [], "variables": [{"name": "a b"}]}), 1), "graph.variables[0].name"),
         (save(&json!({"nodes": [], "x": huge}), 1), "graph"),
     ] {
-        let refused = app.put(&workspace.live, &path, &body).await.refused(400, "invalid_request");
+        let refused = world.put(&path, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
-    assert_eq!(flow(&app, &workspace, &id).await, before);
-    let answer = app.put(&workspace.live, &path, &save(&json!({"nodes": nodes(500)}), 1)).await.expect(200);
+    assert_eq!(flow(&world, &world.workspace, &id).await, before);
+    let answer = world.put(&path, &save(&json!({"nodes": nodes(500)}), 1)).await.expect(200);
     assert_eq!(answer["data"]["draftVersion"], 2);
 }
 
 #[tokio::test]
 async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = agent(&app, &workspace, "Hello").await;
+    let world = World::bare().await;
+    let id = agent(&world, &world.workspace, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
     let start = |nodes: Value| json!({"startNodeId": "a", "nodes": nodes});
     let end = json!({"id": "z", "type": "end"});
@@ -284,7 +279,7 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
             json!("a"),
         ),
     ] {
-        let saved = app.put(&workspace.live, &path, &save(&graph, base)).await.expect(200)["data"].clone();
+        let saved = world.put(&path, &save(&graph, base)).await.data(200);
         base += 1;
         let issues = saved["issues"].as_array().unwrap();
         let issue =
@@ -294,59 +289,46 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
             (&json!(level), &node, Some(base))
         );
         assert!(!issue["message"].as_str().unwrap().is_empty());
-        let before = flow(&app, &workspace, &id).await;
+        let before = flow(&world, &world.workspace, &id).await;
         assert_eq!(before["issues"], saved["issues"]);
-        let published = app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await;
+        let published = world.post(&format!("{path}/publish"), &Value::Null).await;
         if level == "error" {
             assert_eq!(published.refused(422, "flow_not_ready")["meta"]["issues"], saved["issues"]);
-            assert_eq!(flow(&app, &workspace, &id).await, before);
+            assert_eq!(flow(&world, &world.workspace, &id).await, before);
         } else {
             assert_eq!(published.expect(200)["data"]["published"], graph);
         }
     }
-    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    let chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
     let path = format!("/v1/agents/{}/flow", chat["id"].as_str().unwrap());
     let asks = start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end]));
-    assert_eq!(
-        app.put(&workspace.live, &path, &save(&asks, 1)).await.expect(200)["data"]["issues"],
-        json!([])
-    );
+    assert_eq!(world.put(&path, &save(&asks, 1)).await.expect(200)["data"]["issues"], json!([]));
 }
 
 #[tokio::test]
 async fn an_edited_flow_keeps_the_prompt_from_changing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let saved = agent(&app, &workspace, "Hello").await;
-    app.put(&workspace.live, &format!("/v1/agents/{saved}/flow"), &save(&graph("x"), 1)).await.expect(200);
-    let published = agent(&app, &workspace, "Hello").await;
-    app.post(&workspace.live, &format!("/v1/agents/{published}/flow/publish"), &Value::Null)
-        .await
-        .expect(200);
+    let world = World::bare().await;
+    let saved = agent(&world, &world.workspace, "Hello").await;
+    world.put(&format!("/v1/agents/{saved}/flow"), &save(&graph("x"), 1)).await.expect(200);
+    let published = agent(&world, &world.workspace, "Hello").await;
+    world.post(&format!("/v1/agents/{published}/flow/publish"), &Value::Null).await.expect(200);
     for id in [saved, published] {
         let path = format!("/v1/agents/{id}");
-        let before = flow(&app, &workspace, &id).await;
-        app.put(&workspace.live, &path, &json!({"systemPrompt": "Bye", "name": "Changed"}))
+        let before = flow(&world, &world.workspace, &id).await;
+        world
+            .put(&path, &json!({"systemPrompt": "Bye", "name": "Changed"}))
             .await
             .refused(409, "agent_uses_flow");
-        assert_eq!(
-            app.get(&workspace.live, &path).await.expect(200)["data"]["name"],
-            "Asha",
-            "nothing of a refused change is kept"
-        );
-        let changed = app
-            .put(
-                &workspace.live,
-                &path,
-                &json!({"systemPrompt": "Hello", "name": "Other", "toolIds": ["end_call"]}),
-            )
+        assert_eq!(world.get(&path).await["data"]["name"], "Asha", "nothing of a refused change is kept");
+        let changed = world
+            .put(&path, &json!({"systemPrompt": "Hello", "name": "Other", "toolIds": ["end_call"]}))
             .await
             .expect(200);
         assert_eq!(
             (&changed["data"]["name"], &changed["data"]["toolIds"]),
             (&json!("Other"), &json!(["end_call"]))
         );
-        assert_eq!(flow(&app, &workspace, &id).await, before, "an edited flow is its author's");
+        assert_eq!(flow(&world, &world.workspace, &id).await, before, "an edited flow is its author's");
     }
 }
 
@@ -368,35 +350,35 @@ async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<
 
 #[tokio::test]
 async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let draft = agent(&app, &workspace, "Hello").await;
-    let draft_chat =
-        create(&app, &workspace, &json!({"channel": "chat"})).await["id"].as_str().unwrap().to_owned();
-    let chat = create_active(&app, &workspace, &json!({"channel": "chat"})).await;
-    let inbound = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
+    let world = World::bare().await;
+    let draft = agent(&world, &world.workspace, "Hello").await;
+    let draft_chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let chat = world::agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
+    let inbound = world::agent(&world, &world.workspace, &json!({"direction": "inbound"})).await;
     for (id, code) in [
         (&draft, "agent_not_published"),
         (&draft_chat, "agent_not_published"),
         (&chat, "agent_not_call"),
         (&inbound, "agent_not_outbound"),
     ] {
-        let error = outbound(&app, &workspace, id).await.unwrap_err().error;
+        let error = outbound(&world, &world.workspace, id).await.unwrap_err().error;
         assert_eq!((error.status, error.code), (422, code));
     }
-    let tools = format!("/workspaces/{}/tools", workspace.id);
+    let tools = format!("/workspaces/{}/tools", world.workspace.id);
     let tool = json!({"type": "webhook", "name": "x", "config": {"url": "https://crm.example.com/"}});
-    let tool =
-        app.operator("POST", &tools, &tool).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
-    let ready = create_active(
-        &app,
-        &workspace,
+    let tool = world.app.operator("POST", &tools, &tool).await.id(201);
+    let ready = world::agent(
+        &world,
+        &world.workspace,
         &json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]}),
     )
     .await;
-    assert_eq!(outbound(&app, &workspace, &ready).await.unwrap(), ["name", "city"]);
-    app.operator("DELETE", &format!("{tools}/{tool}"), &Value::Null).await.expect(200);
-    let failure = outbound(&app, &workspace, &ready).await.unwrap_err();
+    assert_eq!(outbound(&world, &world.workspace, &ready).await.unwrap(), ["name", "city"]);
+    world.app.operator("DELETE", &format!("{tools}/{tool}"), &Value::Null).await.expect(200);
+    let failure = outbound(&world, &world.workspace, &ready).await.unwrap_err();
     assert_eq!((failure.error.status, failure.error.code), (422, "flow_not_ready"));
     assert_eq!(failure.meta.unwrap()["issues"][0]["code"], "unknown_tool");
 }

@@ -9,6 +9,7 @@ use domain::ids::{Call, Id};
 use serde_json::{Value, json};
 
 use crate::lines::Kit;
+use crate::world::{self, World};
 
 const STAFF: &str = "+918045670002";
 
@@ -21,7 +22,7 @@ impl Kit {
 #[tokio::test]
 async fn the_hold_grows_before_each_minute() {
     let kit = Kit::open().await;
-    let balance = kit.desk.wallet().await.0;
+    let balance = kit.wallet().await.0;
     let call = kit.talking().await;
     for (seconds, held) in [(48, 600), (2, 1200), (58, 1200), (2, 1800), (40, 1800)] {
         kit.hold(&[call], seconds).await;
@@ -48,8 +49,7 @@ async fn a_call_whose_next_minute_is_not_covered_takes_its_leave() {
     assert_eq!(kit.wishes(), []);
     kit.hold(&[call], 1).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)]);
-    let timeline =
-        kit.desk.app.get(&kit.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    let timeline = kit.get(&format!("/v1/calls/{call}/timeline")).await;
     assert!(
         timeline["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"),
         "{timeline}"
@@ -58,11 +58,7 @@ async fn a_call_whose_next_minute_is_not_covered_takes_its_leave() {
     kit.leave(5000).await;
     kit.hold(&[call], 3).await;
     assert_eq!(kit.money().await, (5000, 600, 1));
-    kit.desk
-        .app
-        .post(&kit.desk.workspace.live, &format!("/v1/calls/{call}/hangup"), &Value::Null)
-        .await
-        .expect(202);
+    kit.post(&format!("/v1/calls/{call}/hangup"), &Value::Null).await.expect(202);
     kit.hold(&[call], 1).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted), (call, Wish::HangUp)]);
     kit.tell(call, Fact::Ended(EndCause::MaxDuration)).await;
@@ -90,7 +86,7 @@ async fn a_bridged_call_of_two_and_a_half_minutes_on_a_wallet_of_less() {
     kit.hold(&[call], 10).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)], "the leg's second minute cannot be held");
     // The node is dead, so nothing ends the call. Its lease runs out long after the second minute.
-    kit.desk.app.advance(85).await;
+    kit.advance(85).await;
     assert_eq!(kit.call(call).await["endCause"], "max_duration", "it was to end by then");
     assert_eq!(kit.money().await, (600, 0, 0), "a minute of each until it was to end");
     // A call and a leg whose node dies before anything asks for their end are charged what was held, and no
@@ -100,16 +96,16 @@ async fn a_bridged_call_of_two_and_a_half_minutes_on_a_wallet_of_less() {
     kit.hold(&[call], 10).await;
     let leg = kit.bring(call, STAFF).await.unwrap();
     kit.tell_leg(call, leg, LegFact::Answered).await;
-    kit.desk.app.advance(44).await;
-    kit.desk.app.advance(1).await;
+    kit.advance(44).await;
+    kit.advance(1).await;
     assert_eq!(kit.call(call).await["endCause"], "error");
     assert_eq!(kit.money().await, (600, 0, 0));
 }
 
 #[tokio::test]
 async fn a_table_brings_people_in_by_the_same_rules() {
-    let desk = crate::call_simulation::Desk::open().await;
-    let (app, live, test) = (&desk.app, desk.workspace.live.clone(), desk.workspace.test.clone());
+    let world = World::open().await;
+    let (app, live, test) = (&world.app, world.workspace.live.clone(), world.workspace.test.clone());
     let nodes = |number: &str| {
         json!([
             {"id": "t", "type": "transfer", "text": "I will connect you.", "transferNumbers": [number], "mode": "warm", "onFail": "sorry"},
@@ -125,28 +121,26 @@ async fn a_table_brings_people_in_by_the_same_rules() {
         (&test, "+919812302222", 0, "transfer_handoff"),
     ] {
         app.post(&live, "/v1/dnc", &json!({"phones": ["+919812300022"]})).await;
-        let agent =
-            crate::agents::create_active(app, &desk.workspace, &json!({"systemPrompt": "You are Asha."}))
-                .await;
+        let agent = world::agent(app, &world.workspace, &json!({"systemPrompt": "You are Asha."})).await;
         let version =
             app.get(&live, &format!("/v1/agents/{agent}/flow")).await.expect(200)["data"]["draftVersion"]
                 .clone();
         let flow = json!({"graph": {"startNodeId": "t", "nodes": nodes(number), "variables": []}, "baseVersion": version});
         app.put(&live, &format!("/v1/agents/{agent}/flow"), &flow).await.expect(200);
         app.post(&live, &format!("/v1/agents/{agent}/flow/publish"), &json!({})).await.expect(200);
-        let before = desk.wallet().await.0;
+        let before = world.wallet().await.0;
         let body = json!({"agentId": agent, "toNumber": format!("+9198123{:05}", 40_000 + number.len() as i64 * 100 + charge / 100 + heard.len() as i64)});
         let id =
             app.post(key, "/v1/calls", &body).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
         app.advance(12).await;
-        let call = desk.call(key, &id).await;
+        let call = world.call(key, &id).await;
         assert_eq!(
-            (&call["endCause"], desk.wallet().await),
+            (&call["endCause"], world.wallet().await),
             (&json!(heard), (before - charge, 0)),
             "{number}: {call}"
         );
-        let told = desk
-            .events()
+        let told = world
+            .outbox()
             .await
             .iter()
             .any(|event| event["type"] == "call.transferred" && event["data"]["callId"] == json!(id));
@@ -163,7 +157,7 @@ async fn calls_race_for_the_last_minutes() {
     kit.leave(8 * 600 + 3 * 600 + 599).await;
     let mut calls = Vec::new();
     for number in 0..8 {
-        let call = kit.desk.placed(&kit.desk.workspace.live, &format!("1{number:03}")).await.parse().unwrap();
+        let call = kit.world.placed(kit.live(), &format!("1{number:03}")).await.parse().unwrap();
         kit.tell(call, Fact::Answered).await;
         calls.push(call);
     }
@@ -182,7 +176,7 @@ async fn calls_race_for_the_last_minutes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_race_for_the_last_minutes() {
     let kit = Arc::new(Kit::with_staff().await);
-    kit.workspace("PATCH", "", &json!({"limits": {"callsPerMinute": 1000}})).await.expect(200);
+    kit.operator("PATCH", "", json!({"limits": {"callsPerMinute": 1000}})).await.expect(200);
     kit.leave(4 * 600 + 1).await;
     let first = kit.talking().await;
     let mut tasks = Vec::new();
@@ -190,7 +184,7 @@ async fn requests_race_for_the_last_minutes() {
         let kit = kit.clone();
         tasks.push(tokio::spawn(async move {
             if number % 2 == 0 {
-                let answer = kit.desk.place(&kit.desk.workspace.live, &format!("2{number:03}")).await;
+                let answer = kit.place(kit.live(), &format!("2{number:03}")).await;
                 assert!(matches!(answer.status, 200 | 402), "{}", answer.text);
                 answer.status == 200
             } else {
@@ -209,30 +203,26 @@ async fn requests_race_for_the_last_minutes() {
 #[tokio::test]
 async fn a_suspension_ends_live_calls_and_refuses_new_ones() {
     let kit = Kit::open().await;
-    let (app, live, test) = (&kit.desk.app, kit.desk.workspace.live.clone(), kit.desk.workspace.test.clone());
+    let (app, live, test) = (&kit.app, kit.workspace.live.clone(), kit.workspace.test.clone());
     let (talking, ringing) = (kit.talking().await, kit.placed().await);
-    let simulated = kit.desk.placed(&test, "1234").await;
+    let simulated = kit.world.placed(&test, "1234").await;
     let other = app.workspace().await;
-    let body =
-        json!({"agentId": kit.desk.agent, "toNumber": "+919812301234", "scheduledAt": kit.desk.at(120)});
-    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    kit.workspace("PATCH", "", &json!({"suspended": true})).await.expect(200);
+    let body = json!({"agentId": kit.agent, "toNumber": "+919812301234", "scheduledAt": kit.at(120)});
+    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.id(201);
+    kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
     app.advance(0).await;
     let mut wishes = kit.wishes();
     wishes.sort();
     let mut expected = vec![(talking, Wish::Suspended), (ringing, Wish::Suspended)];
     expected.sort();
     assert_eq!(wishes, expected);
-    kit.desk.place(&live, "1235").await.refused(403, "workspace_suspended");
+    kit.place(&live, "1235").await.refused(403, "workspace_suspended");
     kit.tell(talking, Fact::Ended(Wish::Suspended.cause())).await;
     kit.tell(ringing, Fact::Ended(Wish::Suspended.cause())).await;
     app.advance(300).await;
-    kit.workspace("PATCH", "", &json!({"suspended": false})).await.expect(200);
+    kit.operator("PATCH", "", json!({"suspended": false})).await.expect(200);
     for (key, call) in [(&live, talking.to_string()), (&live, ringing.to_string()), (&test, simulated)] {
-        let call = kit.desk.call(key, &call).await;
+        let call = kit.world.call(key, &call).await;
         assert_eq!((&call["state"], &call["endCause"]), (&json!("ended"), &json!("error")), "{call}");
     }
     let placed = app.get(&live, &format!("/v1/scheduled-calls/{scheduled}")).await.expect(200);
@@ -246,9 +236,9 @@ async fn a_dead_node_of_a_suspended_workspace_leaves_nothing() {
     let kit = Kit::open().await;
     let call = kit.talking().await;
     kit.hold(&[call], 5).await;
-    kit.workspace("PATCH", "", &json!({"suspended": true})).await.expect(200);
-    kit.desk.app.advance(50).await;
-    kit.workspace("PATCH", "", &json!({"suspended": false})).await.expect(200);
+    kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
+    kit.advance(50).await;
+    kit.operator("PATCH", "", json!({"suspended": false})).await.expect(200);
     let call = kit.call(call).await;
     assert_eq!((&call["endCause"], &call["durationSeconds"]), (&json!("error"), &json!(5)), "{call}");
     assert_eq!(kit.money().await, (1_000_000 - 600, 0, 0));

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use api::events::calls::CallData;
 use bytes::Bytes;
-use dastak::app::events::{NewEvent, emit};
+use dastak::app::events::{Event, NewEvent, emit};
 use dastak::app::limits::shares::Client;
 use dastak::config::Network;
 use domain::tenant::Mode;
@@ -13,8 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::agents::create_active;
 use crate::app::{TestApp, Workspace};
+use crate::world::{self, World};
 use crate::{cloud, streams};
 
 /// Ends a test that would otherwise never end.
@@ -230,7 +231,7 @@ async fn answers_are_read_in_turns() {
 async fn a_body_may_begin_with_a_byte_order_mark() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
     let order = json!({"agentId": agent, "toNumber": "+919876543210"});
     let marked = |times: usize, body: &Value| Bytes::from(format!("{}{body}", "\u{FEFF}".repeat(times)));
     let place =
@@ -290,9 +291,9 @@ async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
     for _ in 0..count {
         let context = inner.context();
-        let mut data = (api::events::find("call.completed").expect("a type").sample)();
-        data["metadata"] = json!({"words": "w".repeat(256 << 10)});
-        let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: None, data };
+        let metadata = json!({"words": "w".repeat(256 << 10)});
+        let event = Event::CallCompleted(CallData { metadata, ..CallData::completed() });
+        let event = NewEvent { event, mode: Mode::Live, agent: None, contact: None };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
 }
@@ -459,7 +460,7 @@ async fn figures_are_for_who_may_see_them() {
 async fn variables_and_warnings_have_ceilings() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
     let place = |variables: Value| {
         let (app, key) = (&app, &workspace.test);
         let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": variables});
@@ -490,7 +491,7 @@ async fn variables_and_warnings_have_ceilings() {
 async fn a_call_is_placed_without_reading_the_flow() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
     // From here on reading the graph fails, inside a transaction or outside.
     let store = app.app().store.clone();
     let broken = store.tx(|tx| tx.exec("update flows set graph = 'no graph'", &[])).await.unwrap();
@@ -507,20 +508,19 @@ async fn a_call_is_placed_without_reading_the_flow() {
 
 #[tokio::test]
 async fn guessing_keys_costs_the_store_a_bounded_number_of_looks() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let unused = app.key(&workspace.id, "live", json!("all")).await;
-    app.get(&workspace.live, "/v1/me").await.expect(200);
+    let world = World::bare().await;
+    let unused = world.key(&world.workspace.id, "live", json!("all")).await;
+    world.get("/v1/me").await;
     for number in 0..121 {
-        let answer = app.get(&format!("dastak_live_guess{number}"), "/v1/me").await;
+        let answer = world.app.get(&format!("dastak_live_guess{number}"), "/v1/me").await;
         assert_eq!(answer.status, if number < 20 { 401 } else { 429 }, "{number}");
     }
     // From here on a key is refused without being looked up, a valid one too, unless it was seen to be valid
     // before.
-    app.get(&unused, "/v1/me").await.refused(429, "rate_limited");
-    app.get(&workspace.live, "/v1/me").await.expect(200);
-    app.advance(61).await;
-    app.get(&unused, "/v1/me").await.expect(200);
+    world.app.get(&unused, "/v1/me").await.refused(429, "rate_limited");
+    world.get("/v1/me").await;
+    world.advance(61).await;
+    world.app.get(&unused, "/v1/me").await.expect(200);
 }
 
 #[tokio::test]

@@ -10,8 +10,7 @@ pub async fn connect(app: &TestApp, workspace: &str, body: &Value) -> Answer {
 }
 
 async fn list(app: &TestApp, workspace: &str) -> Value {
-    app.operator("GET", &format!("/workspaces/{workspace}/integrations"), &Value::Null).await.expect(200)["data"]
-        .clone()
+    app.operator("GET", &format!("/workspaces/{workspace}/integrations"), &Value::Null).await.data(200)
 }
 
 #[tokio::test]
@@ -33,7 +32,7 @@ async fn accounts_of_every_system_are_connected_and_never_shown() {
         let answer =
             connect(&app, &workspace, &json!({"provider": provider, "credentials": credentials})).await;
         assert!(!answer.text.contains("hush"), "{}", answer.text);
-        let data = answer.expect(201)["data"].clone();
+        let data = answer.data(201);
         assert_eq!(
             (&data["provider"], &data["status"], &data["lastError"], &data["push"]),
             (&json!(provider), &json!("active"), &Value::Null, &Value::Null)
@@ -102,7 +101,7 @@ async fn an_account_is_changed_and_disconnected_in_its_own_workspace_only() {
     let made =
         connect(&app, &workspace, &json!({"provider": "hubspot", "credentials": credentials(), "push": {}}))
             .await;
-    let made = made.expect(201)["data"].clone();
+    let made = made.data(201);
     assert_eq!(made["push"], json!({"calls": "answered"}));
     let id = made["id"].as_str().unwrap();
     let path = |workspace: &str| format!("/workspaces/{workspace}/integrations/{id}");
@@ -110,7 +109,7 @@ async fn an_account_is_changed_and_disconnected_in_its_own_workspace_only() {
     app.operator("PUT", &path(&neighbour), &change).await.refused(404, "not_found");
     app.operator("DELETE", &path(&neighbour), &Value::Null).await.refused(404, "not_found");
     assert_eq!(list(&app, &neighbour).await, json!([]));
-    let changed = app.operator("PUT", &path(&workspace), &change).await.expect(200)["data"].clone();
+    let changed = app.operator("PUT", &path(&workspace), &change).await.data(200);
     assert_eq!(changed["push"], json!({"calls": "all"}));
     let none = app.operator("PUT", &path(&workspace), &json!({"push": null})).await.expect(200);
     assert_eq!(none["data"]["push"], Value::Null);

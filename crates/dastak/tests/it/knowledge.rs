@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{TestApp, Workspace};
+use crate::world::{self, World};
 
 /// A base that was made.
 pub async fn base(app: &TestApp, workspace: &Workspace) -> String {
@@ -25,7 +25,7 @@ pub async fn add(app: &TestApp, workspace: &Workspace, base: &str, title: Option
         Some(title) => json!({"title": title, "text": text}),
         None => json!({"text": text}),
     };
-    app.post(&workspace.live, &format!("{base}/documents"), &body).await.expect(200)["data"].clone()
+    app.post(&workspace.live, &format!("{base}/documents"), &body).await.data(200)
 }
 
 /// Contents of the hits of a search, best first.
@@ -36,19 +36,18 @@ pub async fn found(app: &TestApp, key: &str, base: &str, question: &str) -> Vec<
 
 async fn search(app: &TestApp, key: &str, base: &str, question: &str) -> Value {
     let query: String = question.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    app.get(key, &format!("{base}/search?q={query}")).await.expect(200)["data"].clone()
+    app.get(key, &format!("{base}/search?q={query}")).await.data(200)
 }
 
 async fn counts(app: &TestApp, workspace: &Workspace, base: &str) -> [i64; 3] {
-    let shown = app.get(&workspace.live, base).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, base).await.data(200);
     ["documentCount", "chunkCount", "agentCount"].map(|name| shown[name].as_i64().unwrap())
 }
 
 #[tokio::test]
 async fn a_base_is_made_listed_read_and_deleted() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Shop"})).await.expect(201);
+    let world = World::bare().await;
+    let made = world.post("/v1/knowledge-bases", &json!({"name": "Shop"})).await.expect(201);
     let made = made["data"].clone();
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("kb_"));
@@ -57,17 +56,17 @@ async fn a_base_is_made_listed_read_and_deleted() {
         "createdAt": made["createdAt"], "updatedAt": made["createdAt"],
     });
     assert_eq!(made, expected);
-    let second = base(&app, &workspace).await;
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    let second = base(&world, &world.workspace).await;
+    let listed = world.data("/v1/knowledge-bases").await;
     let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|base| base["id"].as_str().unwrap()).collect();
     assert_eq!(ids, [second.rsplit('/').next().unwrap(), id], "newest first");
-    let shown = app.get(&workspace.live, &path(id)).await.expect(200)["data"].clone();
+    let shown = world.data(&path(id)).await;
     assert_eq!(shown["documents"], json!([]));
-    let deleted = app.delete(&workspace.live, &path(id)).await.expect(200);
+    let deleted = world.delete(&path(id)).await.expect(200);
     assert_eq!(deleted["data"], json!({"id": id, "deleted": true}));
-    app.get(&workspace.live, &path(id)).await.refused(404, "not_found");
-    app.delete(&workspace.live, &path(id)).await.refused(404, "not_found");
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    world.app.get(world.live(), &path(id)).await.refused(404, "not_found");
+    world.delete(&path(id)).await.refused(404, "not_found");
+    let listed = world.data("/v1/knowledge-bases").await;
     assert_eq!(listed.as_array().unwrap().len(), 1);
 }
 
@@ -129,9 +128,8 @@ async fn documents_are_added_replaced_and_removed() {
 
 #[tokio::test]
 async fn a_question_finds_text_in_other_scripts() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let texts = [
         ("hi", "आपका पार्सल भेजने के दो दिन बाद पहुँच जाता है।"),
         ("hi-refund", "रिफंड सात दिनों में आपके खाते में आ जाता है।"),
@@ -140,7 +138,7 @@ async fn a_question_finds_text_in_other_scripts() {
         ("te", "అద్దె ప్రతి నెల ఐదవ తేదీ లోపు చెల్లించాలి."),
     ];
     for (title, text) in texts {
-        add(&app, &workspace, &base, Some(title), text).await;
+        add(&world, &world.workspace, &base, Some(title), text).await;
     }
     for (question, source) in [
         ("mera parcel kahan hai", "hi"),
@@ -152,47 +150,46 @@ async fn a_question_finds_text_in_other_scripts() {
         ("addhe eppudu", "te"),
         ("అద్దె ఎప్పుడు చెల్లించాలి", "te"),
     ] {
-        let hits = search(&app, &workspace.live, &base, question).await;
+        let hits = search(&world, world.live(), &base, question).await;
         assert_eq!(hits[0]["source"], source, "{question}: {hits}");
         let score = hits[0]["score"].as_f64().unwrap();
         assert!(score > 0.0 && score <= 1.0);
     }
-    let hit = &search(&app, &workspace.live, &base, "opening hours").await[0];
+    let hit = &search(&world, world.live(), &base, "opening hours").await[0];
     assert_eq!(
         (&hit["heading"], &hit["type"], &hit["page"]),
         (&json!("Opening hours"), &json!("text"), &Value::Null)
     );
-    assert_eq!(search(&app, &workspace.live, &base, "helicopter").await, json!([]));
-    assert_eq!(search(&app, &workspace.live, &base, "?!").await, json!([]));
-    let one = app.get(&workspace.live, &format!("{base}/search?q=day&limit=1")).await.expect(200);
+    assert_eq!(search(&world, world.live(), &base, "helicopter").await, json!([]));
+    assert_eq!(search(&world, world.live(), &base, "?!").await, json!([]));
+    let one = world.get(&format!("{base}/search?q=day&limit=1")).await;
     assert_eq!(one["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn agents_use_a_base_until_it_is_deleted() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let neighbour = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let neighbour = world.workspace().await;
+    let base = base(&world, &world.workspace).await;
     let body = json!({"systemPrompt": "Answer questions.", "knowledgeBaseId": id(&base)});
-    let agent = agents::create_active(&app, &workspace, &body).await;
+    let agent = world::agent(&world, &world.workspace, &body).await;
     let agent = format!("/v1/agents/{agent}");
-    let shown = app.get(&workspace.live, &agent).await.expect(200)["data"].clone();
+    let shown = world.data(&agent).await;
     assert_eq!(shown["knowledgeBaseId"], id(&base));
-    assert_eq!(counts(&app, &workspace, &base).await, [0, 0, 1]);
-    let listed = app.get(&workspace.live, "/v1/knowledge-bases").await.expect(200)["data"].clone();
+    assert_eq!(counts(&world, &world.workspace, &base).await, [0, 0, 1]);
+    let listed = world.data("/v1/knowledge-bases").await;
     assert_eq!(listed[0]["agentCount"], 1);
 
     let theirs = json!({"name": "x", "knowledgeBaseId": id(&base)});
-    app.post(&neighbour.live, "/v1/agents", &theirs).await.refused(400, "knowledge_base_not_found");
+    world.app.post(&neighbour.live, "/v1/agents", &theirs).await.refused(400, "knowledge_base_not_found");
     let odd = json!({"name": "x", "knowledgeBaseId": "shop"});
-    app.post(&workspace.live, "/v1/agents", &odd).await.refused(400, "knowledge_base_not_found");
+    world.post("/v1/agents", &odd).await.refused(400, "knowledge_base_not_found");
 
-    app.delete(&workspace.live, &base).await.expect(200);
-    let after = app.get(&workspace.live, &agent).await.expect(200)["data"].clone();
+    world.delete(&base).await.expect(200);
+    let after = world.data(&agent).await;
     assert_eq!((&after["knowledgeBaseId"], &after["status"]), (&Value::Null, &json!("active")));
     let gone = json!({"name": "x", "knowledgeBaseId": id(&base)});
-    app.put(&workspace.live, &agent, &gone).await.refused(400, "knowledge_base_not_found");
+    world.put(&agent, &gone).await.refused(400, "knowledge_base_not_found");
 }
 
 #[tokio::test]
@@ -225,9 +222,8 @@ async fn a_deleted_base_leaves_nothing() {
 
 #[tokio::test]
 async fn what_does_not_fit_is_refused_and_changes_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let documents = format!("{base}/documents");
     for (body, field) in [
         (json!({}), "text"),
@@ -240,17 +236,17 @@ async fn what_does_not_fit_is_refused_and_changes_nothing() {
         (json!({"text": "x", "title": "  "}), "title"),
         (json!({"text": "x", "title": "x".repeat(201)}), "title"),
     ] {
-        let refused = app.post(&workspace.live, &documents, &body).await.refused(400, "invalid_request");
+        let refused = world.post(&documents, &body).await.refused(400, "invalid_request");
         assert!(refused.to_string().contains(field), "{refused}");
     }
     for query in ["", "?q=", "?q=a&limit=0", "?q=a&limit=21", &format!("?q={}", "x".repeat(1_001))] {
-        app.get(&workspace.live, &format!("{base}/search{query}")).await.refused(400, "invalid_request");
+        world.app.get(world.live(), &format!("{base}/search{query}")).await.refused(400, "invalid_request");
     }
     for body in [json!({}), json!({"name": ""}), json!({"name": "x".repeat(121)})] {
-        app.post(&workspace.live, "/v1/knowledge-bases", &body).await.refused(400, "invalid_request");
+        world.post("/v1/knowledge-bases", &body).await.refused(400, "invalid_request");
     }
-    assert_eq!(counts(&app, &workspace, &base).await, [0, 0, 0]);
-    let most = add(&app, &workspace, &base, Some("most"), &"क ".repeat(50_000)).await;
+    assert_eq!(counts(&world, &world.workspace, &base).await, [0, 0, 0]);
+    let most = add(&world, &world.workspace, &base, Some("most"), &"क ".repeat(50_000)).await;
     assert_eq!(most["chars"], 99_999, "the space at the end is no text");
 }
 
@@ -355,26 +351,25 @@ async fn an_index_that_is_lost_or_damaged_is_made_anew() {
 
 #[tokio::test]
 async fn many_at_once_see_whole_documents() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let version = |number: usize| format!("# Part one\nalpha{number} stays\n# Part two\nalpha{number} goes");
-    add(&app, &workspace, &base, Some("one"), &version(0)).await;
+    add(&world, &world.workspace, &base, Some("one"), &version(0)).await;
     let writes = async {
         for number in 1..12 {
-            add(&app, &workspace, &base, Some("one"), &version(number)).await;
-            let hits = found(&app, &workspace.live, &base, &format!("alpha{number}")).await;
+            add(&world, &world.workspace, &base, Some("one"), &version(number)).await;
+            let hits = found(&world, world.live(), &base, &format!("alpha{number}")).await;
             assert_eq!(hits.len(), 2, "what was answered is found: {hits:?}");
         }
     };
     let reads = async {
         for _ in 0..30 {
-            let hits = found(&app, &workspace.live, &base, "stays goes").await;
+            let hits = found(&world, world.live(), &base, "stays goes").await;
             assert_eq!(hits.len(), 2, "{hits:?}");
             let of = |text: &str| text.split(' ').next().map(str::to_owned);
             assert_eq!(of(&hits[0]), of(&hits[1]), "one version of the document: {hits:?}");
         }
     };
     tokio::join!(writes, reads);
-    assert_eq!(counts(&app, &workspace, &base).await, [1, 2, 0]);
+    assert_eq!(counts(&world, &world.workspace, &base).await, [1, 2, 0]);
 }

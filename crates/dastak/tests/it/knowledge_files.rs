@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
+use crate::world::World;
 
 /// A base of a workspace.
 async fn base(app: &TestApp, workspace: &Workspace) -> String {
-    let made = app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Help"})).await.expect(201);
-    made["data"]["id"].as_str().expect("an id").to_owned()
+    app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Help"})).await.id(201)
 }
 
 /// Uploads a file in the field of this name.
@@ -90,10 +90,9 @@ async fn a_file_is_read_found_and_replaced_by_its_name() {
 
 #[tokio::test]
 async fn a_refused_file_changes_nothing_and_says_why() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    add_file(&app, &workspace, &base, "fees.txt", b"The fee is 40 rupees.").await.expect(200);
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
+    add_file(&world, &world.workspace, &base, "fees.txt", b"The fee is 40 rupees.").await.expect(200);
     let half_pdf = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa";
     let deep = format!("{}a,b", "x".repeat(20_001));
     let long = "long words in a paragraph \n\n".repeat(60_000);
@@ -111,14 +110,14 @@ async fn a_refused_file_changes_nothing_and_says_why() {
         ("fees.txt", long.as_bytes(), "document_too_large", Some("characters")),
         ("fees.txt", many.as_bytes(), "document_too_large", Some("blocks")),
     ] {
-        let answer = add_file(&app, &workspace, &base, name, bytes).await.refused(422, code);
+        let answer = add_file(&world, &world.workspace, &base, name, bytes).await.refused(422, code);
         if let Some(limit) = limit {
             assert_eq!(answer["meta"]["limit"], limit);
         }
     }
-    let kept = documents(&app, &workspace, &base).await;
+    let kept = documents(&world, &world.workspace, &base).await;
     assert_eq!(kept.len(), 1, "{kept:?}");
-    let hit = best(&app, &workspace, &base, "fee").await;
+    let hit = best(&world, &world.workspace, &base, "fee").await;
     assert!(hit["content"].as_str().is_some_and(|text| text.contains("40 rupees")), "{hit}");
 }
 
@@ -150,9 +149,8 @@ async fn a_base_of_another_workspace_is_not_found() {
 
 #[tokio::test]
 async fn a_page_is_fetched_read_and_read_anew() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let words = "Parcels to Leh take fourteen days, because the road is closed in winter. ".repeat(4);
     let html = |words: &str| {
         format!(
@@ -160,31 +158,30 @@ async fn a_page_is_fetched_read_and_read_anew() {
         )
     };
     let receiver = Receiver::start(page("text/html; charset=utf-8", &html(&words))).await;
-    let added = add_link(&app, &workspace, &base, &format!("{}#leh", receiver.url)).await.expect(200);
+    let added = add_link(&world, &world.workspace, &base, &format!("{}#leh", receiver.url)).await.expect(200);
     assert_eq!(added["data"]["source"], json!(receiver.url));
     assert!(added["data"].get("warning").is_none(), "{added}");
     let got = receiver.got();
     assert!(got[0].head.starts_with("GET /hook "), "{}", got[0].head);
     assert_eq!(got[0].header("user-agent"), "service-pages/1");
-    let hit = best(&app, &workspace, &base, "road%20closed%20winter").await;
+    let hit = best(&world, &world.workspace, &base, "road%20closed%20winter").await;
     assert_eq!(hit["source"], json!(receiver.url));
     assert!(hit["content"].as_str().is_some_and(|text| !text.contains("imprint")), "{hit}");
 
     receiver.behave(page("text/html", &html(&"Parcels to Leh take ten days by air. ".repeat(8))));
-    let added = add_link(&app, &workspace, &base, &receiver.url).await.expect(200);
+    let added = add_link(&world, &world.workspace, &base, &receiver.url).await.expect(200);
     assert!(added["data"]["replaced"] == true, "{added}");
-    assert_eq!(documents(&app, &workspace, &base).await.len(), 1);
-    assert!(best(&app, &workspace, &base, "winter").await.is_null());
+    assert_eq!(documents(&world, &world.workspace, &base).await.len(), 1);
+    assert!(best(&world, &world.workspace, &base, "winter").await.is_null());
 }
 
 #[tokio::test]
 async fn a_page_that_a_script_builds_comes_with_a_warning() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let html = "<html><head><title>Help of Acme</title></head><body><div id=root></div><script src=/app.js></script>";
     let receiver = Receiver::start(page("text/html", html)).await;
-    let added = add_link(&app, &workspace, &base, &receiver.url).await.expect(200);
+    let added = add_link(&world, &world.workspace, &base, &receiver.url).await.expect(200);
     assert!(added["data"]["warning"].as_str().is_some_and(|text| text.contains("script")), "{added}");
 }
 
@@ -234,44 +231,41 @@ async fn a_page_that_cannot_be_fetched_says_why_and_changes_nothing() {
 
 #[tokio::test]
 async fn redirects_are_followed_and_the_address_that_was_given_is_kept() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let there = Receiver::start(page("text/html", "<p>Moved words.")).await;
     let here = Receiver::start(redirect(&there.url)).await;
-    let added = add_link(&app, &workspace, &base, &here.url).await.expect(200);
+    let added = add_link(&world, &world.workspace, &base, &here.url).await.expect(200);
     assert_eq!(added["data"]["source"], json!(here.url));
-    assert_eq!(best(&app, &workspace, &base, "moved").await["source"], json!(here.url));
+    assert_eq!(best(&world, &world.workspace, &base, "moved").await["source"], json!(here.url));
 }
 
 #[tokio::test]
 async fn without_the_feature_or_with_a_test_key_nothing_is_fetched() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
     let receiver = Receiver::start(page("text/html", "<p>Words.")).await;
     let path = format!("/v1/knowledge-bases/{base}/links");
     let body = json!({"url": receiver.url});
-    app.post(&workspace.test, &path, &body).await.refused(403, "test_mode_read_only");
-    let key = app.key(&workspace.id, "live", json!(["knowledge:read"])).await;
-    app.post(&key, &path, &body).await.refused(403, "api_scope_missing");
+    world.app.post(&world.workspace.test, &path, &body).await.refused(403, "test_mode_read_only");
+    let key = world.key(&world.workspace.id, "live", json!(["knowledge:read"])).await;
+    world.app.post(&key, &path, &body).await.refused(403, "api_scope_missing");
     let off = json!({"features": {"knowledge": false}});
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &off).await.expect(200);
-    app.post(&workspace.live, &path, &body).await.refused(403, "plan_feature_locked");
+    world.operator("PATCH", "", off).await.expect(200);
+    world.post(&path, &body).await.refused(403, "plan_feature_locked");
     assert!(receiver.got().is_empty());
 }
 
 #[tokio::test]
 async fn an_upload_is_in_the_operator_log_without_its_words() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    add_file(&app, &workspace, &base, "fees.txt", b"Asha pays 40 rupees.").await.expect(200);
-    let log = app.operator("GET", "/log?limit=5", &Value::Null).await.expect(200);
+    let world = World::bare().await;
+    let base = base(&world, &world.workspace).await;
+    add_file(&world, &world.workspace, &base, "fees.txt", b"Asha pays 40 rupees.").await.expect(200);
+    let log = world.app.operator("GET", "/log?limit=5", &Value::Null).await.expect(200);
     let line =
         log["data"].as_array().expect("lines").iter().find(|line| line["operation"] == "addKnowledgeFile");
     let line = line.expect("the upload is in the log");
-    assert_eq!(line["workspaceId"], json!(workspace.id));
+    assert_eq!(line["workspaceId"], json!(world.workspace.id));
     assert!(!log.to_string().contains("Asha"));
 }
 

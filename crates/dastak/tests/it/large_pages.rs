@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::agents::create_active;
 use crate::boards::belongs_to;
 use crate::channel_conversations::Room;
 use crate::documents::handed_in_to;
+use crate::world;
 
 /// Bytes of a row: two do not fit on one page.
 const LARGE: usize = 2_500_000;
@@ -26,10 +26,10 @@ struct List {
 
 /// Every row of a list, page by page, and how many pages there were.
 async fn walk(room: &Room, list: &List) -> (HashSet<String>, usize) {
-    let key: &str = if list.of_operator { &room.kit.app.operator_token } else { room.kit.live() };
+    let key: &str = if list.of_operator { &room.operator_token } else { room.live() };
     let (mut seen, mut pages, mut on) = (HashSet::new(), 0, "?limit=100".to_owned());
     loop {
-        let page = room.kit.app.get(key, &format!("{}{on}", list.path)).await;
+        let page = room.app.get(key, &format!("{}{on}", list.path)).await;
         assert!(page.text.len() < PAGE + 64 * 1024, "{}: {} bytes", list.path, page.text.len());
         let page = page.expect(200);
         pages += 1;
@@ -48,7 +48,7 @@ async fn walk(room: &Room, list: &List) -> (HashSet<String>, usize) {
 #[tokio::test]
 async fn a_page_of_large_rows_ends_early_and_its_cursor_goes_on() {
     let room = Room::open().await;
-    let (app, workspace) = (&room.kit.app, &room.kit.workspace);
+    let (app, workspace) = (&room.app, &room.workspace);
     for number in 1..=3 {
         room.customer(json!({"from": format!("+91981234567{number}"), "text": "Hello"})).await;
         handed_in_to(app, workspace).await;
@@ -56,7 +56,7 @@ async fn a_page_of_large_rows_ends_early_and_its_cursor_goes_on() {
     let body = json!({"name": "third", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "It is due."}]});
     app.post(&workspace.live, "/v1/chatapp/templates", &body).await.expect(201);
-    let agent = create_active(app, workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world::agent(app, workspace, &json!({"systemPrompt": "Say hello."})).await;
     let campaign = json!({"name": "July", "workflowType": "collections", "agentId": agent});
     let campaign = app.post(&workspace.live, "/v1/campaigns", &campaign).await.expect(201);
     let campaign = campaign["data"]["id"].as_str().expect("an id").to_owned();

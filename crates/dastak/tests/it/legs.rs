@@ -7,7 +7,6 @@ use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::lines::Kit;
 
 /// On the agent's list of transfer numbers.
@@ -22,68 +21,44 @@ impl Kit {
     }
 
     async fn bring_by(&self, call: Id<Call>, to: &str, kind: LegKind) -> Result<Leg, LegRefused> {
-        let tenant = self.desk.workspace.id.parse().unwrap();
-        calls::begin_leg(self.desk.app.app(), tenant, call, Phone::normalize(to).unwrap(), kind)
-            .await
-            .unwrap()
+        let tenant = self.tenant();
+        calls::begin_leg(self.app(), tenant, call, Phone::normalize(to).unwrap(), kind).await.unwrap()
     }
 
     pub async fn tell_leg(&self, call: Id<Call>, leg: Leg, fact: LegFact) {
-        let app = self.desk.app.app();
-        calls::report_leg(
-            app,
-            self.desk.workspace.id.parse().unwrap(),
-            call,
-            leg.number,
-            fact,
-            app.clock.now(),
-        )
-        .await
-        .unwrap();
+        let app = self.app();
+        calls::report_leg(app, self.tenant(), call, leg.number, fact, app.clock.now()).await.unwrap();
     }
 
     /// Balance, what is held, lines of the platform.
     pub async fn money(&self) -> (i64, i64, i64) {
-        let (balance, held) = self.desk.wallet().await;
-        let tenant = self.desk.workspace.id.parse().unwrap();
-        (balance, held, self.desk.app.app().store.of(tenant).read(store::calls::lines).await.unwrap().1)
+        let (balance, held) = self.wallet().await;
+        let tenant = self.tenant();
+        (balance, held, self.app().store.of(tenant).read(store::calls::lines).await.unwrap().1)
     }
 
     /// Leaves this much in the wallet.
     pub async fn leave(&self, balance: i64) {
-        let (now, _) = self.desk.wallet().await;
+        let (now, _) = self.wallet().await;
         let entry = json!({"kind": "adjustment", "amountMinor": balance - now, "reference": "test"});
-        self.workspace("POST", "/wallet/entries", &entry).await.expect(201);
-    }
-
-    pub async fn workspace(&self, method: &str, path: &str, body: &Value) -> crate::app::Answer {
-        self.desk.app.operator(method, &format!("/workspaces/{}{path}", self.desk.workspace.id), body).await
+        self.operator("POST", "/wallet/entries", entry).await.expect(201);
     }
 
     /// What calls were charged: reference and amount, oldest first.
     pub async fn charges(&self) -> Vec<(String, i64)> {
-        let page = self
-            .desk
-            .app
-            .get(&self.desk.workspace.live, "/v1/wallet/transactions?limit=100")
-            .await
-            .expect(200);
-        let rows = page["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .rev()
-            .filter(|row| row["type"] == "call_charge" || row["kind"] == "call_charge");
+        let page = self.list("/v1/wallet/transactions?limit=100").await;
+        let rows =
+            page.iter().rev().filter(|row| row["type"] == "call_charge" || row["kind"] == "call_charge");
         rows.map(|row| (row["reference"].as_str().unwrap().to_owned(), -row["amountMinor"].as_i64().unwrap()))
             .collect()
     }
 
     /// `decision blocked_by` of every record of a call in the decision log, and whether the log verifies.
     async fn log(&self, call: Id<Call>) -> Vec<String> {
-        let live = &self.desk.workspace.live;
-        let verified = self.desk.app.get(live, "/v1/audit/verify").await.expect(200);
+        let live = self.live();
+        let verified = self.app.get(live, "/v1/audit/verify").await.expect(200);
         assert_eq!(verified["data"]["verified"], true, "{verified}");
-        let export = self.desk.app.get(live, "/v1/audit/export").await.text;
+        let export = self.app.get(live, "/v1/audit/export").await.text;
         let rows = export.lines().filter(|line| line.contains(&call.to_string()));
         rows.map(|line| line.split(',').skip(3).take(2).collect::<Vec<_>>().join(" ").trim().to_owned())
             .collect()
@@ -99,7 +74,7 @@ impl Kit {
     pub async fn with_staff() -> Self {
         let mut kit = Self::open().await;
         let body = json!({"systemPrompt": "You are Asha.", "allowedTransferNumbers": [STAFF, OTHER.replace("9001", "9009")]});
-        kit.desk.agent = agents::create_active(&kit.desk.app, &kit.desk.workspace, &body).await;
+        kit.agent = kit.agent(&body).await;
         kit
     }
 }
@@ -107,7 +82,7 @@ impl Kit {
 #[tokio::test]
 async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
     let kit = Kit::with_staff().await;
-    let (app, live) = (&kit.desk.app, kit.desk.workspace.live.clone());
+    let (app, live) = (&kit.app, kit.workspace.live.clone());
     let call = kit.talking().await;
     // On the registry, on the workspace's list, a contact who opted out: staff or not.
     app.operator("POST", "/dnd", &json!({"phones": [STAFF, OTHER]})).await.expect(200);
@@ -119,27 +94,27 @@ async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
         "a REFER is asked about, too"
     );
     // The operator releases a phone of staff: for this workspace, from the registry only.
-    kit.workspace("POST", "/transfer-numbers", &json!({"number": "0804567000"}))
+    kit.operator("POST", "/transfer-numbers", json!({"number": "0804567000"}))
         .await
         .refused(400, "invalid_request");
     let released =
-        kit.workspace("POST", "/transfer-numbers", &json!({"number": "080 4567 0002"})).await.expect(201);
+        kit.operator("POST", "/transfer-numbers", json!({"number": "080 4567 0002"})).await.expect(201);
     assert_eq!(released["data"]["number"], STAFF);
     assert_eq!(
-        kit.workspace("POST", "/transfer-numbers", &json!({"number": STAFF})).await.expect(201),
+        kit.operator("POST", "/transfer-numbers", json!({"number": STAFF})).await.expect(201),
         released,
         "released once"
     );
     assert_eq!(
-        kit.workspace("GET", "/transfer-numbers", &Value::Null).await.expect(200)["data"],
+        kit.operator("GET", "/transfer-numbers", Value::Null).await.expect(200)["data"],
         json!([released["data"]])
     );
     let leg = kit.bring(call, STAFF).await.unwrap();
     kit.tell_leg(call, leg, LegFact::Ended("no_answer")).await;
     app.post(&live, "/v1/dnc", &json!({"phones": [STAFF]})).await;
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::OptOut)));
-    kit.workspace("DELETE", &format!("/transfer-numbers/{STAFF}"), &Value::Null).await.expect(200);
-    kit.workspace("DELETE", &format!("/transfer-numbers/{STAFF}"), &Value::Null)
+    kit.operator("DELETE", &format!("/transfer-numbers/{STAFF}"), Value::Null).await.expect(200);
+    kit.operator("DELETE", &format!("/transfer-numbers/{STAFF}"), Value::Null)
         .await
         .refused(404, "not_found");
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::Dnd)));
@@ -181,7 +156,7 @@ async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
 #[tokio::test]
 async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
     let kit = Kit::with_staff().await;
-    let live = kit.desk.workspace.live.clone();
+    let live = kit.workspace.live.clone();
     let call = kit.talking().await;
     for _ in 0..3 {
         let leg = kit.bring(call, OTHER).await.unwrap();
@@ -189,8 +164,7 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
     }
     assert_eq!(kit.bring(call, OTHER).await, Err(LegRefused::Blocked(Gate::FrequencyCap)));
     // They are dials like any other.
-    let refused =
-        kit.desk.app.post(&live, "/v1/calls", &json!({"agentId": kit.desk.agent, "toNumber": OTHER})).await;
+    let refused = kit.app.post(&live, "/v1/calls", &json!({"agentId": kit.agent, "toNumber": OTHER})).await;
     assert_eq!(refused.refused(422, "call_blocked")["meta"]["blockReason"], "frequency_cap");
     for _ in 0..5 {
         let leg = kit.bring(call, STAFF).await.unwrap();
@@ -204,7 +178,7 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
     }
     kit.tell(call, Fact::Ended(EndCause::CallerHangup)).await;
     // One minute to nine in the evening, and three minutes later.
-    kit.desk.app.set_clock(&kit.desk.at(9 * 3600 - 60)).await;
+    kit.set_clock(&kit.at(9 * 3600 - 60)).await;
     let call = kit.talking().await;
     kit.hold(&[call], 180).await;
     assert_eq!(kit.bring(call, "+919812399004").await, Err(LegRefused::Blocked(Gate::CallingWindow)));
@@ -214,15 +188,15 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
 #[tokio::test]
 async fn a_second_leg_takes_a_line_and_pays_by_its_own_minutes() {
     let kit = Kit::with_staff().await;
-    let balance = kit.desk.wallet().await.0;
-    kit.workspace("PATCH", "", &json!({"limits": {"concurrentCalls": 2}})).await.expect(200);
+    let balance = kit.wallet().await.0;
+    kit.operator("PATCH", "", json!({"limits": {"concurrentCalls": 2}})).await.expect(200);
     let call = kit.talking().await;
     assert_eq!(kit.money().await, (balance, 600, 1));
     kit.hold(&[call], 30).await;
     let first = kit.bring(call, STAFF).await.unwrap();
     assert_eq!(kit.money().await, (balance, 1200, 2));
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::NoLine));
-    kit.desk.place(&kit.desk.workspace.live, "1235").await.refused(429, "concurrency_limit");
+    kit.place(kit.live(), "1235").await.refused(429, "concurrency_limit");
     kit.hold(&[call], 10).await;
     kit.tell_leg(call, first, LegFact::Answered).await;
     kit.tell_leg(call, first, LegFact::Answered).await;
@@ -256,7 +230,7 @@ async fn a_second_leg_takes_a_line_and_pays_by_its_own_minutes() {
 #[tokio::test]
 async fn a_node_that_dies_leaves_no_leg_behind() {
     let kit = Kit::with_staff().await;
-    let balance = kit.desk.wallet().await.0;
+    let balance = kit.wallet().await.0;
     let calls = [kit.talking().await, kit.talking().await, kit.talking().await];
     // One leg rings, one talks, one was decided on and never dialled.
     let legs = [
@@ -267,7 +241,7 @@ async fn a_node_that_dies_leaves_no_leg_behind() {
     kit.tell_leg(calls[1], legs[1], LegFact::Answered).await;
     assert_eq!(kit.money().await, (balance, 3600, 6));
     kit.hold(&calls, 20).await;
-    kit.desk.app.advance(60).await;
+    kit.advance(60).await;
     for call in calls {
         assert_eq!(kit.call(call).await["endCause"], "error");
     }
@@ -291,7 +265,7 @@ async fn one_call_has_twenty_legs_and_a_suspended_workspace_none() {
     assert_eq!(kit.log(call).await.len(), 21);
     kit.tell(call, Fact::Ended(EndCause::CallerHangup)).await;
     let call = kit.talking().await;
-    kit.workspace("PATCH", "", &json!({"suspended": true})).await.expect(200);
+    kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::CallOver));
 }
 
@@ -308,8 +282,8 @@ async fn a_leg_needs_a_minute_of_its_own() {
 #[tokio::test]
 async fn a_workspace_releases_so_many_numbers() {
     let kit = Kit::open().await;
-    let tenant = kit.desk.workspace.id.parse().unwrap();
-    let now = kit.desk.noon;
+    let tenant = kit.tenant();
+    let now = kit.noon;
     let fill = move |tx: &mut store::Tx<'_>| {
         for number in 0..api::transfer_numbers::MOST {
             store::transfer_numbers::add(
@@ -321,9 +295,9 @@ async fn a_workspace_releases_so_many_numbers() {
         }
         Ok::<_, store::DbError>(())
     };
-    kit.desk.app.app().store.tx(fill).await.unwrap();
-    kit.workspace("POST", "/transfer-numbers", &json!({"number": STAFF})).await.refused(409, "conflict");
+    kit.app().store.tx(fill).await.unwrap();
+    kit.operator("POST", "/transfer-numbers", json!({"number": STAFF})).await.refused(409, "conflict");
     let unknown = "/operator/v1/workspaces/ws_01h2xcejqtf2nbrexx3vqjhp41/transfer-numbers";
-    let token = kit.desk.app.operator_token.clone();
-    kit.desk.app.get(&token, unknown).await.refused(404, "not_found");
+    let token = kit.operator_token.clone();
+    kit.app.get(&token, unknown).await.refused(404, "not_found");
 }

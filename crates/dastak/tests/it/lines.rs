@@ -12,9 +12,8 @@ use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFai
 use domain::time::SECOND;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::TestApp;
-use crate::call_simulation::Desk;
+use crate::world::{self, World, leads_to};
 
 const LEASE: i64 = 45 * SECOND;
 
@@ -56,19 +55,22 @@ impl Carrier for Trunk {
     }
 }
 
+/// A world with lines that the test plays.
 pub struct Kit {
-    pub desk: Desk,
+    pub world: World,
     pub trunk: Arc<Trunk>,
 }
+
+leads_to!(Kit, world: World);
 
 impl Kit {
     pub async fn open() -> Self {
         let trunk = Arc::new(Trunk::default());
-        Self { desk: Desk::open_in(TestApp::start_over(trunk.clone()).await).await, trunk }
+        Self { world: World::of(TestApp::start_over(trunk.clone()).await).await, trunk }
     }
 
     pub async fn placed(&self) -> Id<Call> {
-        self.desk.placed(&self.desk.workspace.live, "1234").await.parse().unwrap()
+        self.world.placed(self.live(), "1234").await.parse().unwrap()
     }
 
     pub async fn tell(&self, id: Id<Call>, fact: Fact) {
@@ -76,20 +78,18 @@ impl Kit {
     }
 
     pub async fn tell_with(&self, id: Id<Call>, fact: Fact, left: Option<Report>) {
-        let app = self.desk.app.app();
-        calls::report(app, self.desk.workspace.id.parse().unwrap(), id, fact, app.clock.now(), left)
-            .await
-            .unwrap();
+        let app = self.app();
+        calls::report(app, self.tenant(), id, fact, app.clock.now(), left).await.unwrap();
     }
 
     pub async fn call(&self, id: Id<Call>) -> Value {
-        self.desk.call(&self.desk.workspace.live, &id.to_string()).await
+        self.world.call(self.live(), &id.to_string()).await
     }
 
     /// Lets `seconds` pass while the node keeps renewing the leases of these calls.
     pub async fn hold(&self, calls: &[Id<Call>], seconds: i64) {
-        let app = self.desk.app.app();
-        let tenant = self.desk.workspace.id.parse().unwrap();
+        let app = self.app();
+        let tenant = self.tenant();
         let mut left = seconds;
         loop {
             let held = calls.iter().map(|id| (tenant, *id)).collect();
@@ -98,25 +98,20 @@ impl Kit {
                 return;
             }
             let step = left.min(10);
-            self.desk.app.advance(step).await;
+            self.advance(step).await;
             left -= step;
         }
     }
 
     async fn comes_in(&self, to: &str, from: &str) -> Welcome {
-        let caller = Caller { to: to.into(), from: from.into(), provider_call: "in-1".into() };
-        calls::answerable(self.desk.app.app(), caller).await.unwrap()
+        let caller =
+            Caller { to: to.into(), from: from.into(), provider_call: "in-1".into(), carrier: "main".into() };
+        calls::answerable(self.app(), caller).await.unwrap()
     }
 
     async fn inbound_agent(&self, body: &Value) -> String {
-        let (app, live) = (&self.desk.app, &self.desk.workspace.live);
-        let agent = agents::create_active(app, &self.desk.workspace, body).await;
-        let numbers = app.get(live, "/v1/numbers").await.expect(200);
-        let number = numbers["data"][0]["id"].as_str().unwrap().to_owned();
-        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent}))
-            .await
-            .expect(200);
-        numbers["data"][0]["number"].as_str().unwrap().to_owned()
+        let agent = self.agent(body).await;
+        world::answers_number(self, &self.workspace, &agent).await
     }
 }
 
@@ -137,25 +132,20 @@ fn report() -> Report {
 #[tokio::test]
 async fn a_conversation_that_was_held_is_stored_billed_and_told() {
     let kit = Kit::open().await;
-    let before = kit.desk.wallet().await.0;
+    let before = kit.wallet().await.0;
     let id = kit.placed().await;
     assert_eq!(*kit.trunk.settled.lock().unwrap(), [(id, true)]);
     kit.tell(id, Fact::Answered).await;
-    kit.desk.app.advance(61).await;
+    kit.advance(61).await;
     // The node that holds the call keeps renewing its lease.
     assert_eq!(kit.call(id).await["state"], "ended", "nobody said that the call is held");
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
     for _ in 0..5 {
-        kit.desk.app.advance(13).await;
-        let app = kit.desk.app.app();
-        let looked = calls::keep_holding(
-            app,
-            vec![(kit.desk.workspace.id.parse().unwrap(), id)],
-            app.clock.now().plus(LEASE),
-        )
-        .await
-        .unwrap();
+        kit.advance(13).await;
+        let app = kit.app();
+        let looked =
+            calls::keep_holding(app, vec![(kit.tenant(), id)], app.clock.now().plus(LEASE)).await.unwrap();
         assert_eq!((looked.wishes, looked.over), (vec![], vec![]));
     }
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
@@ -173,8 +163,8 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
         (&json!({"when": "later"}), &json!("callback_requested"))
     );
     // Two started minutes, and one that was lost after 45 seconds.
-    assert_eq!(kit.desk.wallet().await, (before - 3 * 600, 0));
-    let kinds = kit.desk.kinds().await;
+    assert_eq!(kit.wallet().await, (before - 3 * 600, 0));
+    let kinds = kit.kinds().await;
     assert_eq!(kinds.iter().filter(|kind| *kind == "call.completed").count(), 2);
     assert!(kinds.contains(&"transcript.ready".to_owned()), "{kinds:?}");
 }
@@ -184,18 +174,17 @@ async fn a_call_whose_node_died_is_lost_after_its_lease() {
     let kit = Kit::open().await;
     let (ringing, talking) = (kit.placed().await, kit.placed().await);
     kit.tell(talking, Fact::Answered).await;
-    kit.desk.app.advance(44).await;
+    kit.advance(44).await;
     assert_eq!(
         (&kit.call(ringing).await["state"], &kit.call(talking).await["state"]),
         (&json!("ringing"), &json!("in_progress"))
     );
-    kit.desk.app.advance(2).await;
+    kit.advance(2).await;
     let (ringing, talking) = (kit.call(ringing).await, kit.call(talking).await);
     assert_eq!((&ringing["status"], &ringing["endCause"]), (&json!("failed"), &json!("error")));
     assert_eq!((&talking["status"], &talking["endCause"]), (&json!("completed"), &json!("error")));
-    assert_eq!(kit.desk.wallet().await.1, 0, "no money is held");
-    let lines =
-        kit.desk.app.app().store.read(|tx| store::calls::lines(&mut tx.of(Id::new(1, 1)))).await.unwrap();
+    assert_eq!(kit.wallet().await.1, 0, "no money is held");
+    let lines = kit.app().store.read(|tx| store::calls::lines(&mut tx.of(Id::new(1, 1)))).await.unwrap();
     assert_eq!(lines.1, 0, "no line is taken");
 }
 
@@ -204,21 +193,20 @@ async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
     let kit = Kit::open().await;
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
-    let live = &kit.desk.workspace.live;
+    let live = kit.live();
     for _ in 0..2 {
-        let answer =
-            kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+        let answer = kit.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
         assert_eq!(answer["data"]["state"], "ending");
     }
     assert_eq!(kit.call(id).await["state"], "in_progress", "the line is not dropped yet");
-    assert_eq!(calls::wishes(kit.desk.app.app()).await.unwrap(), [(id, Wish::HangUp)]);
+    assert_eq!(calls::wishes(kit.app()).await.unwrap(), [(id, Wish::HangUp)]);
     kit.tell(id, Fact::Ended(EndCause::ApiHangup)).await;
     assert_eq!(kit.call(id).await["endCause"], "api_hangup");
-    assert_eq!(calls::wishes(kit.desk.app.app()).await.unwrap(), []);
+    assert_eq!(calls::wishes(kit.app()).await.unwrap(), []);
     // The node that should have done it may have died.
     let id = kit.placed().await;
-    kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
-    kit.desk.app.advance(46).await;
+    kit.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+    kit.advance(46).await;
     let call = kit.call(id).await;
     assert_eq!((&call["status"], &call["endCause"]), (&json!("cancelled"), &json!("api_hangup")));
 }
@@ -228,19 +216,14 @@ async fn an_erasure_in_mid_call_is_seen_by_the_node_that_holds_it() {
     let kit = Kit::open().await;
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
-    let live = &kit.desk.workspace.live;
+    let live = kit.live();
     let contact = kit.call(id).await["contactId"].as_str().unwrap().to_owned();
-    kit.desk.app.post(live, &format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
-    kit.desk.app.advance(0).await;
+    kit.app.post(live, &format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    kit.advance(0).await;
     assert_eq!(kit.call(id).await["state"], "ended");
-    let app = kit.desk.app.app();
-    let looked = calls::keep_holding(
-        app,
-        vec![(kit.desk.workspace.id.parse().unwrap(), id)],
-        app.clock.now().plus(LEASE),
-    )
-    .await
-    .unwrap();
+    let app = kit.app();
+    let looked =
+        calls::keep_holding(app, vec![(kit.tenant(), id)], app.clock.now().plus(LEASE)).await.unwrap();
     assert_eq!(looked.over, [id]);
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     assert_eq!(kit.call(id).await["transcript"], json!([]), "what an erased person said is not kept");
@@ -249,16 +232,16 @@ async fn an_erasure_in_mid_call_is_seen_by_the_node_that_holds_it() {
 #[tokio::test]
 async fn of_many_calls_that_a_node_says_it_holds_it_hears_which_are_over() {
     let kit = Kit::open().await;
-    let (app, tenant) = (kit.desk.app.app(), kit.desk.workspace.id.parse().unwrap());
+    let (app, tenant) = (kit.app(), kit.tenant());
     let held = kit.placed().await;
     kit.tell(held, Fact::Answered).await;
-    kit.desk.app.advance(20).await;
+    kit.advance(20).await;
     // More than one statement renews, and the one that is held is among the last.
     let unknown: Vec<Id<Call>> = (0..40).map(|number| Id::new(1, number)).collect();
     let said = unknown.iter().chain([&held]).map(|id| (tenant, *id)).collect();
     let looked = calls::keep_holding(app, said, app.clock.now().plus(LEASE)).await.unwrap();
     assert_eq!((looked.wishes, looked.over), (vec![], unknown));
-    kit.desk.app.advance(44).await;
+    kit.advance(44).await;
     assert_eq!(kit.call(held).await["status"], "in_progress", "its lease was renewed");
 }
 
@@ -267,26 +250,14 @@ async fn a_person_who_takes_over_is_told() {
     let kit = Kit::open().await;
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
-    calls::transferred(
-        kit.desk.app.app(),
-        kit.desk.workspace.id.parse().unwrap(),
-        id,
-        "+918012345678".into(),
-    )
-    .await
-    .unwrap();
-    let event = kit
-        .desk
-        .events()
-        .await
-        .into_iter()
-        .find(|event| event["type"] == "call.transferred")
-        .expect("an event");
+    calls::transferred(kit.app(), kit.tenant(), id, "+918012345678".into()).await.unwrap();
+    let event =
+        kit.outbox().await.into_iter().find(|event| event["type"] == "call.transferred").expect("an event");
     assert_eq!(
         (&event["data"]["callId"], &event["data"]["transferredTo"]),
         (&json!(id), &json!("+918012345678"))
     );
-    assert_eq!(event["data"]["transferredAt"], json!(kit.desk.app.now().await));
+    assert_eq!(event["data"]["transferredAt"], json!(kit.now().await));
 }
 
 #[tokio::test]
@@ -300,11 +271,11 @@ async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
         (&json!("inbound"), &json!("ringing"), &json!("+919812300077"), &json!(number))
     );
     assert!(call["contactId"].is_string(), "{call}");
-    assert_eq!(kit.desk.wallet().await.1, 600, "a minute is held");
+    assert_eq!(kit.wallet().await.1, 600, "a minute is held");
     kit.tell(row.id, Fact::Answered).await;
     kit.tell_with(row.id, Fact::Ended(EndCause::AgentEnded), Some(report())).await;
     assert_eq!(kit.call(row.id).await["endCause"], "agent_ended");
-    let kinds = kit.desk.kinds().await;
+    let kinds = kit.kinds().await;
     assert!(
         kinds.contains(&"call.started".to_owned()) && kinds.contains(&"call.completed".to_owned()),
         "{kinds:?}"
@@ -317,7 +288,7 @@ async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
 #[tokio::test]
 async fn calls_that_nobody_may_answer_are_declined_and_counted() {
     let kit = Kit::open().await;
-    let (app, live) = (&kit.desk.app, kit.desk.workspace.live.clone());
+    let (app, live) = (&kit.app, kit.workspace.live.clone());
     let declined = async |to: &str| match kit.comes_in(to, "+919812300077").await {
         Welcome::Decline(status, _) => status,
         Welcome::Answer(_) => panic!("answered"),
@@ -327,14 +298,14 @@ async fn calls_that_nobody_may_answer_are_declined_and_counted() {
     assert_eq!(declined("+918099999999").await, 404, "nobody's number");
     assert_eq!(declined(&own).await, 480, "no agent answers it");
     let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
-    let path = format!("/workspaces/{}", kit.desk.workspace.id);
+    let path = format!("/workspaces/{}", kit.workspace.id);
     app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
     assert_eq!(declined(&number).await, 403, "a suspended workspace");
     app.operator("PATCH", &path, &json!({"suspended": false, "limits": {"concurrentCalls": 0}}))
         .await
         .expect(200);
     assert_eq!(declined(&number).await, 486, "no line");
-    let balance = kit.desk.wallet().await.0;
+    let balance = kit.wallet().await.0;
     app.operator("PATCH", &path, &json!({"limits": {"concurrentCalls": 10}})).await.expect(200);
     let entry = json!({"kind": "adjustment", "amountMinor": -balance, "reference": "empty"});
     app.operator("POST", &format!("{path}/wallet/entries"), &entry).await.expect(201);

@@ -9,6 +9,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use crate::app::TestApp;
 use crate::receiver::{Behaviour, Receiver};
 use crate::webhooks::{endpoint, text, trigger};
+use crate::world::World;
 
 struct Listener {
     _process: Child,
@@ -37,13 +38,12 @@ impl Listener {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_come_to_a_laptop_signed() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    trigger(&app, &workspace, "call.started").await;
+    let world = World::bare().await;
+    trigger(&world, &world.workspace, "call.started").await;
     let receiver = Receiver::start(Behaviour::status(201)).await;
-    let mut listener = Listener::start(&app.url, &workspace.live, &["--forward-to", &receiver.url]).await;
+    let mut listener = Listener::start(&world.url, world.live(), &["--forward-to", &receiver.url]).await;
     let begun = listener.line().await;
-    let event = trigger(&app, &workspace, "call.failed").await;
+    let event = trigger(&world, &world.workspace, "call.failed").await;
     let shown = listener.line().await;
     assert_eq!(
         (&shown["event"]["id"], &shown["forwarded"]["status"], &shown["forwarded"]["error"]),
@@ -53,7 +53,7 @@ async fn events_come_to_a_laptop_signed() {
     assert_eq!((got.json(), got.header("x-service-event")), (shown["event"].clone(), "call.failed"));
     assert!(got.signed_with(text(&begun["secret"])) && got.header("x-service-delivery").starts_with("whd_"));
     receiver.behave(Behaviour::Close);
-    trigger(&app, &workspace, "call.failed").await;
+    trigger(&world, &world.workspace, "call.failed").await;
     let shown = listener.line().await;
     assert_eq!(
         (&shown["forwarded"]["status"], text(&shown["forwarded"]["error"])),

@@ -118,4 +118,5 @@ mod traces;
 mod transactions;
 mod wallet;
 mod webhooks;
+mod world;
 mod worlds;

@@ -8,12 +8,10 @@ use domain::time::{HOUR, MINUTE, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace, needs_postgres};
-use crate::call_simulation::noon_after;
-use crate::campaign_dialling::draft;
 use crate::do_not_call::opt_outs;
 use crate::holder::Holder;
+use crate::world;
 
 /// A service at noon, and workspaces with an agent each.
 pub async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
@@ -22,10 +20,10 @@ pub async fn open(count: usize) -> (Arc<TestApp>, Vec<(Workspace, String)>) {
     let mut offices = Vec::new();
     for _ in 0..count {
         let workspace = app.workspace().await;
-        let agent = agents::create_active(&app, &workspace, &json!({})).await;
+        let agent = world::agent(&app, &workspace, &json!({})).await;
         offices.push((workspace, agent));
     }
-    let noon = noon_after(&app.now().await);
+    let noon = world::noon_after(&app.now().await);
     app.set_clock(&noon.to_string()).await;
     (Arc::new(app), offices)
 }
@@ -95,7 +93,7 @@ async fn calls_of_many_workspaces_at_once_are_decided_on_as_if_each_were_alone()
         let (balance, held) = money(&app, workspace).await;
         assert_eq!((balance, held), (1_000_000, placed * 600), "each call holds a minute of its own wallet");
         for (key, world) in [(&workspace.live, "live"), (&workspace.test, "test")] {
-            let verified = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+            let verified = app.get(key, "/v1/audit/verify").await.data(200);
             assert_eq!(verified["verified"], true, "{world}: {verified}");
         }
         let listed = app.get(&workspace.test, "/v1/calls").await.expect(200);
@@ -132,7 +130,7 @@ async fn opt_outs_of_many_workspaces_at_once_go_to_their_own_lists() {
     let counts: Vec<(i64, i64)> = answers
         .into_iter()
         .map(|answer| {
-            let data = answer.expect(200)["data"].clone();
+            let data = answer.data(200);
             (data["added"].as_i64().unwrap(), data["alreadyListed"].as_i64().unwrap())
         })
         .collect();
@@ -204,7 +202,7 @@ async fn the_dialler_passes_over_a_workspace_that_another_node_is_dialling_for_o
     // The same for campaigns.
     let start = noon.plus(24 * HOUR);
     for (workspace, agent) in &offices {
-        let id = draft(&app, workspace, agent, &json!({"startAt": start}), &["+919812300402"]).await;
+        let id = world::draft(&app, workspace, agent, &json!({"startAt": start}), &["+919812300402"]).await;
         let path = format!("/v1/campaigns/{id}/status");
         app.post(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
     }

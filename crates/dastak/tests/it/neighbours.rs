@@ -281,7 +281,7 @@ fn row(id: &str) -> &'static Operation {
 /// Everything of the first workspace is as it was made.
 async fn untouched(desk: &Desk, ids: &Ids) {
     let Workspace { live: key, .. } = &desk.workspace;
-    let get = async |path: String| desk.app.get(key, &path).await.expect(200)["data"].clone();
+    let get = async |path: String| desk.app.get(key, &path).await.data(200);
     assert_eq!(get(format!("/v1/agents/{}", ids.agent)).await["status"], "active");
     assert_eq!(get(format!("/v1/scheduled-calls/{}", desk.live.scheduled)).await["status"], "scheduled");
     assert_eq!(get(format!("/v1/nudges/{}", desk.live.nudge)).await["status"], "scheduled");

@@ -3,153 +3,149 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::create_active;
 use crate::nudge_transitions::TALK;
-use crate::nudges::{Kit, assert_is};
+use crate::world::{self, World, assert_nudge};
 
 #[tokio::test]
 async fn gates_refuse_for_good() {
-    let kit = Kit::start().await;
-    let magic = kit.play("9812342222", &json!({}), 0).await;
-    assert_is(&magic, "finished", Some("blocked"), None);
+    let world = World::monday().await;
+    let magic = world.play_nudge("9812342222", &json!({}), 0).await;
+    assert_nudge(&magic, "finished", Some("blocked"), None);
     assert_eq!(
-        (magic["blockReason"].clone(), kit.kinds(&magic).await),
+        (magic["blockReason"].clone(), world.nudge_kinds(&magic).await),
         (json!("dnd"), vec!["nudge.finished".to_owned()])
     );
-    kit.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
-    assert_eq!(kit.play("9812340005", &json!({}), 0).await["blockReason"], "dnd");
+    world.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
+    assert_eq!(world.play_nudge("9812340005", &json!({}), 0).await["blockReason"], "dnd");
     for _ in 0..3 {
-        assert_is(
-            &kit.play("9812340006", &json!({}), 20).await,
+        assert_nudge(
+            &world.play_nudge("9812340006", &json!({}), 20).await,
             "finished",
             Some("connected"),
             Some("agent_ended"),
         );
     }
-    let capped = kit.play("9812340006", &json!({}), 0).await;
+    let capped = world.play_nudge("9812340006", &json!({}), 0).await;
     assert_eq!(
         (capped["result"].clone(), capped["blockReason"].clone()),
         (json!("blocked"), json!("frequency_cap"))
     );
     let pack = json!({"name": "Consent", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "09:00", "to": "21:00"}], "requireConsent": true});
-    let made = kit
-        .app
-        .operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack)
-        .await
-        .expect(201);
-    let agent = create_active(&kit.app, &kit.workspace, &json!({"policyRef": made["data"]["id"]})).await;
-    assert_eq!(kit.play("9812340007", &json!({"agentId": agent}), 0).await["blockReason"], "consent");
-    let blocked = kit.app.get(&kit.workspace.live, "/v1/calls?state=blocked").await.expect(200);
+    let made = world.operator("POST", "/compliance-packs", pack).await.expect(201);
+    let agent = world::agent(&world, &world.workspace, &json!({"policyRef": made["data"]["id"]})).await;
+    assert_eq!(world.play_nudge("9812340007", &json!({"agentId": agent}), 0).await["blockReason"], "consent");
+    let blocked = world.get("/v1/calls?state=blocked").await;
     assert_eq!(blocked["data"].as_array().unwrap().len(), 4, "refused dials are listed");
 }
 
 #[tokio::test]
 async fn the_window_holds_and_releases_spread_over_15_minutes() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     // 20:54:50 in India; the cutoff is ten seconds away.
-    kit.app.set_clock("2027-03-01T15:24:50Z").await;
+    world.set_clock("2027-03-01T15:24:50Z").await;
     let more = json!({"scheduledAt": "2027-03-01T15:25:00Z"});
-    let cut = kit
-        .make("9812340099", &json!({"scheduledAt": "2027-03-01T15:24:59Z", "retry": {"maxRetries": 1}}))
+    let cut = world
+        .nudge("9812340099", &json!({"scheduledAt": "2027-03-01T15:24:59Z", "retry": {"maxRetries": 1}}))
         .await;
     let mut held = Vec::new();
     for number in 0..30 {
-        held.push(kit.make(&format!("98123403{number:02}"), &more).await);
+        held.push(world.nudge(&format!("98123403{number:02}"), &more).await);
     }
-    kit.app.advance(30).await;
-    assert_is(&kit.get(&cut).await, "finished", Some("connected"), Some("agent_ended"));
+    world.advance(30).await;
+    assert_nudge(&world.show_nudge(&cut).await, "finished", Some("connected"), Some("agent_ended"));
     let mut minutes = std::collections::BTreeSet::new();
     for nudge in &held {
-        let shown = kit.get(nudge).await;
-        assert_is(&shown, "scheduled", None, Some("outside_calling_window"));
+        let shown = world.show_nudge(nudge).await;
+        assert_nudge(&shown, "scheduled", None, Some("outside_calling_window"));
         let next = shown["nextAttemptAt"].as_str().unwrap().to_owned();
         assert!(("2027-03-02T03:30:00.000Z".."2027-03-02T03:45:00.000Z").contains(&next.as_str()), "{next}");
         minutes.insert(next[14..16].to_owned());
         // Made for a time, then held for another more than an hour later.
-        assert_eq!(kit.kinds(nudge).await, ["nudge.scheduled", "nudge.scheduled"]);
+        assert_eq!(world.nudge_kinds(nudge).await, ["nudge.scheduled", "nudge.scheduled"]);
     }
     assert!(minutes.len() > 5, "{minutes:?}");
-    kit.app.set_clock("2027-03-02T03:29:59Z").await;
-    assert_is(&kit.get(&held[0]).await, "scheduled", None, Some("outside_calling_window"));
-    kit.app.set_clock("2027-03-02T03:46:00Z").await;
+    world.set_clock("2027-03-02T03:29:59Z").await;
+    assert_nudge(&world.show_nudge(&held[0]).await, "scheduled", None, Some("outside_calling_window"));
+    world.set_clock("2027-03-02T03:46:00Z").await;
     for nudge in &held {
-        let shown = kit.get(nudge).await;
-        assert_is(&shown, "finished", Some("connected"), Some("agent_ended"));
+        let shown = world.show_nudge(nudge).await;
+        assert_nudge(&shown, "finished", Some("connected"), Some("agent_ended"));
     }
 }
 
 #[tokio::test]
 async fn a_custom_pack_with_days_and_holidays() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let pack = json!({"name": "Office", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "11:00"}], "holidays": ["2027-03-02"]});
-    let made = kit
-        .app
-        .operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack)
-        .await
-        .expect(201);
-    let agent = create_active(&kit.app, &kit.workspace, &json!({"policyRef": made["data"]["id"]})).await;
+    let made = world.operator("POST", "/compliance-packs", pack).await.expect(201);
+    let agent = world::agent(&world, &world.workspace, &json!({"policyRef": made["data"]["id"]})).await;
     // Monday noon: closed for today, tomorrow is a holiday, so Wednesday 10:00 in India.
     let more = json!({"agentId": agent, "expiresAt": "2027-03-04T00:00:00Z"});
-    let held = kit.make("9812340001", &more).await;
+    let held = world.nudge("9812340001", &more).await;
     let next = held["nextAttemptAt"].as_str().unwrap();
     assert!(("2027-03-03T04:30:00.000Z".."2027-03-03T04:45:00.000Z").contains(&next), "{next}");
-    let expired = kit.make("9812340002", &json!({"agentId": agent})).await;
-    assert_is(&expired, "finished", Some("expired"), Some("expired"));
-    kit.app.set_clock("2027-03-03T04:46:00Z").await;
-    assert_is(&kit.get(&held).await, "finished", Some("connected"), Some("agent_ended"));
+    let expired = world.nudge("9812340002", &json!({"agentId": agent})).await;
+    assert_nudge(&expired, "finished", Some("expired"), Some("expired"));
+    world.set_clock("2027-03-03T04:46:00Z").await;
+    assert_nudge(&world.show_nudge(&held).await, "finished", Some("connected"), Some("agent_ended"));
 }
 
 #[tokio::test]
 async fn a_window_that_closed_meanwhile() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let retry = json!({"outsideWindow": "reject", "retry": {"maxRetries": 1, "delayMinutes": 30}});
-    kit.app.set_clock("2027-03-01T15:00:00Z").await;
-    let retried = kit.make("9812340000", &retry).await;
+    world.set_clock("2027-03-01T15:00:00Z").await;
+    let retried = world.nudge("9812340000", &retry).await;
     // Its time is inside the window of its pack; then the agent's pack becomes stricter.
-    let first = kit
-        .make("9812340001", &json!({"outsideWindow": "reject", "scheduledAt": "2027-03-01T15:20:00Z"}))
+    let first = world
+        .nudge("9812340001", &json!({"outsideWindow": "reject", "scheduledAt": "2027-03-01T15:20:00Z"}))
         .await;
     let body = json!({"name": "Asha", "policyRef": "lending@1"});
-    kit.app.advance(16).await;
-    assert_is(&kit.get(&retried).await, "scheduled", None, Some("retry"));
-    kit.app.put(&kit.workspace.live, &format!("/v1/agents/{}", kit.agent), &body).await.expect(200);
-    kit.app.set_clock("2027-03-01T15:31:00Z").await;
-    assert_is(&kit.get(&retried).await, "finished", Some("no_answer"), Some("outside_calling_window"));
-    let blocked = kit.get(&first).await;
-    assert_is(&blocked, "finished", Some("blocked"), Some("outside_calling_window"));
+    world.advance(16).await;
+    assert_nudge(&world.show_nudge(&retried).await, "scheduled", None, Some("retry"));
+    world.put(&format!("/v1/agents/{}", world.agent), &body).await.expect(200);
+    world.set_clock("2027-03-01T15:31:00Z").await;
+    assert_nudge(
+        &world.show_nudge(&retried).await,
+        "finished",
+        Some("no_answer"),
+        Some("outside_calling_window"),
+    );
+    let blocked = world.show_nudge(&first).await;
+    assert_nudge(&blocked, "finished", Some("blocked"), Some("outside_calling_window"));
     assert_eq!(blocked["blockReason"], "calling_window");
 }
 
 #[tokio::test]
 async fn a_top_up_wakes_what_waits_for_money() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let entry = |kind: &str, amount: i64| json!({"kind": kind, "amountMinor": amount, "reference": "r"});
-    let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app.operator("POST", &path, &entry("adjustment", -999_500)).await.expect(201);
-    let nudge = kit.play(TALK, &json!({}), 0).await;
-    assert_is(&nudge, "scheduled", None, Some("insufficient_balance"));
-    kit.app.operator("POST", &path, &entry("topup", 100_000)).await.expect(201);
-    kit.app.advance(0).await;
-    let nudge = kit.get(&nudge).await;
+    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
+    world.app.operator("POST", &path, &entry("adjustment", -999_500)).await.expect(201);
+    let nudge = world.play_nudge(TALK, &json!({}), 0).await;
+    assert_nudge(&nudge, "scheduled", None, Some("insufficient_balance"));
+    world.app.operator("POST", &path, &entry("topup", 100_000)).await.expect(201);
+    world.advance(0).await;
+    let nudge = world.show_nudge(&nudge).await;
     assert_eq!((&nudge["statusReason"], &nudge["attempts"]), (&Value::Null, &json!(1)), "{nudge}");
 }
 
 #[tokio::test]
 async fn a_low_balance_holds_and_is_looked_at_every_15_minutes() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let entry = |amount: i64| json!({"kind": "adjustment", "amountMinor": amount, "reference": "r"});
-    let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app.operator("POST", &path, &entry(-999_500)).await.expect(201);
-    let nudge = kit.play(TALK, &json!({}), 0).await;
-    assert_is(&nudge, "scheduled", None, Some("insufficient_balance"));
+    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
+    world.app.operator("POST", &path, &entry(-999_500)).await.expect(201);
+    let nudge = world.play_nudge(TALK, &json!({}), 0).await;
+    assert_nudge(&nudge, "scheduled", None, Some("insufficient_balance"));
     assert_eq!(
         (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone()),
         (json!("2027-03-01T06:45:00.000Z"), json!(0))
     );
-    kit.app.advance(3600).await;
-    assert_eq!(kit.get(&nudge).await["nextAttemptAt"], "2027-03-01T07:45:00.000Z");
-    assert_eq!(kit.kinds(&nudge).await, ["nudge.scheduled"], "not on every recheck");
-    let held = kit.timeline(&nudge).await.pop().unwrap();
+    world.advance(3600).await;
+    assert_eq!(world.show_nudge(&nudge).await["nextAttemptAt"], "2027-03-01T07:45:00.000Z");
+    assert_eq!(world.nudge_kinds(&nudge).await, ["nudge.scheduled"], "not on every recheck");
+    let held = world.nudge_timeline(&nudge).await.pop().unwrap();
     assert_eq!(
         (held["decision"].clone(), held["reason"].clone(), held["times"].clone()),
         (json!("hold"), json!("insufficient_balance"), json!(5))
@@ -160,74 +156,75 @@ async fn a_low_balance_holds_and_is_looked_at_every_15_minutes() {
         (balance["availableMinor"].clone(), balance["neededMinor"].clone(), balance["ok"].clone()),
         (json!(500), json!(600), json!(false))
     );
-    kit.app.operator("POST", &path, &entry(100)).await.expect(201);
-    kit.app.advance(15 * 60 + 11).await;
-    assert_is(&kit.get(&nudge).await, "finished", Some("connected"), Some("agent_ended"));
+    world.app.operator("POST", &path, &entry(100)).await.expect(201);
+    world.advance(15 * 60 + 11).await;
+    assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("connected"), Some("agent_ended"));
 }
 
 #[tokio::test]
 async fn full_lines_hold_and_a_free_one_is_taken() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"concurrentCalls": 1}})).await;
-    let first = kit.play(TALK, &json!({}), 0).await;
-    let second = kit.play("9812340002", &json!({}), 1).await;
-    assert_is(&kit.get(&first).await, "queued", None, None);
-    assert_is(&second, "scheduled", None, Some("concurrency_full"));
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"concurrentCalls": 1}})).await;
+    let first = world.play_nudge(TALK, &json!({}), 0).await;
+    let second = world.play_nudge("9812340002", &json!({}), 1).await;
+    assert_nudge(&world.show_nudge(&first).await, "queued", None, None);
+    assert_nudge(&second, "scheduled", None, Some("concurrency_full"));
     assert_eq!(
-        (second["attempts"].clone(), kit.kinds(&second).await),
+        (second["attempts"].clone(), world.nudge_kinds(&second).await),
         (json!(0), vec!["nudge.scheduled".to_owned()])
     );
     // The first ends at 10 s; the second is dialled at once and ends ten seconds later.
-    kit.app.advance(10).await;
-    assert_is(&kit.get(&first).await, "finished", Some("connected"), Some("agent_ended"));
-    assert_is(&kit.get(&second).await, "queued", None, None);
-    kit.app.advance(10).await;
-    assert_is(&kit.get(&second).await, "finished", Some("connected"), Some("agent_ended"));
+    world.advance(10).await;
+    assert_nudge(&world.show_nudge(&first).await, "finished", Some("connected"), Some("agent_ended"));
+    assert_nudge(&world.show_nudge(&second).await, "queued", None, None);
+    world.advance(10).await;
+    assert_nudge(&world.show_nudge(&second).await, "finished", Some("connected"), Some("agent_ended"));
 }
 
 #[tokio::test]
 async fn a_provider_error_before_any_ring_holds() {
-    let kit = Kit::start().await;
-    let nudge = kit.play("9812346666", &json!({"expiresAt": "2027-03-01T07:10:00Z"}), 0).await;
-    assert_is(&nudge, "scheduled", None, Some("provider_error"));
+    let world = World::monday().await;
+    let nudge = world.play_nudge("9812346666", &json!({"expiresAt": "2027-03-01T07:10:00Z"}), 0).await;
+    assert_nudge(&nudge, "scheduled", None, Some("provider_error"));
     assert_eq!(
         (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone(), nudge["attemptsList"].clone()),
         (json!(0), json!("2027-03-01T06:45:00.000Z"), json!([]))
     );
-    kit.app.advance(45 * 60).await;
-    assert_is(&kit.get(&nudge).await, "finished", Some("expired"), Some("expired"));
-    assert_eq!(kit.kinds(&nudge).await, ["nudge.scheduled", "nudge.finished"]);
+    world.advance(45 * 60).await;
+    assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("expired"), Some("expired"));
+    assert_eq!(world.nudge_kinds(&nudge).await, ["nudge.scheduled", "nudge.finished"]);
 }
 
 #[tokio::test]
 async fn never_dialled_in_time_is_expired_and_a_retry_keeps_its_result() {
-    let kit = Kit::start().await;
-    let nudge = kit
-        .make(
+    let world = World::monday().await;
+    let nudge = world
+        .nudge(
             "9812340000",
             &json!({"retry": {"maxRetries": 2, "delayMinutes": 30}, "expiresAt": "2027-03-01T07:20:00Z"}),
         )
         .await;
-    kit.app.advance(20).await;
-    let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app
+    world.advance(20).await;
+    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
+    world
+        .app
         .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
         .await
         .expect(201);
-    let other = kit.make(TALK, &json!({"expiresAt": "2027-03-01T07:20:00Z"})).await;
-    kit.app.advance(3600).await;
-    let retried = kit.get(&nudge).await;
-    assert_is(&retried, "finished", Some("no_answer"), Some("insufficient_balance"));
+    let other = world.nudge(TALK, &json!({"expiresAt": "2027-03-01T07:20:00Z"})).await;
+    world.advance(3600).await;
+    let retried = world.show_nudge(&nudge).await;
+    assert_nudge(&retried, "finished", Some("no_answer"), Some("insufficient_balance"));
     assert_eq!(
         (retried["callId"].clone(), retried["finishedAt"].clone()),
         (Value::Null, json!("2027-03-01T07:20:00.000Z"))
     );
-    let finished = kit.events(&nudge).await.pop().unwrap().1;
+    let finished = world.nudge_events(&nudge).await.pop().unwrap().1;
     assert_eq!(
         (finished["callId"].clone(), finished["attempt"]["endCause"].clone()),
         (finished["attempt"]["callId"].clone(), json!("no_answer")),
         "the event tells of the last attempt"
     );
     assert!(finished["callId"].is_string());
-    assert_is(&kit.get(&other).await, "finished", Some("expired"), Some("expired"));
+    assert_nudge(&world.show_nudge(&other).await, "finished", Some("expired"), Some("expired"));
 }

@@ -4,47 +4,38 @@
 
 use serde_json::{Value, json};
 
-use crate::nudges::{Kit, assert_is, id};
+use crate::world::{World, assert_nudge, id};
 
 pub const TALK: &str = "9812340001";
 
-impl Kit {
-    /// Makes a nudge, lets `seconds` pass, and shows it.
-    pub async fn play(&self, to: &str, more: &Value, seconds: i64) -> Value {
-        let made = self.make(to, more).await;
-        self.app.advance(seconds).await;
-        self.get(&made).await
-    }
-}
-
 #[tokio::test]
 async fn a_talk_goes_through_every_status() {
-    let kit = Kit::start().await;
-    let nudge = kit.play(TALK, &json!({"metadata": {"order": 7}}), 0).await;
-    assert_is(&nudge, "queued", None, None);
+    let world = World::monday().await;
+    let nudge = world.play_nudge(TALK, &json!({"metadata": {"order": 7}}), 0).await;
+    assert_nudge(&nudge, "queued", None, None);
     assert_eq!(
         (nudge["attempts"].clone(), nudge["callId"].clone(), nudge["nextAttemptAt"].clone()),
         (json!(1), Value::Null, Value::Null)
     );
-    kit.app
-        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
+    world
+        .post(&format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
         .await
         .refused(409, "nudge_not_cancellable");
-    kit.app.advance(2).await;
-    let dialing = kit.get(&nudge).await;
-    assert_is(&dialing, "dialing", None, None);
+    world.advance(2).await;
+    let dialing = world.show_nudge(&nudge).await;
+    assert_nudge(&dialing, "dialing", None, None);
     let call = dialing["callId"].clone();
     assert!(call.as_str().unwrap().starts_with("call_"));
-    kit.app
-        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
+    world
+        .post(&format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
         .await
         .refused(409, "nudge_not_cancellable");
-    kit.app.advance(1).await;
-    assert_is(&kit.get(&nudge).await, "in_progress", None, None);
-    kit.ask(TALK, &json!({})).await.refused(409, "nudge_in_flight");
-    kit.app.advance(7).await;
-    let done = kit.get(&nudge).await;
-    assert_is(&done, "finished", Some("connected"), Some("agent_ended"));
+    world.advance(1).await;
+    assert_nudge(&world.show_nudge(&nudge).await, "in_progress", None, None);
+    world.ask_nudge(TALK, &json!({})).await.refused(409, "nudge_in_flight");
+    world.advance(7).await;
+    let done = world.show_nudge(&nudge).await;
+    assert_nudge(&done, "finished", Some("connected"), Some("agent_ended"));
     assert_eq!(
         (done["callId"].clone(), done["attempts"].clone(), done["finishedAt"].clone()),
         (call.clone(), json!(1), json!("2027-03-01T06:30:10.000Z"))
@@ -54,7 +45,7 @@ async fn a_talk_goes_through_every_status() {
         "endCause": "agent_ended", "durationSeconds": 8, "outcome": "simulated", "summary": null, "extracted": {},
     });
     assert_eq!((done["attemptsList"].clone(), done["recordingUrl"].clone()), (json!([attempt]), Value::Null));
-    let events = kit.events(&nudge).await;
+    let events = world.nudge_events(&nudge).await;
     assert_eq!(
         events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
         ["nudge.dialing", "nudge.finished"]
@@ -78,31 +69,26 @@ async fn a_talk_goes_through_every_status() {
     ] {
         assert_eq!(finished[field], attempt[field], "{field}");
     }
-    let shown =
-        kit.app.get(&kit.workspace.live, &format!("/v1/calls/{}", call.as_str().unwrap())).await.expect(200)
-            ["data"]
-            .clone();
+    let shown = world.data(&format!("/v1/calls/{}", call.as_str().unwrap())).await;
     assert_eq!(
         (shown["metadata"].clone(), shown["endCause"].clone()),
         (json!({"order": 7}), json!("agent_ended"))
     );
-    let entry = kit.app.get(&kit.workspace.live, "/v1/wallet/transactions?limit=1").await.expect(200)["data"]
-        [0]
-    .clone();
+    let entry = world.get("/v1/wallet/transactions?limit=1").await["data"][0].clone();
     assert_eq!(
         (entry["kind"].clone(), entry["amountMinor"].clone(), entry["reference"].clone()),
         (json!("call_charge"), json!(-600), call)
     );
     // The number is free again.
-    kit.make(TALK, &json!({})).await;
+    world.nudge(TALK, &json!({})).await;
 }
 
 #[tokio::test]
 async fn what_was_said_needs_the_scope_to_read_calls() {
-    let kit = Kit::start().await;
-    let nudge = kit.play(TALK, &json!({}), 20).await;
-    let key = kit.app.key(&kit.workspace.id, "live", json!(["nudges:read"])).await;
-    let shown = kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone();
+    let world = World::monday().await;
+    let nudge = world.play_nudge(TALK, &json!({}), 20).await;
+    let key = world.key(&world.workspace.id, "live", json!(["nudges:read"])).await;
+    let shown = world.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200);
     let attempt = &shown["attemptsList"][0];
     assert_eq!(
         (&attempt["summary"], &attempt["extracted"], &shown["recordingUrl"]),
@@ -113,7 +99,7 @@ async fn what_was_said_needs_the_scope_to_read_calls() {
 
 #[tokio::test]
 async fn every_outcome_of_a_single_dial() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     for (to, seconds, result, reason, attempts) in [
         ("9812340000", 15, "no_answer", "no_answer", 1),
         ("9812341111", 3, "busy", "busy", 1),
@@ -130,28 +116,28 @@ async fn every_outcome_of_a_single_dial() {
         } else {
             json!({"retry": {"maxRetries": 2, "delayMinutes": 10}})
         };
-        let nudge = kit.play(to, &retry, seconds).await;
-        assert_is(&nudge, "finished", Some(result), Some(reason));
+        let nudge = world.play_nudge(to, &retry, seconds).await;
+        assert_nudge(&nudge, "finished", Some(result), Some(reason));
         assert_eq!(
             (nudge["attempts"].clone(), nudge["attemptsList"].as_array().unwrap().len()),
             (json!(attempts), 1),
             "{to}"
         );
         assert!(nudge["callId"].is_string(), "{to}");
-        let mut kinds = kit.kinds(&nudge).await;
+        let mut kinds = world.nudge_kinds(&nudge).await;
         assert_eq!(kinds.pop().as_deref(), Some("nudge.finished"), "{to}");
         assert!(kinds.iter().all(|kind| kind == "nudge.dialing"), "{to}: {kinds:?}");
-        kit.app.advance(3600).await;
-        assert_eq!(kit.get(&nudge).await["attempts"], json!(attempts), "{to}: never again");
+        world.advance(3600).await;
+        assert_eq!(world.show_nudge(&nudge).await["attempts"], json!(attempts), "{to}: never again");
     }
 }
 
 #[tokio::test]
 async fn an_opt_out_is_on_the_list_and_blocks_the_next() {
-    let kit = Kit::start().await;
-    kit.play("9812347777", &json!({}), 10).await;
-    let next = kit.play("9812347777", &json!({}), 0).await;
-    assert_is(&next, "finished", Some("blocked"), None);
+    let world = World::monday().await;
+    world.play_nudge("9812347777", &json!({}), 10).await;
+    let next = world.play_nudge("9812347777", &json!({}), 0).await;
+    assert_nudge(&next, "finished", Some("blocked"), None);
     assert_eq!(
         (next["blockReason"].clone(), next["attempts"].clone(), next["callId"].clone()),
         (json!("opt_out"), json!(0), Value::Null)
@@ -160,25 +146,25 @@ async fn an_opt_out_is_on_the_list_and_blocks_the_next() {
 
 #[tokio::test]
 async fn unanswered_dials_are_repeated_as_often_as_asked() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let more = json!({"retry": {"maxRetries": 2, "delayMinutes": 30}});
-    let nudge = kit.play("9812340000", &more, 15).await;
-    assert_is(&nudge, "scheduled", None, Some("retry"));
+    let nudge = world.play_nudge("9812340000", &more, 15).await;
+    assert_nudge(&nudge, "scheduled", None, Some("retry"));
     assert_eq!(
         (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone(), nudge["callId"].clone()),
         (json!("2027-03-01T07:00:15.000Z"), json!(1), Value::Null)
     );
-    kit.ask("9812340000", &json!({})).await.refused(409, "nudge_in_flight");
-    kit.app.advance(1800).await;
-    assert_is(&kit.get(&nudge).await, "queued", None, None);
-    kit.app.advance(15).await;
-    assert_eq!(kit.get(&nudge).await["attempts"], 2);
-    kit.app.advance(1815).await;
-    let done = kit.get(&nudge).await;
-    assert_is(&done, "finished", Some("no_answer"), Some("no_answer"));
+    world.ask_nudge("9812340000", &json!({})).await.refused(409, "nudge_in_flight");
+    world.advance(1800).await;
+    assert_nudge(&world.show_nudge(&nudge).await, "queued", None, None);
+    world.advance(15).await;
+    assert_eq!(world.show_nudge(&nudge).await["attempts"], 2);
+    world.advance(1815).await;
+    let done = world.show_nudge(&nudge).await;
+    assert_nudge(&done, "finished", Some("no_answer"), Some("no_answer"));
     assert_eq!((done["attempts"].clone(), done["attemptsList"].as_array().unwrap().len()), (json!(3), 3));
     assert_eq!(done["callId"], done["attemptsList"][2]["callId"]);
-    let events = kit.events(&nudge).await;
+    let events = world.nudge_events(&nudge).await;
     assert_eq!(
         events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
         ["nudge.attempt_ended", "nudge.attempt_ended", "nudge.finished"]
@@ -196,40 +182,42 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
 
 #[tokio::test]
 async fn a_retry_is_only_for_what_was_named_and_within_the_time() {
-    let kit = Kit::start().await;
-    let nudge = kit.play("9812341111", &json!({"retry": {"maxRetries": 2, "on": ["no_answer"]}}), 3).await;
-    assert_is(&nudge, "finished", Some("busy"), Some("busy"));
+    let world = World::monday().await;
+    let nudge =
+        world.play_nudge("9812341111", &json!({"retry": {"maxRetries": 2, "on": ["no_answer"]}}), 3).await;
+    assert_nudge(&nudge, "finished", Some("busy"), Some("busy"));
     // The retry would come a second too late.
     let more = json!({"retry": {"maxRetries": 2, "delayMinutes": 10}, "expiresAt": "2027-03-01T06:40:17Z"});
-    let nudge = kit.play("9812340000", &more, 15).await;
-    assert_is(&nudge, "finished", Some("no_answer"), Some("no_answer"));
+    let nudge = world.play_nudge("9812340000", &more, 15).await;
+    assert_nudge(&nudge, "finished", Some("no_answer"), Some("no_answer"));
 }
 
 #[tokio::test]
 async fn an_agent_that_fails_to_start_counts_and_is_repeated() {
-    let kit = Kit::start().await;
-    let nudge = kit
-        .play("9812348888", &json!({"retry": {"maxRetries": 1, "on": ["busy"], "delayMinutes": 10}}), 3)
+    let world = World::monday().await;
+    let nudge = world
+        .play_nudge("9812348888", &json!({"retry": {"maxRetries": 1, "on": ["busy"], "delayMinutes": 10}}), 3)
         .await;
-    assert_is(&nudge, "scheduled", None, Some("not_connected"));
+    assert_nudge(&nudge, "scheduled", None, Some("not_connected"));
     assert_eq!(
         (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone()),
         (json!(1), json!("2027-03-01T06:40:02.000Z"))
     );
-    kit.app.advance(603).await;
-    assert_is(&kit.get(&nudge).await, "finished", Some("failed"), Some("not_connected"));
+    world.advance(603).await;
+    assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("failed"), Some("not_connected"));
     assert_eq!(
-        kit.kinds(&nudge).await,
+        world.nudge_kinds(&nudge).await,
         ["nudge.dialing", "nudge.attempt_ended", "nudge.dialing", "nudge.finished"]
     );
 }
 
 #[tokio::test]
 async fn test_nudges_are_simulated_and_cost_nothing() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
-    let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app
+    let world = World::monday().await;
+    world.change(&json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
+    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
+    world
+        .app
         .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
         .await
         .expect(201);
@@ -240,58 +228,50 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
         ("9812346666", "connected", json!("agent_ended")),
         ("9812340001", "connected", json!("agent_ended")),
     ] {
-        let made =
-            kit.send(&kit.workspace.test, to, &kit.body(to, &json!({}))).await.expect(201)["data"].clone();
-        kit.app.advance(16).await;
-        let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.expect(200)
-            ["data"]
-            .clone();
-        assert_is(&shown, "finished", Some(result), reason.as_str());
+        let made = world.send_nudge(&world.workspace.test, to, &world.order(to, &json!({}))).await.data(201);
+        world.advance(16).await;
+        let shown =
+            world.app.get(&world.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.data(200);
+        assert_nudge(&shown, "finished", Some(result), reason.as_str());
         assert_eq!(shown["livemode"], false);
     }
-    assert_eq!(kit.app.get(&kit.workspace.live, "/v1/wallet").await.expect(200)["data"]["balanceMinor"], 0);
-    assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]));
+    assert_eq!(world.get("/v1/wallet").await["data"]["balanceMinor"], 0);
+    assert_eq!(world.get("/v1/nudges").await["data"], json!([]));
     // The window is evaluated, as for live ones.
-    kit.app.set_clock("2027-03-01T18:00:00Z").await;
-    let held =
-        kit.send(&kit.workspace.test, "late", &kit.body("9812340001", &json!({}))).await.expect(201)["data"]
-            .clone();
-    assert_is(&held, "scheduled", None, Some("outside_calling_window"));
+    world.set_clock("2027-03-01T18:00:00Z").await;
+    let held = world
+        .send_nudge(&world.workspace.test, "late", &world.order("9812340001", &json!({})))
+        .await
+        .data(201);
+    assert_nudge(&held, "scheduled", None, Some("outside_calling_window"));
 }
 
 #[tokio::test]
 async fn a_hang_up_ends_a_nudge_and_a_ringing_one_fails() {
-    let kit = Kit::start().await;
-    let talking = kit.play(TALK, &json!({}), 4).await;
-    kit.app
-        .post(
-            &kit.workspace.live,
-            &format!("/v1/calls/{}/hangup", talking["callId"].as_str().unwrap()),
-            &json!({}),
-        )
+    let world = World::monday().await;
+    let talking = world.play_nudge(TALK, &json!({}), 4).await;
+    world
+        .post(&format!("/v1/calls/{}/hangup", talking["callId"].as_str().unwrap()), &json!({}))
         .await
         .expect(202);
-    kit.app.advance(1).await;
-    assert_is(&kit.get(&talking).await, "finished", Some("connected"), Some("api_hangup"));
-    let ringing = kit.play("9812340000", &json!({"retry": {"maxRetries": 2}}), 1).await;
-    let calls = kit.app.get(&kit.workspace.live, "/v1/calls?state=ringing").await.expect(200);
-    kit.app
-        .post(
-            &kit.workspace.live,
-            &format!("/v1/calls/{}/hangup", calls["data"][0]["id"].as_str().unwrap()),
-            &json!({}),
-        )
+    world.advance(1).await;
+    assert_nudge(&world.show_nudge(&talking).await, "finished", Some("connected"), Some("api_hangup"));
+    let ringing = world.play_nudge("9812340000", &json!({"retry": {"maxRetries": 2}}), 1).await;
+    let calls = world.get("/v1/calls?state=ringing").await;
+    world
+        .post(&format!("/v1/calls/{}/hangup", calls["data"][0]["id"].as_str().unwrap()), &json!({}))
         .await
         .expect(202);
-    kit.app.advance(1).await;
-    assert_is(&kit.get(&ringing).await, "finished", Some("failed"), Some("api_hangup"));
+    world.advance(1).await;
+    assert_nudge(&world.show_nudge(&ringing).await, "finished", Some("failed"), Some("api_hangup"));
 }
 
 #[tokio::test]
 async fn the_timeline_tells_why() {
-    let kit = Kit::start().await;
-    let nudge = kit.play("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 10}}), 700).await;
-    let lines = kit.timeline(&nudge).await;
+    let world = World::monday().await;
+    let nudge =
+        world.play_nudge("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 10}}), 700).await;
+    let lines = world.nudge_timeline(&nudge).await;
     let told: Vec<_> = lines
         .iter()
         .map(|line| {
@@ -334,6 +314,10 @@ async fn the_timeline_tells_why() {
         (lines[3]["until"].clone(), lines[1]["callId"].is_string()),
         (json!("2027-03-01T06:40:15.000Z"), true)
     );
-    let key = kit.app.key(&kit.workspace.id, "live", json!(["calls:read"])).await;
-    kit.app.get(&key, &format!("/v1/nudges/{}/timeline", id(&nudge))).await.refused(403, "api_scope_missing");
+    let key = world.key(&world.workspace.id, "live", json!(["calls:read"])).await;
+    world
+        .app
+        .get(&key, &format!("/v1/nudges/{}/timeline", id(&nudge)))
+        .await
+        .refused(403, "api_scope_missing");
 }

@@ -2,120 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::{create, create_active};
-use crate::app::{Answer, TestApp, Workspace};
 use crate::holder::Holder;
-
-/// Noon in India on a Monday.
-const NOON: &str = "2027-03-01T06:30:00Z";
-
-/// A workspace with an agent, at noon.
-pub struct Kit {
-    pub app: TestApp,
-    pub workspace: Workspace,
-    pub agent: String,
-}
-
-impl Kit {
-    pub async fn start() -> Self {
-        Self::over(TestApp::start().await).await
-    }
-
-    pub async fn over(app: TestApp) -> Self {
-        app.set_clock(NOON).await;
-        let workspace = app.workspace().await;
-        let agent = create_active(&app, &workspace, &json!({})).await;
-        Self { app, workspace, agent }
-    }
-
-    /// The body of a nudge to a number, with more fields.
-    pub fn body(&self, to: &str, more: &Value) -> Value {
-        let mut body = json!({"agentId": self.agent, "toNumber": to});
-        for (name, value) in more.as_object().into_iter().flatten() {
-            body[name] = value.clone();
-        }
-        body
-    }
-
-    pub async fn send(&self, key: &str, once: &str, body: &Value) -> Answer {
-        self.app.post_with(key, "/v1/nudges", &[("idempotency-key", once)], body).await
-    }
-
-    /// Asks for a live nudge.
-    pub async fn ask(&self, to: &str, more: &Value) -> Answer {
-        self.send(
-            &self.workspace.live,
-            &format!("{to}{more}{}", self.app.now().await)[..].chars().take(255).collect::<String>(),
-            &self.body(to, more),
-        )
-        .await
-    }
-
-    /// Makes a live nudge; what the answer shows.
-    pub async fn make(&self, to: &str, more: &Value) -> Value {
-        self.ask(to, more).await.expect(201)["data"].clone()
-    }
-
-    pub async fn get(&self, nudge: &Value) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/nudges/{}", id(nudge))).await.expect(200)["data"]
-            .clone()
-    }
-
-    /// Changes the workspace.
-    pub async fn change(&self, change: &Value) {
-        self.app.operator("PATCH", &format!("/workspaces/{}", self.workspace.id), change).await.expect(200);
-    }
-
-    /// The events about a nudge: type and payload, in order.
-    pub async fn events(&self, nudge: &Value) -> Vec<(String, Value)> {
-        let tenant = self.workspace.id.parse().unwrap();
-        let rows = self
-            .app
-            .app()
-            .store
-            .of(tenant)
-            .read(move |tx| store::events::list_after(tx, "", 100_000))
-            .await
-            .unwrap();
-        rows.iter()
-            .filter_map(|row| row.envelope.as_deref())
-            .map(crate::closed::event)
-            .filter(|event| {
-                event["type"].as_str().unwrap().starts_with("nudge.") && event["data"]["id"] == nudge["id"]
-            })
-            .map(|event| (event["type"].as_str().unwrap().to_owned(), event["data"].clone()))
-            .collect()
-    }
-
-    pub async fn kinds(&self, nudge: &Value) -> Vec<String> {
-        self.events(nudge).await.into_iter().map(|(kind, _)| kind).collect()
-    }
-
-    pub async fn timeline(&self, nudge: &Value) -> Vec<Value> {
-        let path = format!("/v1/nudges/{}/timeline", id(nudge));
-        self.app.get(&self.workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone()
-    }
-}
-
-pub fn id(nudge: &Value) -> &str {
-    nudge["id"].as_str().unwrap()
-}
-
-/// Status, result and reason.
-#[track_caller]
-pub fn assert_is(nudge: &Value, status: &str, result: Option<&str>, reason: Option<&str>) {
-    let seen = (nudge["status"].as_str(), nudge["result"].as_str(), nudge["statusReason"].as_str());
-    assert_eq!(seen, (Some(status), result, reason), "{nudge}");
-}
+use crate::world::{self, World, assert_nudge, id};
 
 #[tokio::test]
 async fn a_nudge_due_now_is_queued_and_shown_whole() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let more = json!({"externalRef": "order-7", "variables": {"name": "Asha", "due": 1200, "vip": true}, "metadata": {"a": 1, "b": null}});
-    let made = kit.make("98123 40001", &more).await;
-    let from = kit.app.get(&kit.workspace.live, "/v1/numbers").await.expect(200)["data"][0]["number"].clone();
+    let made = world.nudge("98123 40001", &more).await;
+    let from = world.get("/v1/numbers").await["data"][0]["number"].clone();
     let expected = json!({
-        "id": made["id"], "agentId": kit.agent, "status": "queued", "result": null, "statusReason": null, "blockReason": null,
+        "id": made["id"], "agentId": world.agent, "status": "queued", "result": null, "statusReason": null, "blockReason": null,
         "toNumber": "+919812340001", "fromNumber": from, "externalRef": "order-7", "variables": {"name": "Asha", "due": "1200", "vip": "true"},
         "metadata": {"a": 1, "b": null}, "outsideWindow": "queue", "scheduledAt": null, "nextAttemptAt": "2027-03-01T06:30:00.000Z",
         "expiresAt": "2027-03-02T06:30:00.000Z", "retry": {"maxRetries": 0, "on": ["no_answer", "busy"], "delayMinutes": 30}, "attempts": 0,
@@ -123,13 +20,17 @@ async fn a_nudge_due_now_is_queued_and_shown_whole() {
     });
     assert_eq!(made, expected);
     assert!(id(&made).starts_with("ndg_"));
-    kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.refused(404, "not_found");
-    kit.app.get(&kit.workspace.live, "/v1/nudges/ndg_1").await.refused(404, "not_found");
+    world
+        .app
+        .get(&world.workspace.test, &format!("/v1/nudges/{}", id(&made)))
+        .await
+        .refused(404, "not_found");
+    world.app.get(world.live(), "/v1/nudges/ndg_1").await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn wrong_bodies_are_refused_and_name_the_field() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     for (more, field) in [
         (json!({"toNumber": "12345"}), "toNumber"),
         (json!({"toNumber": "+14155550100"}), "toNumber"),
@@ -148,7 +49,7 @@ async fn wrong_bodies_are_refused_and_name_the_field() {
         (json!({"metadata": {"a": "x".repeat(501)}}), "metadata.a"),
         (json!({"variables": []}), "variables"),
     ] {
-        let refused = kit.ask("9812340001", &more).await.refused(400, "invalid_request");
+        let refused = world.ask_nudge("9812340001", &more).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{more}");
     }
     for (more, fields) in [
@@ -156,7 +57,7 @@ async fn wrong_bodies_are_refused_and_name_the_field() {
         (json!({"retry": {"times": 1}}), json!(["retry.times"])),
     ] {
         assert_eq!(
-            kit.ask("9812340001", &more).await.refused(400, "unknown_field")["meta"]["fields"],
+            world.ask_nudge("9812340001", &more).await.refused(400, "unknown_field")["meta"]["fields"],
             fields
         );
     }
@@ -164,33 +65,33 @@ async fn wrong_bodies_are_refused_and_name_the_field() {
         [(json!({"a": "x".repeat(121)}), "a"), (json!({"a b": "x"}), "a b"), (json!({"a": null}), "a")]
     {
         assert_eq!(
-            kit.ask("9812340001", &json!({"variables": variables})).await.refused(400, "invalid_variables")["meta"]
-                ["key"],
+            world
+                .ask_nudge("9812340001", &json!({"variables": variables}))
+                .await
+                .refused(400, "invalid_variables")["meta"]["key"],
             key
         );
     }
-    kit.ask("9812340001", &json!({"fromNumber": "+918022222222"}))
+    world
+        .ask_nudge("9812340001", &json!({"fromNumber": "+918022222222"}))
         .await
         .refused(400, "from_number_not_owned");
-    assert_eq!(
-        kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"],
-        json!([]),
-        "nothing was stored"
-    );
+    assert_eq!(world.get("/v1/nudges").await["data"], json!([]), "nothing was stored");
 }
 
 #[tokio::test]
 async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let agent = |body: Value| {
-        let kit = &kit;
-        async move { create_active(&kit.app, &kit.workspace, &body).await }
+        let world = &world;
+        async move { world::agent(world, &world.workspace, &body).await }
     };
-    let draft = create(&kit.app, &kit.workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
+    let draft =
+        world::draft_agent(&world, &world.workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
     let chat = agent(json!({"channel": "chat"})).await;
     let inbound = agent(json!({"direction": "inbound"})).await;
-    let other = kit.app.workspace().await;
-    let foreign = create_active(&kit.app, &other, &json!({})).await;
+    let other = world.workspace().await;
+    let foreign = world::agent(&world.app, &other, &json!({})).await;
     for (agent, status, code) in [
         (draft.as_str(), 422, "agent_not_published"),
         (&chat, 422, "agent_not_call"),
@@ -198,31 +99,27 @@ async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
         (&foreign, 404, "not_found"),
         ("nobody", 404, "not_found"),
     ] {
-        kit.ask("9812340001", &json!({"agentId": agent})).await.refused(status, code);
-        kit.app
-            .post(
-                &kit.workspace.live,
-                "/v1/nudges/preflight",
-                &json!({"agentId": agent, "toNumber": "9812340001"}),
-            )
+        world.ask_nudge("9812340001", &json!({"agentId": agent})).await.refused(status, code);
+        world
+            .post("/v1/nudges/preflight", &json!({"agentId": agent, "toNumber": "9812340001"}))
             .await
             .refused(status, code);
     }
     let needy = agent(json!({"systemPrompt": "Ask {{name}} about {{due}}."})).await;
-    let refused = kit
-        .ask("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha"}}))
+    let refused = world
+        .ask_nudge("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha"}}))
         .await
         .refused(422, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["due"]));
     let blank = json!({"agentId": needy, "variables": {"name": "  ", "due": ""}});
-    let refused = kit.ask("9812340001", &blank).await.refused(422, "missing_required_variables");
+    let refused = world.ask_nudge("9812340001", &blank).await.refused(422, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["name", "due"]), "what is blank is missing");
-    kit.make("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha", "due": "5"}})).await;
+    world.nudge("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha", "due": "5"}})).await;
 }
 
 #[tokio::test]
 async fn times_must_fit() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     for more in [
         json!({"scheduledAt": "2027-03-01T06:00:00Z"}),
         json!({"expiresAt": "2027-03-01T06:30:00Z"}),
@@ -230,101 +127,103 @@ async fn times_must_fit() {
         json!({"scheduledAt": "2027-03-01T08:00:00Z", "expiresAt": "2027-03-01T08:00:00Z"}),
         json!({"scheduledAt": "2027-03-02T07:00:00Z"}),
     ] {
-        kit.ask("9812340001", &more).await.refused(422, "invalid_schedule");
+        world.ask_nudge("9812340001", &more).await.refused(422, "invalid_schedule");
     }
-    let made = kit
-        .make(
+    let made = world
+        .nudge(
             "9812340001",
             &json!({"scheduledAt": "2027-03-02T12:30:00+05:30", "expiresAt": "2027-03-03T00:00:00Z"}),
         )
         .await;
-    assert_is(&made, "scheduled", None, None);
+    assert_nudge(&made, "scheduled", None, None);
     assert_eq!(
         (&made["scheduledAt"], &made["nextAttemptAt"]),
         (&json!("2027-03-02T07:00:00.000Z"), &json!("2027-03-02T07:00:00.000Z"))
     );
-    assert_eq!(kit.kinds(&made).await, ["nudge.scheduled"]);
+    assert_eq!(world.nudge_kinds(&made).await, ["nudge.scheduled"]);
 }
 
 #[tokio::test]
 async fn outside_the_window_it_waits_is_refused_or_has_expired() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     // 21:10 in India.
-    kit.app.set_clock("2027-03-01T15:40:00Z").await;
-    let refused = kit
-        .ask("9812340001", &json!({"outsideWindow": "reject"}))
+    world.set_clock("2027-03-01T15:40:00Z").await;
+    let refused = world
+        .ask_nudge("9812340001", &json!({"outsideWindow": "reject"}))
         .await
         .refused(422, "outside_calling_window");
     assert_eq!(refused["meta"]["nextWindowAt"], "2027-03-02T03:30:00.000Z");
-    let held = kit.make("9812340001", &json!({})).await;
-    assert_is(&held, "scheduled", None, Some("outside_calling_window"));
+    let held = world.nudge("9812340001", &json!({})).await;
+    assert_nudge(&held, "scheduled", None, Some("outside_calling_window"));
     let next = held["nextAttemptAt"].as_str().unwrap();
     assert!(("2027-03-02T03:30:00.000Z".."2027-03-02T03:45:00.000Z").contains(&next), "{next}");
-    let expired = kit.make("9812340002", &json!({"expiresAt": "2027-03-02T03:00:00Z"})).await;
-    assert_is(&expired, "finished", Some("expired"), Some("expired"));
+    let expired = world.nudge("9812340002", &json!({"expiresAt": "2027-03-02T03:00:00Z"})).await;
+    assert_nudge(&expired, "finished", Some("expired"), Some("expired"));
     assert_eq!(
-        (kit.kinds(&held).await, kit.kinds(&expired).await),
+        (world.nudge_kinds(&held).await, world.nudge_kinds(&expired).await),
         (vec!["nudge.scheduled".to_owned()], vec!["nudge.finished".to_owned()])
     );
     // The nudge is over, so its number is free.
-    kit.make("9812340002", &json!({})).await;
+    world.nudge("9812340002", &json!({})).await;
 }
 
 #[tokio::test]
 async fn the_idempotency_key_is_required_and_gives_the_first_answer_again() {
-    let kit = Kit::start().await;
-    let body = kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
-    kit.app.post(&kit.workspace.live, "/v1/nudges", &body).await.refused(400, "invalid_idempotency_key");
-    kit.send(&kit.workspace.live, &"k".repeat(256), &body).await.refused(400, "invalid_idempotency_key");
-    kit.send(&kit.workspace.live, "k", &kit.body("1", &json!({}))).await.refused(400, "invalid_request");
-    let first = kit.send(&kit.workspace.live, "k", &body).await;
-    let again = kit.send(&kit.workspace.live, "k", &body).await;
+    let world = World::monday().await;
+    let body = world.order("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
+    world.post("/v1/nudges", &body).await.refused(400, "invalid_idempotency_key");
+    world.send_nudge(world.live(), &"k".repeat(256), &body).await.refused(400, "invalid_idempotency_key");
+    world.send_nudge(world.live(), "k", &world.order("1", &json!({}))).await.refused(400, "invalid_request");
+    let first = world.send_nudge(world.live(), "k", &body).await;
+    let again = world.send_nudge(world.live(), "k", &body).await;
     assert_eq!(
         (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
         (None, Some("true"))
     );
     assert_eq!((first.status, again.status, &again.text), (201, 201, &first.text));
-    kit.send(&kit.workspace.live, "k", &kit.body("9812340002", &json!({})))
+    world
+        .send_nudge(world.live(), "k", &world.order("9812340002", &json!({})))
         .await
         .refused(422, "idempotency_key_reused");
-    let test = kit.send(&kit.workspace.test, "k", &body).await.expect(201);
+    let test = world.send_nudge(&world.workspace.test, "k", &body).await.expect(201);
     assert!(test["data"]["id"] != first.json["data"]["id"], "another world is another request");
-    kit.send(&kit.workspace.live, "other", &body).await.refused(409, "nudge_in_flight");
-    kit.app
-        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&first.json["data"])), &json!({}))
-        .await
-        .expect(200);
-    kit.send(&kit.workspace.live, "other", &body).await.expect(201);
+    world.send_nudge(world.live(), "other", &body).await.refused(409, "nudge_in_flight");
+    world.post(&format!("/v1/nudges/{}/cancel", id(&first.json["data"])), &json!({})).await.expect(200);
+    world.send_nudge(world.live(), "other", &body).await.expect(201);
 }
 
 #[tokio::test]
 async fn one_live_nudge_per_number_and_mode() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
-    let first = kit.make("9812340001", &later).await;
-    let refused = kit.ask("+91 98123 40001", &json!({})).await.refused(409, "nudge_in_flight");
+    let first = world.nudge("9812340001", &later).await;
+    let refused = world.ask_nudge("+91 98123 40001", &json!({})).await.refused(409, "nudge_in_flight");
     assert_eq!(refused["meta"]["nudgeId"], first["id"]);
     let test =
-        kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &later)).await.expect(201)["data"].clone();
+        world.send_nudge(&world.workspace.test, "t", &world.order("9812340001", &later)).await.data(201);
     assert_eq!(test["livemode"], false);
-    kit.send(&kit.workspace.test, "t2", &kit.body("9812340001", &json!({})))
+    world
+        .send_nudge(&world.workspace.test, "t2", &world.order("9812340001", &json!({})))
         .await
         .refused(409, "nudge_in_flight");
-    let other = kit.app.workspace().await;
-    let agent = create_active(&kit.app, &other, &json!({})).await;
-    kit.send(&other.live, "o", &json!({"agentId": agent, "toNumber": "9812340001"})).await.expect(201);
+    let other = world.workspace().await;
+    let agent = world::agent(&world.app, &other, &json!({})).await;
+    world
+        .send_nudge(&other.live, "o", &json!({"agentId": agent, "toNumber": "9812340001"}))
+        .await
+        .expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_at_once_to_one_number_one_is_made() {
-    let kit = std::sync::Arc::new(Kit::start().await);
+    let world = std::sync::Arc::new(World::monday().await);
     let mut tasks = Vec::new();
     for number in 0..24 {
-        let kit = kit.clone();
-        let body = kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
-        tasks.push(tokio::spawn(
-            async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await },
-        ));
+        let world = world.clone();
+        let body = world.order("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
+        tasks.push(tokio::spawn(async move {
+            world.send_nudge(world.live(), &format!("k{number}"), &body).await
+        }));
     }
     let (mut made, mut refused) = (Vec::new(), Vec::new());
     for task in tasks {
@@ -340,16 +239,17 @@ async fn of_many_at_once_to_one_number_one_is_made() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_pending_limit_is_exact_under_concurrency() {
-    let kit = Kit::start().await;
-    kit.change(&json!({"limits": {"pendingNudges": 5}})).await;
-    let kit = std::sync::Arc::new(kit);
+    let world = World::monday().await;
+    world.change(&json!({"limits": {"pendingNudges": 5}})).await;
+    let world = std::sync::Arc::new(world);
     let mut tasks = Vec::new();
     for number in 0..20 {
-        let kit = kit.clone();
-        let body = kit.body(&format!("98123500{number:02}"), &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
-        tasks.push(tokio::spawn(
-            async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await },
-        ));
+        let world = world.clone();
+        let body =
+            world.order(&format!("98123500{number:02}"), &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
+        tasks.push(tokio::spawn(async move {
+            world.send_nudge(world.live(), &format!("k{number}"), &body).await
+        }));
     }
     let mut made = Vec::new();
     for task in tasks {
@@ -363,45 +263,46 @@ async fn the_pending_limit_is_exact_under_concurrency() {
     }
     assert_eq!(made.len(), 5);
     // The other world has its own, and each that ends makes room.
-    kit.send(
-        &kit.workspace.test,
-        "t",
-        &kit.body("9812350099", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})),
-    )
-    .await
-    .expect(201);
-    kit.app
-        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made[0])), &json!({}))
+    world
+        .send_nudge(
+            &world.workspace.test,
+            "t",
+            &world.order("9812350099", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})),
+        )
         .await
-        .expect(200);
-    kit.make("9812350098", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})).await;
-    kit.ask("9812350097", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}))
+        .expect(201);
+    world.post(&format!("/v1/nudges/{}/cancel", id(&made[0])), &json!({})).await.expect(200);
+    world.nudge("9812350098", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})).await;
+    world
+        .ask_nudge("9812350097", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}))
         .await
         .refused(429, "pending_limit");
 }
 
 #[tokio::test]
 async fn cancelling_one_and_many() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
-    let one = kit.make("9812340001", &later).await;
+    let one = world.nudge("9812340001", &later).await;
     let path = format!("/v1/nudges/{}/cancel", id(&one));
-    let cancelled = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
-    assert_is(&cancelled, "finished", Some("cancelled"), Some("cancelled"));
+    let cancelled = world.post(&path, &json!({})).await.data(200);
+    assert_nudge(&cancelled, "finished", Some("cancelled"), Some("cancelled"));
     assert_eq!(
         (cancelled["nextAttemptAt"].clone(), cancelled["finishedAt"].clone()),
         (Value::Null, json!("2027-03-01T06:30:00.000Z"))
     );
-    kit.app.post(&kit.workspace.live, &path, &json!({})).await.refused(409, "nudge_not_cancellable");
-    kit.app.post(&kit.workspace.test, &path, &json!({})).await.refused(404, "not_found");
-    assert_eq!(kit.kinds(&one).await, ["nudge.scheduled", "nudge.finished"]);
+    world.post(&path, &json!({})).await.refused(409, "nudge_not_cancellable");
+    world.app.post(&world.workspace.test, &path, &json!({})).await.refused(404, "not_found");
+    assert_eq!(world.nudge_kinds(&one).await, ["nudge.scheduled", "nudge.finished"]);
 
     let mut live = Vec::new();
     for number in 0..4 {
-        live.push(kit.make(&format!("981234010{number}"), &later).await["id"].clone());
+        live.push(world.nudge(&format!("981234010{number}"), &later).await["id"].clone());
     }
-    let test = kit.send(&kit.workspace.test, "t", &kit.body("9812340100", &later)).await.expect(201)["data"]
-        ["id"]
+    let test = world
+        .send_nudge(&world.workspace.test, "t", &world.order("9812340100", &later))
+        .await
+        .expect(201)["data"]["id"]
         .clone();
     for wrong in [
         json!({}),
@@ -410,48 +311,39 @@ async fn cancelling_one_and_many() {
         json!({"ids": vec!["x"; 1001]}),
         json!({"ids": "x"}),
     ] {
-        kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &wrong).await.refused(400, "invalid_request");
+        world.post("/v1/nudges/cancel", &wrong).await.refused(400, "invalid_request");
     }
     let ids = json!({"ids": [live[0], live[0], live[1], one["id"], test, "ndg_0", "ndg_01jzzzzzzzzzzzzzzzzzzzzzzz"]});
-    let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &ids).await.expect(200)["data"].clone();
+    let done = world.post("/v1/nudges/cancel", &ids).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[0], live[1]]}));
-    let done = kit
-        .app
-        .post(&kit.workspace.live, "/v1/nudges/cancel", &json!({"all": true}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let done = world.post("/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[2], live[3]]}));
-    let done = kit
-        .app
-        .post(&kit.workspace.test, "/v1/nudges/cancel", &json!({"all": true}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let done =
+        world.app.post(&world.workspace.test, "/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done["ids"], json!([test]));
     for cancelled in live {
-        assert_eq!(kit.kinds(&json!({"id": cancelled})).await, ["nudge.scheduled", "nudge.finished"]);
+        assert_eq!(world.nudge_kinds(&json!({"id": cancelled})).await, ["nudge.scheduled", "nudge.finished"]);
     }
 }
 
 #[tokio::test]
 async fn cancelling_all_goes_past_those_that_are_dialled_meanwhile_on_postgres() {
     crate::app::needs_postgres();
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
     let numbers: Vec<String> = (0..205).map(|number| format!("9812340{number:03}")).collect();
-    futures_util::future::join_all(numbers.iter().map(|number| kit.make(number, &later))).await;
+    futures_util::future::join_all(numbers.iter().map(|number| world.nudge(number, &later))).await;
     // A burst is dialled: as many as one transaction cancels, the oldest.
     let dial = |tx: &mut store::Tx<'_>| {
         let dialled = "update nudges set status = 'dialing', flight = 'placing' \
                        where id in (select id from nudges order by id limit 200)";
         tx.exec(dialled, &[]).map(|changed| assert_eq!(changed, 200))
     };
-    let burst = Holder::of(&kit.app, dial, |_| Ok(())).await;
+    let burst = Holder::of(&world.app, dial, |_| Ok(())).await;
     let all = json!({"all": true});
-    let cancelled = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &all);
+    let cancelled = world.post("/v1/nudges/cancel", &all);
     let release = async {
-        kit.app.until_one_waits_for_a_lock().await;
+        world.app.until_one_waits_for_a_lock().await;
         burst.end().await;
     };
     let (cancelled, ()) = tokio::join!(cancelled, release);
@@ -460,30 +352,28 @@ async fn cancelling_all_goes_past_those_that_are_dialled_meanwhile_on_postgres()
 
 #[tokio::test]
 async fn lists_are_filtered_and_paged() {
-    let kit = Kit::start().await;
-    let other = create_active(&kit.app, &kit.workspace, &json!({})).await;
+    let world = World::monday().await;
+    let other = world::agent(&world, &world.workspace, &json!({})).await;
     let mut all = Vec::new();
     for number in 0..5 {
-        let agent = if number < 2 { &other } else { &kit.agent };
+        let agent = if number < 2 { &other } else { &world.agent };
         let more = json!({"agentId": agent, "externalRef": format!("r{}", number % 2), "scheduledAt": "2027-03-01T09:00:00Z"});
-        all.insert(0, kit.make(&format!("981234000{number}"), &more).await["id"].clone());
-        kit.app.advance(60).await;
+        all.insert(0, world.nudge(&format!("981234000{number}"), &more).await["id"].clone());
+        world.advance(60).await;
     }
-    kit.send(
-        &kit.workspace.test,
-        "t",
-        &kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T09:00:00Z"})),
-    )
-    .await
-    .expect(201);
-    kit.app
-        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", all[0].as_str().unwrap()), &json!({}))
+    world
+        .send_nudge(
+            &world.workspace.test,
+            "t",
+            &world.order("9812340001", &json!({"scheduledAt": "2027-03-01T09:00:00Z"})),
+        )
         .await
-        .expect(200);
+        .expect(201);
+    world.post(&format!("/v1/nudges/{}/cancel", all[0].as_str().unwrap()), &json!({})).await.expect(200);
     let list = |query: String| {
-        let kit = &kit;
+        let world = &world;
         async move {
-            let page = kit.app.get(&kit.workspace.live, &format!("/v1/nudges?{query}")).await.expect(200);
+            let page = world.get(&format!("/v1/nudges?{query}")).await;
             page["data"].as_array().unwrap().iter().map(|row| row["id"].clone()).collect::<Vec<_>>()
         }
     };
@@ -500,10 +390,7 @@ async fn lists_are_filtered_and_paged() {
         all[1..3]
     );
     for wrong in ["status=open", "result=none", "createdAfter=today", "limit=0", "limit=201"] {
-        kit.app
-            .get(&kit.workspace.live, &format!("/v1/nudges?{wrong}"))
-            .await
-            .refused(400, "invalid_request");
+        world.app.get(world.live(), &format!("/v1/nudges?{wrong}")).await.refused(400, "invalid_request");
     }
     let (mut seen, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -511,9 +398,10 @@ async fn lists_are_filtered_and_paged() {
             "/v1/nudges?limit=2{}",
             cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default()
         );
-        let page = kit.app.get(&kit.workspace.live, &path).await.expect(200);
+        let page = world.get(&path).await;
         seen.extend(page["data"].as_array().unwrap().iter().map(|row| row["id"].clone()));
-        kit.make(&format!("98123411{:02}", seen.len()), &json!({"scheduledAt": "2027-03-01T09:00:00Z"}))
+        world
+            .nudge(&format!("98123411{:02}", seen.len()), &json!({"scheduledAt": "2027-03-01T09:00:00Z"}))
             .await;
         match page["nextCursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),
@@ -521,34 +409,32 @@ async fn lists_are_filtered_and_paged() {
         }
     }
     assert_eq!(seen, all);
-    kit.app.get(&kit.workspace.live, "/v1/nudges?cursor=abc").await.refused(400, "invalid_cursor");
+    world.app.get(world.live(), "/v1/nudges?cursor=abc").await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test]
 async fn a_preflight_says_what_a_dial_would_meet() {
-    let kit = Kit::start().await;
+    let world = World::monday().await;
     let ask = |to: &'static str| {
-        let kit = &kit;
-        let body = json!({"agentId": kit.agent, "toNumber": to});
-        async move {
-            kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.expect(200)["data"].clone()
-        }
+        let world = &world;
+        let body = json!({"agentId": world.agent, "toNumber": to});
+        async move { world.post("/v1/nudges/preflight", &body).await.data(200) }
     };
     let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
     assert_eq!(ask("09812340001").await, free);
     assert_eq!(ask("9812342222").await["blockReason"], "dnd");
-    kit.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
+    world.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
     assert_eq!(
         (ask("9812340005").await["blocked"].clone(), ask("9812340005").await["blockReason"].clone()),
         (json!(true), json!("dnd"))
     );
-    kit.app.set_clock("2027-03-01T15:25:00Z").await;
+    world.set_clock("2027-03-01T15:25:00Z").await;
     let late = ask("9812340001").await;
     assert_eq!(
         (late["blocked"].clone(), late["insideWindow"].clone(), late["nextWindowAt"].clone()),
         (json!(false), json!(false), json!("2027-03-02T03:30:00.000Z"))
     );
-    let body = json!({"agentId": kit.agent, "toNumber": "12"});
-    kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.refused(400, "invalid_request");
-    assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]));
+    let body = json!({"agentId": world.agent, "toNumber": "12"});
+    world.post("/v1/nudges/preflight", &body).await.refused(400, "invalid_request");
+    assert_eq!(world.get("/v1/nudges").await["data"], json!([]));
 }

@@ -5,10 +5,10 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace, needs_postgres};
 use crate::holder::Holder;
 use crate::many_workspaces::{at_once, open};
+use crate::world;
 
 /// A person whom one workspace knows, and the others do not.
 const KNOWN: &str = "+919812300501";
@@ -85,9 +85,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
     let mut needy = Vec::new();
     let mut numbers = Vec::new();
     for (workspace, _) in &offices {
-        needy.push(
-            agents::create_active(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await,
-        );
+        needy.push(world::agent(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await);
         numbers.push(own_number(&app, workspace).await);
     }
     let call = json!({"agentId": needy[KNOWS], "toNumber": KNOWN, "variables": {"due": "5"}});
@@ -152,7 +150,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
             (_, FULL) => drop(answer.refused(429, "pending_limit")),
             (_, _) => {
                 assert_eq!(answer.status, 201, "{place}");
-                return Some(answer.expect(201)["data"].clone());
+                return Some(answer.data(201));
             }
         }
         None
@@ -188,7 +186,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
         let workspace = &offices[*office].0;
         let key = if *kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
         let path = format!("/v1/nudges/{}", nudge["id"].as_str().unwrap());
-        let now = app.get(key, &path).await.expect(200)["data"].clone();
+        let now = app.get(key, &path).await.data(200);
         if (*kind, *office) == (Kind::Listed, LISTS) {
             assert_eq!((&now["status"], &now["blockReason"]), (&json!("finished"), &json!("opt_out")));
         } else if *kind != Kind::Known {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::world::World;
 
 #[tokio::test]
 async fn a_workspace_is_made_and_changed() {
@@ -177,21 +178,20 @@ async fn everything_survives_a_restart() {
 /// docs/contract/operator.md#nodes
 #[tokio::test]
 async fn a_node_is_drained_and_put_in_service_again() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let shown = app.operator("GET", "/node", &Value::Null).await.expect(200);
+    let world = World::bare().await;
+    let shown = world.app.operator("GET", "/node", &Value::Null).await.expect(200);
     assert_eq!((&shown["data"]["status"], &shown["data"]["callsHeld"]), (&json!("in_service"), &json!(0)));
-    let drained = app.operator("POST", "/node/drain", &Value::Null).await.expect(200);
+    let drained = world.app.operator("POST", "/node/drain", &Value::Null).await.expect(200);
     assert_eq!(drained["data"]["status"], "draining");
-    assert_eq!(app.operator("POST", "/node/drain", &Value::Null).await.expect(200), drained);
-    let not_ready = app.get("", "/readyz").await.expect(503);
+    assert_eq!(world.app.operator("POST", "/node/drain", &Value::Null).await.expect(200), drained);
+    let not_ready = world.app.get("", "/readyz").await.expect(503);
     assert_eq!(not_ready["reason"], "the node is draining");
-    app.get(&workspace.live, "/v1/me").await.expect(200);
-    let back = app.operator("POST", "/node/undrain", &Value::Null).await.expect(200);
+    world.get("/v1/me").await;
+    let back = world.app.operator("POST", "/node/undrain", &Value::Null).await.expect(200);
     assert_eq!(
         (&back["data"]["status"], &back["data"]["name"]),
         (&json!("in_service"), &drained["data"]["name"])
     );
-    app.get("", "/readyz").await.expect(200);
-    app.get(&workspace.live, "/operator/v1/node").await.refused(401, "unauthorized");
+    world.app.get("", "/readyz").await.expect(200);
+    world.app.get(world.live(), "/operator/v1/node").await.refused(401, "unauthorized");
 }

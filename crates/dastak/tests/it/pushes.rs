@@ -3,10 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::agents;
-use crate::call_simulation::noon_after;
 use crate::fakes::{Reply, System};
 use crate::polled_streams::Desk;
+use crate::world;
 
 const CALLS: &str = "/crm/v3/objects/calls";
 
@@ -18,9 +17,9 @@ struct Office<S> {
 
 impl<S: System> Office<S> {
     async fn open(desk: Desk<S>, push: Value) -> Self {
-        desk.app.set_clock(&noon_after(&desk.app.now().await).to_string()).await;
+        desk.app.set_clock(&world::noon_after(&desk.app.now().await).to_string()).await;
         let prompt = json!({"systemPrompt": "You are Asha from Acme."});
-        let agent = agents::create_active(&desk.app, &desk.workspace, &prompt).await;
+        let agent = world::agent(&desk.app, &desk.workspace, &prompt).await;
         let office = Self { desk, agent };
         office.change(&json!({"push": push})).await;
         office

@@ -85,14 +85,14 @@ impl Recorded {
         // One that nobody has called yet: a number is called a few times a day only.
         static NUMBER: AtomicU32 = AtomicU32::new(2_000);
         let digits = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
-        let call = held.desk.placed(&held.desk.workspace.live, &digits).await;
+        let call = held.world.placed(held.live(), &digits).await;
         held.answer(&call).await;
-        let app = held.app().app();
+        let app = held.app();
         let spool = dastak::app::recordings::spool(&app.config);
         std::fs::create_dir_all(&spool).unwrap();
         let file = spool.join(format!("{call}.wav"));
         std::fs::write(&file, head(0)).unwrap();
-        let tenant = held.desk.workspace.id.parse().unwrap();
+        let tenant = held.tenant();
         let uploading = recording_uploads::begin(app, tenant, call.parse().unwrap(), file.clone());
         assert!(uploading.is_some(), "a bucket takes parts");
         Self { call, file, uploading }
@@ -130,7 +130,7 @@ pub async fn until(held: &Held, what: &str, holds: impl AsyncFn() -> bool) {
         if holds().await {
             return;
         }
-        held.app().advance(6).await;
+        held.advance(6).await;
     }
     panic!("{what}: it never came to that");
 }
@@ -166,18 +166,18 @@ pub async fn heard(app: &TestApp, detail: &Value) -> Option<usize> {
 
 /// Waits for the recording; it must be these bytes, and nothing else is left.
 pub async fn is_whole(held: &Held, bucket: &Bucket, recorded: &Recorded, expected: &[u8], case: &str) {
-    until(held, case, async || rows(held.app()).await == 0 && held.count("recording.ready").await == 1).await;
+    until(held, case, async || rows(&held.app).await == 0 && held.count("recording.ready").await == 1).await;
     let found = recordings(bucket);
     assert_eq!(found.len(), 1, "{case}");
     assert!(found[0] == expected, "{case}: {} of {} bytes", found[0].len(), expected.len());
     assert_eq!((pieces(bucket), bucket.uploads()), (0, vec![]), "{case}: nothing is left beside it");
     assert!(!recorded.file.exists(), "{case}: the file is not needed any more");
     let detail = held.detail(&recorded.call).await;
-    assert_eq!(heard(held.app(), &detail).await, Some(expected.len()), "{case}");
+    assert_eq!(heard(&held.app, &detail).await, Some(expected.len()), "{case}");
 }
 
 async fn nothing_is_left(held: &Held, bucket: &Bucket, recorded: &Recorded) {
-    until(held, "everything goes", async || rows(held.app()).await == 0 && bucket.keys().is_empty()).await;
+    until(held, "everything goes", async || rows(&held.app).await == 0 && bucket.keys().is_empty()).await;
     assert_eq!((bucket.keys(), bucket.uploads()), (vec![], vec![]));
     assert_eq!(held.detail(&recorded.call).await["recordingUrl"], Value::Null);
     assert_eq!(held.count("recording.ready").await, 0);
@@ -189,8 +189,8 @@ async fn a_long_call_arrives_while_it_lasts() {
     let held = over(&bucket).await;
     let mut recorded = Recorded::begin(&held).await;
     recorded.grow(STEP - 1);
-    held.app().advance(20).await;
-    assert_eq!((bucket.keys(), rows(held.app()).await), (vec![], 0), "a short call leaves no trace of it");
+    held.advance(20).await;
+    assert_eq!((bucket.keys(), rows(&held.app).await), (vec![], 0), "a short call leaves no trace of it");
     recorded.grow(3 * STEP + 7);
     until(&held, "three pieces", async || pieces(&bucket) == 3).await;
     assert_eq!(bucket.uploads(), [], "there is no second part yet");
@@ -199,7 +199,7 @@ async fn a_long_call_arrives_while_it_lasts() {
         .await;
     assert_eq!(bucket.uploads()[0].1, [(2, PART as usize)]);
     until(&held, "all pieces", async || pieces(&bucket) == 21).await;
-    held.app().advance(60).await;
+    held.advance(60).await;
     assert_eq!((bucket.count("put"), bucket.count("part")), (21, 1), "each was sent once");
     assert_eq!(recordings(&bucket).len(), 0, "nothing can be heard before the end");
     recorded.grow(21 * STEP + 5_000);
@@ -221,7 +221,7 @@ async fn a_call_of_few_pieces_is_sent_at_once_in_the_end() {
         let ready = held.count("recording.ready").await;
         recorded.end(&held).await;
         until(&held, "the recording", async || {
-            held.count("recording.ready").await == ready + 1 && rows(held.app()).await == 0
+            held.count("recording.ready").await == ready + 1 && rows(&held.app).await == 0
         })
         .await;
         assert!(recordings(&bucket).contains(&wav(bytes)), "{bytes}");
@@ -238,14 +238,14 @@ async fn a_bucket_that_is_away_holds_nothing_up_and_gets_everything_later() {
     bucket.fail_always("", Fault::Refused(503, "SlowDown"));
     let mut recorded = Recorded::begin(&held).await;
     recorded.grow(31 * STEP + 17);
-    held.app().advance(120).await;
+    held.advance(120).await;
     assert!((1..20).contains(&bucket.count("put")), "it is left alone for a while: {}", bucket.count("put"));
     recorded.end(&held).await;
-    held.app().advance(3_600).await;
+    held.advance(3_600).await;
     assert!(recorded.file.exists(), "the file stays until the object is there");
     assert_eq!((bucket.keys(), held.count("recording.ready").await), (vec![], 0));
     bucket.mend();
-    held.app().advance(3_600).await;
+    held.advance(3_600).await;
     is_whole(&held, &bucket, &recorded, &wav(31 * STEP + 17), "away all the time").await;
 
     // In the middle of the call only.
@@ -256,7 +256,7 @@ async fn a_bucket_that_is_away_holds_nothing_up_and_gets_everything_later() {
     until(&held, "its pieces", async || pieces(&bucket) == 12).await;
     bucket.fail_always("", Fault::Cut);
     recorded.grow(25 * STEP);
-    held.app().advance(30).await;
+    held.advance(30).await;
     bucket.mend();
     until(&held, "what was missed", async || pieces(&bucket) == 25 && bucket.uploads().len() == 1).await;
     recorded.end(&held).await;
@@ -309,8 +309,8 @@ async fn an_upload_that_the_bucket_has_forgotten_is_made_again() {
 
 async fn erase(held: &Held, call: &str) {
     let contact = held.detail(call).await["contactId"].as_str().unwrap().to_owned();
-    let (path, key) = (format!("/v1/contacts/{contact}/erase"), held.desk.workspace.live.clone());
-    held.app().send("POST", &path, Some(&key), &[], Bytes::new()).await.expect(200);
+    let (path, key) = (format!("/v1/contacts/{contact}/erase"), held.workspace.live.clone());
+    held.send("POST", &path, Some(&key), &[], Bytes::new()).await.expect(200);
 }
 
 #[tokio::test]
@@ -325,13 +325,13 @@ async fn an_erased_person_leaves_nothing_in_the_bucket() {
         if let Some(fault) = fault {
             bucket.fail("put", 1, fault);
             recorded.grow(23 * STEP);
-            held.app().advance(5).await;
+            held.advance(5).await;
         }
         erase(&held, &recorded.call).await;
         until(&held, "everything goes", async || bucket.keys().is_empty()).await;
         // The conversation is not over yet, and goes on being written.
         recorded.grow(35 * STEP);
-        held.app().advance(200).await;
+        held.advance(200).await;
         assert_eq!((bucket.keys(), bucket.uploads()), (vec![], vec![]), "{fault:?}");
         let report = recorded.report();
         recorded.uploading = None;
@@ -366,10 +366,10 @@ async fn a_bucket_that_is_away_during_an_erasure_is_cleaned_later() {
     bucket.fail_always("", Fault::Refused(503, "SlowDown"));
     erase(&held, &recorded.call).await;
     recorded.end(&held).await;
-    held.app().advance(600).await;
-    assert_eq!((pieces(&bucket), rows(held.app()).await), (21, 1), "it is not forgotten");
+    held.advance(600).await;
+    assert_eq!((pieces(&bucket), rows(&held.app).await), (21, 1), "it is not forgotten");
     bucket.mend();
-    held.app().advance(3_600).await;
+    held.advance(3_600).await;
     nothing_is_left(&held, &bucket, &recorded).await;
 }
 
@@ -401,7 +401,7 @@ async fn many_calls_take_turns() {
         recorded.end(&held).await;
     }
     until(&held, "everybody's recording", async || {
-        held.count("recording.ready").await == 9 && rows(held.app()).await == 0
+        held.count("recording.ready").await == 9 && rows(&held.app).await == 0
     })
     .await;
     assert_eq!((recordings(&bucket).len(), pieces(&bucket)), (9, 0));

@@ -12,8 +12,8 @@ use tokio::runtime::Runtime;
 use crate::after_call::{Held, Line};
 use crate::app::TestApp;
 use crate::bucket::{Bucket, Fault};
-use crate::call_simulation::Desk;
 use crate::recording_uploads::{Recorded, STEP, is_whole, over, pieces, reach, recordings, rows, until, wav};
+use crate::world::World;
 
 /// What is left of a service that died, and the bucket, which did not.
 struct Wreck {
@@ -45,7 +45,7 @@ fn wreck(bytes: usize, last: impl AsyncFnOnce(&Held, &Bucket, &mut Recorded)) ->
         })
         .await;
         // The conversation has lasted about as long as its sound.
-        held.app().advance(bytes as i64 / 32_000).await;
+        held.advance(bytes as i64 / 32_000).await;
         last(&held, &bucket, &mut recorded).await;
         (held, recorded)
     });
@@ -53,8 +53,8 @@ fn wreck(bytes: usize, last: impl AsyncFnOnce(&Held, &Bucket, &mut Recorded)) ->
 }
 
 fn break_down(bucket: Bucket, outside: Runtime, runtime: Runtime, held: Held, recorded: Recorded) -> Wreck {
-    let moment = held.app().app().clock.now();
-    let Desk { app, workspace, agent, .. } = held.desk;
+    let moment = held.app().clock.now();
+    let World { app, workspace, agent, .. } = held.world;
     let remains = Some(app.crash(runtime));
     Wreck { bucket, outside, remains, workspace, agent, moment, recorded }
 }
@@ -72,9 +72,9 @@ impl Wreck {
         })
         .await;
         app.set_clock(&self.moment.plus(60_000).to_string()).await;
-        let desk =
-            Desk { app, workspace: self.workspace.clone(), agent: self.agent.clone(), noon: self.moment };
-        Held { desk, shelf: Arc::default() }
+        let world =
+            World { app, workspace: self.workspace.clone(), agent: self.agent.clone(), noon: self.moment };
+        Held { world, shelf: Arc::default() }
     }
 
     /// Another node, which cannot see the disk of the dead one. The file, for when that comes back.
@@ -86,8 +86,8 @@ impl Wreck {
 
     /// The other node stops, and the dead one is back with its file.
     async fn start_first_again(&mut self, other: Held, file: Vec<u8>) -> Held {
-        self.moment = other.app().app().clock.now();
-        self.remains = Some(other.desk.app.stop().await);
+        self.moment = other.app().clock.now();
+        self.remains = Some(other.world.app.stop().await);
         std::fs::write(&self.recorded.file, file).unwrap();
         self.start(None).await
     }
@@ -106,12 +106,12 @@ async fn at_once(_: &Held, _: &Bucket, _: &mut Recorded) {}
 
 /// What another node makes of whole pieces: the same sound, with its true length at the beginning.
 async fn made_by_another(held: &Held, wreck: &Wreck, bytes: usize, case: &str) {
-    held.app().advance(900).await;
+    held.advance(900).await;
     is_whole(held, &wreck.bucket, &wreck.recorded, &wav(bytes), case).await;
     let tenant = wreck.workspace.id.parse().unwrap();
     let call = wreck.recorded.call.parse().unwrap();
     let read = move |tx: &mut store::Tx<'_>| store::recordings::of_call(&mut tx.of(tenant), call);
-    let row = held.app().app().store.read(read).await.unwrap().expect("a recording");
+    let row = held.app().store.read(read).await.unwrap().expect("a recording");
     assert_eq!(row.duration_ms, (bytes as i64 - 44) / 32, "{case}: as long as what is there");
 }
 
@@ -121,7 +121,7 @@ fn another_node_makes_the_recording_of_what_the_bucket_has() {
         wreck(bytes, at_once).after(async |wreck| {
             let (held, _) = wreck.start_another().await;
             held.lost(&wreck.recorded.call).await;
-            held.app().advance(300).await;
+            held.advance(300).await;
             assert_eq!(recordings(&wreck.bucket).len(), 0, "it waits for the node a while");
             made_by_another(&held, wreck, whole, &format!("{bytes}")).await;
         });
@@ -159,7 +159,7 @@ fn a_node_that_is_back_in_time_sends_its_file() {
     wreck(23 * STEP + 4_000, at_once).after(async |wreck| {
         let held = wreck.start(None).await;
         held.lost(&wreck.recorded.call).await;
-        held.app().advance(60).await;
+        held.advance(60).await;
         is_whole(&held, &wreck.bucket, &wreck.recorded, &wav(23 * STEP + 4_000), "back").await;
     });
 }
@@ -171,7 +171,7 @@ fn a_node_that_is_back_late_finds_the_recording_and_drops_its_file() {
         held.lost(&wreck.recorded.call).await;
         made_by_another(&held, wreck, 23 * STEP, "another").await;
         let held = wreck.start_first_again(held, file).await;
-        held.app().advance(2 * 3_600).await;
+        held.advance(2 * 3_600).await;
         is_whole(&held, &wreck.bucket, &wreck.recorded, &wav(23 * STEP), "and it stays").await;
     });
 }
@@ -189,12 +189,12 @@ fn a_node_that_dies_at_the_end_of_a_call_is_replaced() {
         made_by_another(&held, wreck, 23 * STEP, "ended").await;
         // The step of the dead node finds that there is nothing left to send.
         let held = wreck.start_first_again(held, file).await;
-        held.app().advance(2 * 3_600).await;
+        held.advance(2 * 3_600).await;
         is_whole(&held, &wreck.bucket, &wreck.recorded, &wav(23 * STEP), "ended, back").await;
         let owed = |tx: &mut store::Tx<'_>| {
             tx.one::<i64>("select count(*) from after_calls where step = 'recording'", &[])
         };
-        assert_eq!(held.app().app().store.read(owed).await.unwrap(), Some(0));
+        assert_eq!(held.app().store.read(owed).await.unwrap(), Some(0));
     });
 }
 
@@ -246,22 +246,22 @@ fn much_that_only_the_dead_node_has_is_waited_for() {
     let away = async |held: &Held, bucket: &Bucket, recorded: &mut Recorded| {
         bucket.fail_always("", Fault::Refused(503, "SlowDown"));
         recorded.grow(40 * STEP);
-        held.app().advance(600).await;
+        held.advance(600).await;
         bucket.mend();
     };
     wreck(21 * STEP, away).after(async |wreck| {
         let (held, file) = wreck.start_another().await;
         held.lost(&wreck.recorded.call).await;
-        held.app().advance(2 * 24 * 3_600).await;
+        held.advance(2 * 24 * 3_600).await;
         assert_eq!((recordings(&wreck.bucket).len(), pieces(&wreck.bucket)), (0, 21), "it waits");
         let held = wreck.start_first_again(held, file).await;
-        held.app().advance(60).await;
+        held.advance(60).await;
         is_whole(&held, &wreck.bucket, &wreck.recorded, &wav(40 * STEP), "all of it").await;
     });
     wreck(21 * STEP, away).after(async |wreck| {
         let (held, _) = wreck.start_another().await;
         held.lost(&wreck.recorded.call).await;
-        held.app().advance(8 * 24 * 3_600).await;
+        held.advance(8 * 24 * 3_600).await;
         made_by_another(&held, wreck, 21 * STEP, "not for ever").await;
     });
 }
@@ -273,13 +273,13 @@ fn nothing_is_made_of_an_erased_person() {
         held.lost(&wreck.recorded.call).await;
         let contact = held.detail(&wreck.recorded.call).await["contactId"].as_str().unwrap().to_owned();
         let (path, key) = (format!("/v1/contacts/{contact}/erase"), wreck.workspace.live.clone());
-        held.app().send("POST", &path, Some(&key), &[], Bytes::new()).await.expect(200);
-        until(&held, "everything goes", async || rows(held.app()).await == 0).await;
+        held.send("POST", &path, Some(&key), &[], Bytes::new()).await.expect(200);
+        until(&held, "everything goes", async || rows(&held.app).await == 0).await;
         assert_eq!((wreck.bucket.keys(), wreck.bucket.uploads()), (vec![], vec![]));
         // The node is back with its file.
         let held = wreck.start_first_again(held, file).await;
         until(&held, "the file goes", async || {
-            held.app().advance(600).await;
+            held.advance(600).await;
             !wreck.recorded.file.exists()
         })
         .await;

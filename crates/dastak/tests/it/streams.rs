@@ -4,12 +4,13 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp, Workspace};
+use crate::world::World;
 
 const NONE: &str = "dst_00000000000000000000000000";
 
 /// A stream that was made.
 pub async fn stream(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
-    app.post(&workspace.live, "/v1/data-streams", body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/data-streams", body).await.data(201)
 }
 
 /// A stream of the kind `webhook`.
@@ -51,14 +52,13 @@ pub async fn integration(app: &TestApp, workspace: &Workspace, provider: &str) -
 
 #[tokio::test]
 async fn a_stream_is_made_listed_read_and_deleted() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({"name": "Website leads", "kind": "webhook", "fieldMap": {"phone": "contact.mobile", "externalId": null, "x": 1}, "config": {"bogus": 1}});
-    let made = stream(&app, &workspace, &body).await;
+    let made = stream(&world, &world.workspace, &body).await;
     let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let expected = json!({
         "id": id, "name": "Website leads", "kind": "webhook", "fieldMap": {"phone": "contact.mobile"}, "config": {"countryCode": "IN"},
-        "integrationId": null, "status": "active", "lastError": null, "ingestUrl": format!("{}/ingest/streams/{id}", app.url),
+        "integrationId": null, "status": "active", "lastError": null, "ingestUrl": format!("{}/ingest/streams/{id}", world.url),
         "createdAt": made["createdAt"], "updatedAt": made["createdAt"],
     });
     let mut shown = expected.clone();
@@ -66,8 +66,8 @@ async fn a_stream_is_made_listed_read_and_deleted() {
     assert_eq!(made, shown);
     assert!(id.starts_with("dst_") && token.starts_with("dsk_") && token.len() == 36, "{token}");
     let second = stream(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         &json!({"name": "Ours", "kind": "api", "fieldMap": {}, "config": {"countryCode": "us"}}),
     )
     .await;
@@ -75,31 +75,30 @@ async fn a_stream_is_made_listed_read_and_deleted() {
         (&second["token"], &second["ingestUrl"], &second["config"]["countryCode"]),
         (&Value::Null, &Value::Null, &json!("US"))
     );
-    for key in [&workspace.live, &workspace.test] {
-        let listed = app.get(key, "/v1/data-streams").await;
+    for key in [world.live(), &world.workspace.test] {
+        let listed = world.app.get(key, "/v1/data-streams").await;
         assert!(!listed.text.contains(token), "the token is shown once");
         assert_eq!(listed.expect(200)["data"], json!([second, expected]), "newest first");
         let mut detail = expected.clone();
         detail["campaigns"] = json!([]);
-        assert_eq!(app.get(key, &path(&made)).await.expect(200)["data"], detail);
+        assert_eq!(world.app.get(key, &path(&made)).await.expect(200)["data"], detail);
     }
-    let gone = app.delete(&workspace.live, &path(&made)).await.expect(200);
+    let gone = world.delete(&path(&made)).await.expect(200);
     assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
-    app.get(&workspace.live, &path(&made)).await.refused(404, "not_found");
-    app.delete(&workspace.live, &path(&made)).await.refused(404, "not_found");
-    send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
-    assert_eq!(app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"], json!([second]));
-    app.get(&workspace.live, &format!("/v1/data-streams/{NONE}")).await.refused(404, "not_found");
+    world.app.get(world.live(), &path(&made)).await.refused(404, "not_found");
+    world.delete(&path(&made)).await.refused(404, "not_found");
+    send(&world, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
+    assert_eq!(world.get("/v1/data-streams").await["data"], json!([second]));
+    world.app.get(world.live(), &format!("/v1/data-streams/{NONE}")).await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn wrong_fields_are_named_and_change_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let sheets = integration(&app, &workspace, "google_sheets").await;
-    let hubspot = integration(&app, &workspace, "hubspot").await;
-    let other = app.workspace().await;
-    let foreign = integration(&app, &other, "hubspot").await;
+    let world = World::bare().await;
+    let sheets = integration(&world, &world.workspace, "google_sheets").await;
+    let hubspot = integration(&world, &world.workspace, "hubspot").await;
+    let other = world.workspace().await;
+    let foreign = integration(&world, &other, "hubspot").await;
     for (change, field) in [
         (json!({"name": ""}), "name"),
         (json!({"name": "x".repeat(121)}), "name"),
@@ -138,24 +137,21 @@ async fn wrong_fields_are_named_and_change_nothing() {
     ] {
         let mut body = json!({"name": "Leads", "kind": "webhook"});
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        let refused =
-            app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        let refused = world.post("/v1/data-streams", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
     for missing in ["name", "kind"] {
         let mut body = json!({"name": "Leads", "kind": "webhook"});
         body.as_object_mut().unwrap().remove(missing);
-        let refused =
-            app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        let refused = world.post("/v1/data-streams", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], missing);
     }
-    assert_eq!(app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"], json!([]));
+    assert_eq!(world.get("/v1/data-streams").await["data"], json!([]));
 }
 
 #[tokio::test]
 async fn every_kind_has_its_account_and_configuration() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for (kind, provider, config, kept) in [
         (
             "spreadsheet",
@@ -179,19 +175,18 @@ async fn every_kind_has_its_account_and_configuration() {
         ("crm_3", "zoho", json!({"module": "Contacts"}), json!({"module": "Contacts", "countryCode": "IN"})),
         ("storefront", "shopify", json!({"countryCode": "in"}), json!({"countryCode": "IN"})),
     ] {
-        let account = integration(&app, &workspace, provider).await;
+        let account = integration(&world, &world.workspace, provider).await;
         let body = json!({"name": kind, "kind": kind, "config": config, "integrationId": account});
-        let made = stream(&app, &workspace, &body).await;
+        let made = stream(&world, &world.workspace, &body).await;
         assert_eq!(
             (&made["config"], &made["integrationId"], &made["token"], &made["ingestUrl"]),
             (&kept, &json!(account), &Value::Null, &Value::Null)
         );
-        app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"}))
+        world
+            .post(&format!("{}/records", path(&made)), &json!({"phone": "9812345678"}))
             .await
             .refused(400, "invalid_request");
-        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null)
-            .await
-            .refused(409, "conflict");
+        world.post(&format!("{}/rotate-token", path(&made)), &Value::Null).await.refused(409, "conflict");
         for (wrong, field) in [
             (json!({"object": "Account"}), "config.object"),
             (json!({"module": "Deals"}), "config.module"),
@@ -200,10 +195,8 @@ async fn every_kind_has_its_account_and_configuration() {
             if kept.get(field.trim_start_matches("config.")).is_none() {
                 continue;
             }
-            let refused = app
-                .patch(&workspace.live, &path(&made), &json!({"config": wrong}))
-                .await
-                .refused(400, "invalid_request");
+            let refused =
+                world.patch(&path(&made), &json!({"config": wrong})).await.refused(400, "invalid_request");
             assert_eq!(refused["meta"]["field"], field);
         }
     }
@@ -227,9 +220,7 @@ async fn another_source_is_begun_at_its_end() {
     let made = stream(&app, &workspace, &body).await;
     let first = poll(&app, &workspace, &made).await.expect("a first check");
     assert!(!first.baseline && first.next_at.is_some());
-    let change = async |change: Value| {
-        app.patch(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone()
-    };
+    let change = async |change: Value| app.patch(&workspace.live, &path(&made), &change).await.data(200);
     for same in [
         json!({"name": "Other"}),
         json!({"config": {"countryCode": "US"}}),
@@ -251,7 +242,7 @@ async fn another_source_is_begun_at_its_end() {
         let now = poll(&app, &workspace, &made).await.unwrap();
         assert!(now.baseline && now.claim > before.claim, "{other} begins anew at the end of the source");
     }
-    let shown = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    let shown = app.get(&workspace.live, &path(&made)).await.data(200);
     assert_eq!(
         (&shown["config"], &shown["integrationId"], &shown["fieldMap"], &shown["name"]),
         (
@@ -267,31 +258,29 @@ async fn another_source_is_begun_at_its_end() {
 
 #[tokio::test]
 async fn a_plan_without_crm_makes_no_crm_streams() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let hubspot = integration(&app, &workspace, "hubspot").await;
+    let world = World::bare().await;
+    let hubspot = integration(&world, &world.workspace, "hubspot").await;
     let made =
-        stream(&app, &workspace, &json!({"name": "CRM", "kind": "crm_1", "integrationId": hubspot})).await;
-    app.patch(&workspace.live, &path(&made), &json!({"status": "paused"})).await.expect(200);
+        stream(&world, &world.workspace, &json!({"name": "CRM", "kind": "crm_1", "integrationId": hubspot}))
+            .await;
+    world.patch(&path(&made), &json!({"status": "paused"})).await.expect(200);
     let features = |on: bool| json!({"features": {"crmIntegrations": on}});
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &features(false)).await.expect(200);
+    world.operator("PATCH", "", features(false)).await.expect(200);
     for (kind, provider) in
         [("crm_1", "hubspot"), ("crm_2", "salesforce"), ("crm_3", "zoho"), ("storefront", "shopify")]
     {
-        let account = integration(&app, &workspace, provider).await;
+        let account = integration(&world, &world.workspace, provider).await;
         let body = json!({"name": "x", "kind": kind, "integrationId": account});
-        app.post(&workspace.live, "/v1/data-streams", &body).await.refused(403, "plan_feature_locked");
+        world.post("/v1/data-streams", &body).await.refused(403, "plan_feature_locked");
     }
-    app.patch(&workspace.live, &path(&made), &json!({"status": "active"}))
-        .await
-        .refused(403, "plan_feature_locked");
-    assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"]["status"], "paused");
+    world.patch(&path(&made), &json!({"status": "active"})).await.refused(403, "plan_feature_locked");
+    assert_eq!(world.get(&path(&made)).await["data"]["status"], "paused");
     // Spreadsheets and what is pushed need no such plan.
-    let sheets = integration(&app, &workspace, "google_sheets").await;
-    stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
-    webhook(&app, &workspace).await;
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &features(true)).await.expect(200);
-    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.expect(200);
+    let sheets = integration(&world, &world.workspace, "google_sheets").await;
+    stream(&world, &world.workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
+    webhook(&world, &world.workspace).await;
+    world.operator("PATCH", "", features(true)).await.expect(200);
+    world.patch(&path(&made), &json!({"status": "active"})).await.expect(200);
 }
 
 #[tokio::test]
@@ -301,7 +290,7 @@ async fn status_moves_as_the_table_says() {
     let sheets = integration(&app, &workspace, "google_sheets").await;
     let made = stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
     let set = async |status: &str| {
-        app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.expect(200)["data"].clone()
+        app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.data(200)
     };
     assert_eq!(set("paused").await["status"], "paused");
     assert_eq!(set("paused").await["status"], "paused");
@@ -318,7 +307,7 @@ async fn status_moves_as_the_table_says() {
         })
         .await
         .unwrap();
-    let stopped = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    let stopped = app.get(&workspace.live, &path(&made)).await.data(200);
     assert_eq!(
         (&stopped["status"], &stopped["lastError"]),
         (&json!("error"), &json!("the spreadsheet does not exist"))
@@ -342,11 +331,8 @@ async fn a_rotated_token_replaces_the_old_one_at_once() {
     let workspace = app.workspace().await;
     let mut made = webhook(&app, &workspace).await;
     let old = made["token"].clone();
-    let rotated = app
-        .post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null)
-        .await
-        .expect(200)["data"]
-        .clone();
+    let rotated =
+        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.data(200);
     assert_eq!((&rotated["id"], &rotated["ingestUrl"]), (&made["id"], &made["ingestUrl"]));
     assert_ne!(rotated["token"], old);
     send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
@@ -362,16 +348,15 @@ async fn a_rotated_token_replaces_the_old_one_at_once() {
 
 #[tokio::test]
 async fn a_workspace_has_a_hundred_streams_and_no_more() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for _ in 0..100 {
-        stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await;
+        stream(&world, &world.workspace, &json!({"name": "x", "kind": "api"})).await;
     }
     let body = json!({"name": "x", "kind": "api"});
-    app.post(&workspace.live, "/v1/data-streams", &body).await.refused(409, "stream_limit");
-    let first = app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"][0].clone();
-    app.delete(&workspace.live, &path(&first)).await.expect(200);
-    stream(&app, &workspace, &body).await;
+    world.post("/v1/data-streams", &body).await.refused(409, "stream_limit");
+    let first = world.get("/v1/data-streams").await["data"][0].clone();
+    world.delete(&path(&first)).await.expect(200);
+    stream(&world, &world.workspace, &body).await;
 }
 
 #[tokio::test]

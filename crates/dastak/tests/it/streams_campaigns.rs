@@ -8,26 +8,25 @@ use serde_json::{Value, json};
 use store::db::{Fate, Faults, Pause, Place};
 use tokio::sync::Notify;
 
-use crate::agents::create_active;
 use crate::app::TestApp;
-use crate::campaigns::Desk;
 use crate::streams::{path, send, stream, webhook};
+use crate::world::{self, World};
 
 const DAY: i64 = 86_400;
 
 /// Attaches a stream to a campaign.
-async fn attach(desk: &Desk, campaign: &str, stream: &Value, body: &Value) -> Value {
+async fn attach(world: &World, campaign: &str, stream: &Value, body: &Value) -> Value {
     let path = format!("{campaign}/streams/{}", stream["id"].as_str().unwrap());
-    desk.put(&path, body).await.expect(200)["data"].clone()
+    world.put(&path, body).await.data(200)
 }
 
-async fn detach(desk: &Desk, campaign: &str, stream: &Value) -> crate::app::Answer {
+async fn detach(world: &World, campaign: &str, stream: &Value) -> crate::app::Answer {
     let path = format!("{campaign}/streams/{}", stream["id"].as_str().unwrap());
-    desk.app.delete(&desk.workspace.live, &path).await
+    world.delete(&path).await
 }
 
-async fn rows(desk: &Desk, campaign: &str) -> Vec<Value> {
-    desk.get(&format!("{campaign}/contacts?limit=200")).await["data"].as_array().unwrap().clone()
+async fn rows(world: &World, campaign: &str) -> Vec<Value> {
+    world.list(&format!("{campaign}/contacts?limit=200")).await
 }
 
 fn id(path: &str) -> &str {
@@ -36,11 +35,11 @@ fn id(path: &str) -> &str {
 
 #[tokio::test]
 async fn a_new_record_is_put_on_every_list() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let (one, two) = (desk.campaign(json!({})).await, desk.campaign(json!({})).await);
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
+    let (one, two) = (world.new_campaign(json!({})).await, world.new_campaign(json!({})).await);
     let first = attach(
-        &desk,
+        &world,
         &one,
         &made,
         &json!({"variableMapping": {"city": "lead.city", "who": "name", "to": "phone", "none": "missing"}}),
@@ -52,14 +51,14 @@ async fn a_new_record_is_put_on_every_list() {
             "variableMapping": {"city": "lead.city", "who": "name", "to": "phone", "none": "missing"}, "backfillDays": 0, "transliterate": false,
             "attachedAt": first["attachedAt"], "backfilled": 0})
     );
-    attach(&desk, &two, &made, &json!({})).await;
+    attach(&world, &two, &made, &json!({})).await;
     let body = json!([{"first_name": "Asha", "last_name": "Rao", "mobile": "98123 45678", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}]);
-    let answer = send(&desk.app, &made, &body).await.expect(202)["data"].clone();
+    let answer = send(&world.app, &made, &body).await.data(202);
     assert_eq!(
         (&answer["accepted"], &answer["invalid"], &answer["queued"]),
         (&json!(1), &json!(1), &json!(1))
     );
-    let (on_one, on_two) = (rows(&desk, &one).await, rows(&desk, &two).await);
+    let (on_one, on_two) = (rows(&world, &one).await, rows(&world, &two).await);
     assert_eq!((on_one.len(), on_two.len()), (1, 1));
     let row = &on_one[0];
     assert_eq!(
@@ -74,26 +73,22 @@ async fn a_new_record_is_put_on_every_list() {
     );
     assert_eq!(on_two[0]["variables"], json!({}));
     // A number is on a list once, whatever it comes with.
-    let again =
-        send(&desk.app, &made, &json!({"phone": "9812345678", "name": "Other"})).await.expect(202)["data"]
-            .clone();
+    let again = send(&world.app, &made, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&again["duplicate"], &again["queued"]), (&json!(1), &json!(0)));
-    let other = webhook(&desk.app, &desk.workspace).await;
-    attach(&desk, &one, &other, &json!({})).await;
-    let same =
-        send(&desk.app, &other, &json!({"phone": "9812345678", "name": "Other"})).await.expect(202)["data"]
-            .clone();
+    let other = webhook(&world.app, &world.workspace).await;
+    attach(&world, &one, &other, &json!({})).await;
+    let same = send(&world.app, &other, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&same["accepted"], &same["queued"]), (&json!(1), &json!(0)));
-    assert_eq!(rows(&desk, &one).await, on_one);
+    assert_eq!(rows(&world, &one).await, on_one);
     // What is known of it everywhere.
-    let records = desk.get(&format!("{}/records", path(&made))).await["data"].clone();
+    let records = world.get(&format!("{}/records", path(&made))).await["data"].clone();
     let mut campaigns = vec![
         json!({"campaignId": id(&one), "status": "queued"}),
         json!({"campaignId": id(&two), "status": "queued"}),
     ];
     campaigns.sort_by_key(|campaign| campaign["campaignId"].to_string());
     assert_eq!((&records[1]["campaigns"], &records[0]["campaigns"]), (&json!(campaigns), &json!([])));
-    let detail = desk.get(&path(&made)).await["data"].clone();
+    let detail = world.data(&path(&made)).await;
     assert_eq!(detail["campaigns"].as_array().unwrap().len(), 2);
     let fed = detail["campaigns"]
         .as_array()
@@ -107,7 +102,7 @@ async fn a_new_record_is_put_on_every_list() {
         json!({"campaignId": id(&one), "name": "January", "status": "draft", "variableMapping": first["variableMapping"], "backfillDays": 0,
             "transliterate": false, "attachedAt": first["attachedAt"]})
     );
-    let listed = desk.get(&format!("{one}/streams")).await["data"].clone();
+    let listed = world.data(&format!("{one}/streams")).await;
     assert_eq!(
         listed.as_array().unwrap().iter().map(|stream| stream["streamId"].clone()).collect::<Vec<_>>(),
         [other["id"].clone(), made["id"].clone()]
@@ -121,34 +116,34 @@ async fn a_new_record_is_put_on_every_list() {
 
 #[tokio::test]
 async fn required_variables_must_be_mapped() {
-    let desk = Desk::with_prompt("Greet {{name}} about {{amount}}.").await;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let campaign = desk.campaign(json!({})).await;
+    let world = World::prompted("Greet {{name}} about {{amount}}.").await;
+    let made = webhook(&world.app, &world.workspace).await;
+    let campaign = world.new_campaign(json!({})).await;
     let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
     for (mapping, missing) in [
         (json!({}), json!(["name", "amount"])),
         (json!({"name": "name"}), json!(["amount"])),
         (json!({"amount": "x", "other": "y"}), json!(["name"])),
     ] {
-        let refused = desk
+        let refused = world
             .put(&to, &json!({"variableMapping": mapping, "backfillDays": 5}))
             .await
             .refused(400, "missing_required_variables");
         assert_eq!(refused["meta"]["missing"], missing);
     }
-    assert_eq!(desk.get(&format!("{campaign}/streams")).await["data"], json!([]));
-    desk.put(&to, &json!({"variableMapping": {"name": "name", "amount": "due.amount"}})).await.expect(200);
-    send(&desk.app, &made, &json!({"phone": "9812345678", "name": "Asha", "due": {"amount": 1500}}))
+    assert_eq!(world.get(&format!("{campaign}/streams")).await["data"], json!([]));
+    world.put(&to, &json!({"variableMapping": {"name": "name", "amount": "due.amount"}})).await.expect(200);
+    send(&world.app, &made, &json!({"phone": "9812345678", "name": "Asha", "due": {"amount": 1500}}))
         .await
         .expect(202);
-    assert_eq!(rows(&desk, &campaign).await[0]["variables"], json!({"name": "Asha", "amount": "1500"}));
+    assert_eq!(rows(&world, &campaign).await[0]["variables"], json!({"name": "Asha", "amount": "1500"}));
 }
 
 #[tokio::test]
 async fn wrong_attachments_are_refused() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let campaign = desk.campaign(json!({})).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
+    let campaign = world.new_campaign(json!({})).await;
     let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
     for (body, field) in [
         (json!({"backfillDays": -1}), "backfillDays"),
@@ -161,7 +156,7 @@ async fn wrong_attachments_are_refused() {
         (json!({"variableMapping": {"a": ""}}), "variableMapping.a"),
         (json!({"variableMapping": {"1a": "x"}}), "variableMapping.1a"),
     ] {
-        let refused = desk.put(&to, &body).await.refused(400, "invalid_request");
+        let refused = world.put(&to, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
     for (campaign, stream) in [
@@ -170,41 +165,43 @@ async fn wrong_attachments_are_refused() {
         ("x", "y"),
     ] {
         let to = format!("/v1/campaigns/{campaign}/streams/{stream}");
-        desk.put(&to, &json!({})).await.refused(404, "not_found");
-        desk.app.delete(&desk.workspace.live, &to).await.refused(404, "not_found");
+        world.put(&to, &json!({})).await.refused(404, "not_found");
+        world.delete(&to).await.refused(404, "not_found");
     }
-    desk.app
-        .get(&desk.workspace.live, "/v1/campaigns/cmp_00000000000000000000000000/streams")
+    world
+        .app
+        .get(world.live(), "/v1/campaigns/cmp_00000000000000000000000000/streams")
         .await
         .refused(404, "not_found");
-    detach(&desk, &campaign, &made).await.refused(404, "not_found");
+    detach(&world, &campaign, &made).await.refused(404, "not_found");
     // Both scopes are needed, a live key, and a stream and a campaign of one workspace.
     for scopes in [json!(["streams:write"]), json!(["campaigns:write"])] {
-        let key = desk.app.key(&desk.workspace.id, "live", scopes).await;
-        desk.app.put(&key, &to, &json!({})).await.refused(403, "api_scope_missing");
-        desk.app.delete(&key, &to).await.refused(403, "api_scope_missing");
+        let key = world.key(&world.workspace.id, "live", scopes).await;
+        world.app.put(&key, &to, &json!({})).await.refused(403, "api_scope_missing");
+        world.app.delete(&key, &to).await.refused(403, "api_scope_missing");
     }
-    let key = desk.app.key(&desk.workspace.id, "live", json!(["streams:write", "campaigns:write"])).await;
-    desk.app.put(&key, &to, &json!({})).await.expect(200);
-    desk.app.put(&desk.workspace.test, &to, &json!({})).await.refused(403, "test_mode_read_only");
-    desk.app.delete(&desk.workspace.test, &to).await.refused(403, "test_mode_read_only");
-    let other = desk.app.workspace().await;
-    let theirs = webhook(&desk.app, &other).await;
-    desk.put(&format!("{campaign}/streams/{}", theirs["id"].as_str().unwrap()), &json!({}))
+    let key = world.key(&world.workspace.id, "live", json!(["streams:write", "campaigns:write"])).await;
+    world.app.put(&key, &to, &json!({})).await.expect(200);
+    world.app.put(&world.workspace.test, &to, &json!({})).await.refused(403, "test_mode_read_only");
+    world.app.delete(&world.workspace.test, &to).await.refused(403, "test_mode_read_only");
+    let other = world.workspace().await;
+    let theirs = webhook(&world.app, &other).await;
+    world
+        .put(&format!("{campaign}/streams/{}", theirs["id"].as_str().unwrap()), &json!({}))
         .await
         .refused(404, "not_found");
-    desk.app.put(&other.live, &to, &json!({})).await.refused(404, "not_found");
+    world.app.put(&other.live, &to, &json!({})).await.refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn earlier_records_come_with_backfill_days_only() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
     for (at, days) in [(1, 0), (2, 5), (3, 4)] {
-        desk.app.advance(days * DAY).await;
+        world.advance(days * DAY).await;
         let body =
             json!([{"phone": format!("981234567{at}"), "city": format!("City {at}")}, {"phone": "12"}]);
-        send(&desk.app, &made, &body).await.expect(202);
+        send(&world.app, &made, &body).await.expect(202);
     }
     // 9, 4 and 0 days old.
     for (days, expected) in [
@@ -214,9 +211,9 @@ async fn earlier_records_come_with_backfill_days_only() {
         (9, vec!["1", "2", "3"]),
         (90, vec!["1", "2", "3"]),
     ] {
-        let campaign = desk.campaign(json!({})).await;
+        let campaign = world.new_campaign(json!({})).await;
         let attached = attach(
-            &desk,
+            &world,
             &campaign,
             &made,
             &json!({"variableMapping": {"city": "city"}, "backfillDays": days}),
@@ -226,7 +223,7 @@ async fn earlier_records_come_with_backfill_days_only() {
             (&attached["backfilled"], &attached["backfillDays"]),
             (&json!(expected.len()), &json!(days))
         );
-        let listed = rows(&desk, &campaign).await;
+        let listed = rows(&world, &campaign).await;
         let ends: Vec<String> =
             listed.iter().map(|row| row["phone"].as_str().unwrap()[12..].to_owned()).collect();
         assert_eq!(ends, expected, "{days} days");
@@ -235,7 +232,7 @@ async fn earlier_records_come_with_backfill_days_only() {
         }
         // A repeat changes the mapping and queues nobody twice.
         let again = attach(
-            &desk,
+            &world,
             &campaign,
             &made,
             &json!({"variableMapping": {"town": "city"}, "backfillDays": days, "transliterate": true}),
@@ -249,92 +246,96 @@ async fn earlier_records_come_with_backfill_days_only() {
     // More than one step of it.
     let many: Vec<Value> = (0..500).map(|number| json!({"phone": format!("97{number:08}")})).collect();
     let more: Vec<Value> = (0..500).map(|number| json!({"phone": format!("96{number:08}")})).collect();
-    send(&desk.app, &made, &json!(many)).await.expect(202);
-    send(&desk.app, &made, &json!(more)).await.expect(202);
-    let campaign = desk.campaign(json!({})).await;
-    let attached = attach(&desk, &campaign, &made, &json!({"backfillDays": 1})).await;
+    send(&world.app, &made, &json!(many)).await.expect(202);
+    send(&world.app, &made, &json!(more)).await.expect(202);
+    let campaign = world.new_campaign(json!({})).await;
+    let attached = attach(&world, &campaign, &made, &json!({"backfillDays": 1})).await;
     assert_eq!(attached["backfilled"], 1001);
-    assert_eq!(desk.get(&format!("{campaign}/contacts")).await["total"], 1001);
+    assert_eq!(world.get(&format!("{campaign}/contacts")).await["total"], 1001);
 }
 
 #[tokio::test]
 async fn only_campaigns_that_are_not_over_get_people() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let (draft, paused, active) =
-        (desk.campaign(json!({})).await, desk.campaign(json!({})).await, desk.campaign(json!({})).await);
-    let (archived, past) = (desk.campaign(json!({})).await, desk.campaign(json!({})).await);
-    let deleted = desk.campaign(json!({})).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
+    let (draft, paused, active) = (
+        world.new_campaign(json!({})).await,
+        world.new_campaign(json!({})).await,
+        world.new_campaign(json!({})).await,
+    );
+    let (archived, past) = (world.new_campaign(json!({})).await, world.new_campaign(json!({})).await);
+    let deleted = world.new_campaign(json!({})).await;
     for campaign in [&draft, &paused, &active, &archived, &past, &deleted] {
-        attach(&desk, campaign, &made, &json!({})).await;
+        attach(&world, campaign, &made, &json!({})).await;
     }
     // None of them dials now.
     let tomorrow =
-        domain::time::Timestamp::parse(&desk.app.now().await).unwrap().plus(domain::time::DAY).to_string();
+        domain::time::Timestamp::parse(&world.now().await).unwrap().plus(domain::time::DAY).to_string();
     for campaign in [&paused, &active] {
-        desk.put(campaign, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
-        desk.status(campaign, "active").await.expect(200);
+        world.put(campaign, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
+        world.set_status(campaign, "active").await.expect(200);
     }
-    desk.status(&paused, "paused").await.expect(200);
-    desk.status(&archived, "archived").await.expect(200);
+    world.set_status(&paused, "paused").await.expect(200);
+    world.set_status(&archived, "archived").await.expect(200);
     let soon =
-        domain::time::Timestamp::parse(&desk.app.now().await).unwrap().plus(domain::time::MINUTE).to_string();
-    desk.put(&past, &json!({"settings": {"endAt": soon}})).await.expect(200);
-    desk.app.delete(&desk.workspace.live, &deleted).await.expect(200);
-    desk.app.advance(120).await;
-    let answer = send(&desk.app, &made, &json!({"phone": "9812345678"})).await.expect(202)["data"].clone();
+        domain::time::Timestamp::parse(&world.now().await).unwrap().plus(domain::time::MINUTE).to_string();
+    world.put(&past, &json!({"settings": {"endAt": soon}})).await.expect(200);
+    world.delete(&deleted).await.expect(200);
+    world.advance(120).await;
+    let answer = send(&world.app, &made, &json!({"phone": "9812345678"})).await.data(202);
     assert_eq!((&answer["accepted"], &answer["queued"]), (&json!(1), &json!(1)));
     for (campaign, count) in [(&draft, 1), (&paused, 1), (&active, 1), (&archived, 0), (&past, 0)] {
-        assert_eq!(rows(&desk, campaign).await.len(), count, "{campaign}");
+        assert_eq!(rows(&world, campaign).await.len(), count, "{campaign}");
     }
-    let detail = desk.get(&path(&made)).await["data"]["campaigns"].clone();
+    let detail = world.get(&path(&made)).await["data"]["campaigns"].clone();
     assert_eq!(detail.as_array().unwrap().len(), 5, "a deleted campaign is fed no more");
     // What cannot be fed is not attached to, either.
     for campaign in [&archived, &past] {
         let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
-        desk.put(&to, &json!({"backfillDays": 90})).await.refused(409, "conflict");
+        world.put(&to, &json!({"backfillDays": 90})).await.refused(409, "conflict");
     }
 }
 
 #[tokio::test]
 async fn a_stream_is_attached_to_what_it_can_feed() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let (messages, completed) = (desk.campaign(json!({})).await, desk.campaign(json!({})).await);
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
+    let (messages, completed) = (world.new_campaign(json!({})).await, world.new_campaign(json!({})).await);
     let tomorrow =
-        domain::time::Timestamp::parse(&desk.app.now().await).unwrap().plus(domain::time::DAY).to_string();
-    desk.put(&completed, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
-    desk.post(&format!("{completed}/contacts"), &json!({"contacts": [{"phone": "9812345670"}]}))
+        domain::time::Timestamp::parse(&world.now().await).unwrap().plus(domain::time::DAY).to_string();
+    world.put(&completed, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
+    world
+        .post(&format!("{completed}/contacts"), &json!({"contacts": [{"phone": "9812345670"}]}))
         .await
         .expect(200);
-    desk.status(&completed, "active").await.expect(200);
-    desk.status(&completed, "completed").await.expect(200);
+    world.set_status(&completed, "active").await.expect(200);
+    world.set_status(&completed, "completed").await.expect(200);
     let channel = id(&messages).to_owned();
     let change = move |tx: &mut store::Tx<'_>| {
         tx.exec("update campaigns set channel = 'chatapp' where id = ?1", &[channel.as_str().into()])
     };
-    assert_eq!(desk.app.app().store.tx(change).await.unwrap(), 1);
+    assert_eq!(world.app().store.tx(change).await.unwrap(), 1);
     for (campaign, code) in [(&messages, "chatapp_campaign"), (&completed, "conflict")] {
         let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
-        desk.put(&to, &json!({})).await.refused(409, code);
+        world.put(&to, &json!({})).await.refused(409, code);
     }
-    assert_eq!(desk.get(&path(&made)).await["data"]["campaigns"], json!([]));
+    assert_eq!(world.get(&path(&made)).await["data"]["campaigns"], json!([]));
 }
 
 /// A node that dies between two pieces of a backfill leaves it to whoever looks next.
 #[tokio::test]
 async fn a_backfill_that_was_left_is_finished() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
     let people: Vec<Value> =
         (0..30).map(|at| json!({"phone": format!("98123456{at:02}"), "city": "Pune"})).collect();
-    let sent = send(&desk.app, &made, &json!(people)).await.expect(202)["data"].clone();
+    let sent = send(&world.app, &made, &json!(people)).await.data(202);
     let record = |at: usize| sent["results"][at]["recordId"].as_str().unwrap().to_owned();
-    let campaign = desk.campaign(json!({})).await;
-    attach(&desk, &campaign, &made, &json!({"variableMapping": {"town": "city"}})).await;
+    let campaign = world.new_campaign(json!({})).await;
+    attach(&world, &campaign, &made, &json!({"variableMapping": {"town": "city"}})).await;
     // As the store is after a piece that ended before the tenth record.
     let (from, until) = (record(10), record(24));
-    let now = domain::time::Timestamp::parse(&desk.app.now().await).unwrap().0;
+    let now = domain::time::Timestamp::parse(&world.now().await).unwrap().0;
     let (stream, fed) = (made["id"].as_str().unwrap().to_owned(), id(&campaign).to_owned());
     let left = move |tx: &mut store::Tx<'_>| {
         tx.wake(dastak::app::topics::STREAMS);
@@ -343,11 +344,11 @@ async fn a_backfill_that_was_left_is_finished() {
             &[stream.as_str().into(), fed.as_str().into(), from.as_str().into(), until.as_str().into(), now.into()],
         )
     };
-    assert_eq!(desk.app.app().store.tx(left).await.unwrap(), 1);
-    desk.app.advance(30).await;
-    assert_eq!(rows(&desk, &campaign).await.len(), 0, "whoever began it may still be at work");
-    desk.app.advance(31).await;
-    let listed = rows(&desk, &campaign).await;
+    assert_eq!(world.app().store.tx(left).await.unwrap(), 1);
+    world.advance(30).await;
+    assert_eq!(rows(&world, &campaign).await.len(), 0, "whoever began it may still be at work");
+    world.advance(31).await;
+    let listed = rows(&world, &campaign).await;
     let phones: Vec<&str> = listed.iter().map(|row| row["phone"].as_str().unwrap()).collect();
     let expected: Vec<String> = (10..25).map(|at| format!("+9198123456{at:02}")).collect();
     assert_eq!(phones, expected);
@@ -358,7 +359,7 @@ async fn a_backfill_that_was_left_is_finished() {
             &[],
         )
     };
-    assert_eq!(desk.app.app().store.read(open).await.unwrap(), Some(0));
+    assert_eq!(world.app().store.read(open).await.unwrap(), Some(0));
 }
 
 /// Halts the transaction that attaches a stream until the test says so.
@@ -386,86 +387,86 @@ impl Faults for Halt {
 /// one that was found nor one that is put on the list as it comes.
 #[tokio::test]
 async fn a_record_that_comes_while_its_stream_is_attached_is_put_on_the_list() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let halt = Arc::new(Halt::default());
-    desk.app.app().store.fail_as(halt.clone());
+    world.app().store.fail_as(halt.clone());
     for earlier in [vec![], vec!["+919812345671"]] {
-        let made = webhook(&desk.app, &desk.workspace).await;
-        let campaign = desk.campaign(json!({})).await;
+        let made = webhook(&world.app, &world.workspace).await;
+        let campaign = world.new_campaign(json!({})).await;
         for phone in &earlier {
-            send(&desk.app, &made, &json!({"phone": phone})).await.expect(202);
+            send(&world.app, &made, &json!({"phone": phone})).await.expect(202);
         }
         halt.asked.store(true, Ordering::SeqCst);
         let attaching = json!({"backfillDays": 1});
-        let (attached, ()) = tokio::join!(attach(&desk, &campaign, &made, &attaching), async {
+        let (attached, ()) = tokio::join!(attach(&world, &campaign, &made, &attaching), async {
             halt.reached.notified().await;
-            let sent = send(&desk.app, &made, &json!({"phone": "+919812345672"})).await.expect(202);
+            let sent = send(&world.app, &made, &json!({"phone": "+919812345672"})).await.expect(202);
             assert_eq!(sent["data"]["queued"], 0, "the stream feeds nothing yet");
             halt.go.notify_one();
         });
         let expected: Vec<&str> = earlier.iter().copied().chain(["+919812345672"]).collect();
         assert_eq!(attached["backfilled"], expected.len(), "{attached}");
-        let listed = rows(&desk, &campaign).await;
+        let listed = rows(&world, &campaign).await;
         let phones: Vec<&str> = listed.iter().map(|row| row["phone"].as_str().unwrap()).collect();
         assert_eq!(phones, expected);
         // From now on people are put on the list as they come.
-        let sent = send(&desk.app, &made, &json!({"phone": "+919812345673"})).await.expect(202);
+        let sent = send(&world.app, &made, &json!({"phone": "+919812345673"})).await.expect(202);
         assert_eq!(sent["data"]["queued"], 1);
     }
 }
 
 #[tokio::test]
 async fn a_backfill_is_of_many_pieces() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
     for hundred in 0..9 {
         let many: Vec<Value> =
             (0..500).map(|number| json!({"phone": format!("97{:08}", hundred * 500 + number)})).collect();
-        send(&desk.app, &made, &json!(many)).await.expect(202);
+        send(&world.app, &made, &json!(many)).await.expect(202);
     }
-    let campaign = desk.campaign(json!({})).await;
-    let attached = attach(&desk, &campaign, &made, &json!({"backfillDays": 1})).await;
+    let campaign = world.new_campaign(json!({})).await;
+    let attached = attach(&world, &campaign, &made, &json!({"backfillDays": 1})).await;
     assert_eq!(attached["backfilled"], 4_500);
-    let last = desk.get(&format!("{campaign}/contacts?limit=1&offset=4499")).await;
+    let last = world.get(&format!("{campaign}/contacts?limit=1&offset=4499")).await;
     assert_eq!((&last["total"], &last["data"][0]["phone"]), (&json!(4_500), &json!("+919700004499")));
-    assert_eq!(attach(&desk, &campaign, &made, &json!({"backfillDays": 1})).await["backfilled"], 0);
+    assert_eq!(attach(&world, &campaign, &made, &json!({"backfillDays": 1})).await["backfilled"], 0);
 }
 
 #[tokio::test]
 async fn a_list_that_is_fed_is_not_replaced_and_keeps_its_rows() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let (made, other) =
-        (webhook(&desk.app, &desk.workspace).await, webhook(&desk.app, &desk.workspace).await);
-    let campaign = desk.with_list(json!([{"phone": "9812345670", "name": "Uploaded"}])).await;
-    attach(&desk, &campaign, &made, &json!({})).await;
-    attach(&desk, &campaign, &made, &json!({})).await;
-    attach(&desk, &campaign, &other, &json!({})).await;
-    send(&desk.app, &made, &json!([{"phone": "9812345670", "name": "Sent"}, {"phone": "9812345671"}]))
+        (webhook(&world.app, &world.workspace).await, webhook(&world.app, &world.workspace).await);
+    let campaign = world.with_list(json!([{"phone": "9812345670", "name": "Uploaded"}])).await;
+    attach(&world, &campaign, &made, &json!({})).await;
+    attach(&world, &campaign, &made, &json!({})).await;
+    attach(&world, &campaign, &other, &json!({})).await;
+    send(&world.app, &made, &json!([{"phone": "9812345670", "name": "Sent"}, {"phone": "9812345671"}]))
         .await
         .expect(202);
     let replace = json!({"contacts": [{"phone": "9812345679"}]});
-    desk.post(&format!("{campaign}/contacts"), &replace).await.refused(409, "stream_attached");
-    let listed = rows(&desk, &campaign).await;
+    world.post(&format!("{campaign}/contacts"), &replace).await.refused(409, "stream_attached");
+    let listed = rows(&world, &campaign).await;
     assert_eq!(
         listed.iter().map(|row| row["name"].as_str().unwrap_or("-")).collect::<Vec<_>>(),
         ["Uploaded", "-"]
     );
-    let gone = detach(&desk, &campaign, &made).await.expect(200);
+    let gone = detach(&world, &campaign, &made).await.expect(200);
     assert_eq!(gone["data"], json!({"id": made["id"], "deleted": true}));
-    detach(&desk, &campaign, &made).await.refused(404, "not_found");
-    desk.post(&format!("{campaign}/contacts"), &replace).await.refused(409, "stream_attached");
-    send(&desk.app, &made, &json!({"phone": "9812345672"})).await.expect(202);
-    assert_eq!(rows(&desk, &campaign).await, listed, "what it put there stays, and nothing is added");
+    detach(&world, &campaign, &made).await.refused(404, "not_found");
+    world.post(&format!("{campaign}/contacts"), &replace).await.refused(409, "stream_attached");
+    send(&world.app, &made, &json!({"phone": "9812345672"})).await.expect(202);
+    assert_eq!(rows(&world, &campaign).await, listed, "what it put there stays, and nothing is added");
     // Deleting a stream detaches it.
-    desk.app.delete(&desk.workspace.live, &path(&other)).await.expect(200);
-    assert_eq!(desk.get(&format!("{campaign}/streams")).await["data"], json!([]));
-    desk.post(&format!("{campaign}/contacts"), &replace).await.expect(200);
+    world.delete(&path(&other)).await.expect(200);
+    assert_eq!(world.get(&format!("{campaign}/streams")).await["data"], json!([]));
+    world.post(&format!("{campaign}/contacts"), &replace).await.expect(200);
 }
 
 #[tokio::test]
 async fn names_are_written_in_the_script_of_the_agent() {
-    let desk = Desk::open().await;
-    let made = webhook(&desk.app, &desk.workspace).await;
+    let world = World::open().await;
+    let made = webhook(&world.app, &world.workspace).await;
     for (language, expected) in [
         ("en", "Rahul Sharma"),
         ("hi", "राहुल शर्मा"),
@@ -479,16 +480,16 @@ async fn names_are_written_in_the_script_of_the_agent() {
         ("kn", "ರಾಹುಲ್ ಶರ್ಮಾ"),
         ("ml", "രാഹുൽ ശർമാ"),
     ] {
-        let agent = create_active(
-            &desk.app,
-            &desk.workspace,
+        let agent = world::agent(
+            &world,
+            &world.workspace,
             &json!({"language": language, "systemPrompt": "Greet {{name}}."}),
         )
         .await;
-        let campaign = desk.campaign(json!({"agentId": agent})).await;
+        let campaign = world.new_campaign(json!({"agentId": agent})).await;
         let mapping = json!({"name": "full_name", "first": "name", "city": "city"});
         attach(
-            &desk,
+            &world,
             &campaign,
             &made,
             &json!({"variableMapping": mapping, "transliterate": true, "backfillDays": 1}),
@@ -496,10 +497,10 @@ async fn names_are_written_in_the_script_of_the_agent() {
         .await;
         let number =
             format!("98{:08}", language.bytes().fold(0_u32, |sum, byte| sum * 256 + u32::from(byte)));
-        send(&desk.app, &made, &json!({"phone": number, "full_name": "Rahul Sharma", "city": "Pune"}))
+        send(&world.app, &made, &json!({"phone": number, "full_name": "Rahul Sharma", "city": "Pune"}))
             .await
             .expect(202);
-        let listed = rows(&desk, &campaign).await;
+        let listed = rows(&world, &campaign).await;
         let row = listed.last().unwrap();
         assert_eq!(
             (row["name"].as_str().unwrap(), &row["variables"]),
@@ -507,28 +508,28 @@ async fn names_are_written_in_the_script_of_the_agent() {
             "{language}"
         );
     }
-    let plain = desk.campaign(json!({})).await;
-    attach(&desk, &plain, &made, &json!({"backfillDays": 1})).await;
-    assert_eq!(rows(&desk, &plain).await[0]["name"], "Rahul Sharma");
+    let plain = world.new_campaign(json!({})).await;
+    attach(&world, &plain, &made, &json!({"backfillDays": 1})).await;
+    assert_eq!(rows(&world, &plain).await[0]["name"], "Rahul Sharma");
 }
 
 /// Streams that feed the same campaigns at the same moment: every number is on each list once.
 #[tokio::test]
 async fn many_streams_at_once_put_a_number_on_a_list_once() {
-    let desk = Arc::new(Desk::open().await);
-    let campaigns = [desk.campaign(json!({})).await, desk.campaign(json!({})).await];
+    let world = Arc::new(World::open().await);
+    let campaigns = [world.new_campaign(json!({})).await, world.new_campaign(json!({})).await];
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..6 {
-        let made = webhook(&desk.app, &desk.workspace).await;
+        let made = webhook(&world.app, &world.workspace).await;
         for campaign in &campaigns {
-            attach(&desk, campaign, &made, &json!({})).await;
+            attach(&world, campaign, &made, &json!({})).await;
         }
-        let desk = desk.clone();
+        let world = world.clone();
         senders.spawn(async move {
             for part in 0..4 {
                 let body: Vec<Value> =
                     (0..50).map(|number| json!({"phone": format!("98{:08}", part * 25 + number)})).collect();
-                send(&desk.app, &made, &json!(body)).await.expect(202);
+                send(&world.app, &made, &json!(body)).await.expect(202);
             }
         });
     }
@@ -536,40 +537,44 @@ async fn many_streams_at_once_put_a_number_on_a_list_once() {
         sent.unwrap();
     }
     for campaign in &campaigns {
-        let mut phones: Vec<String> =
-            rows(&desk, campaign).await.iter().map(|row| row["phone"].as_str().unwrap().to_owned()).collect();
+        let mut phones: Vec<String> = rows(&world, campaign)
+            .await
+            .iter()
+            .map(|row| row["phone"].as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(phones.len(), 125);
         phones.sort_unstable();
         phones.dedup();
         assert_eq!(phones.len(), 125);
-        assert_eq!(desk.get(&format!("{campaign}/contacts?limit=1")).await["counts"]["all"], 125);
+        assert_eq!(world.get(&format!("{campaign}/contacts?limit=1")).await["counts"]["all"], 125);
     }
 }
 
 #[tokio::test]
 async fn an_erasure_reaches_records() {
-    let desk = Desk::open().await;
-    let key = &desk.workspace.live;
+    let world = World::open().await;
+    let key = world.live();
     let made = stream(
-        &desk.app,
-        &desk.workspace,
+        &world,
+        &world.workspace,
         &json!({"name": "x", "kind": "webhook", "fieldMap": {"externalId": "id"}}),
     )
     .await;
-    let campaign = desk.campaign(json!({})).await;
-    attach(&desk, &campaign, &made, &json!({})).await;
+    let campaign = world.new_campaign(json!({})).await;
+    attach(&world, &campaign, &made, &json!({})).await;
     let body = json!([
         {"id": "a", "phone": "9812345678", "name": "Asha", "note": "secretnote"},
         {"id": "b", "phone": "9812345678", "name": "Asha"},
         {"id": "c", "phone": "9812345679", "name": "Other"},
     ]);
-    send(&desk.app, &made, &body).await.expect(202);
+    send(&world.app, &made, &body).await.expect(202);
     let contact =
-        desk.post("/v1/contacts", &json!({"externalRef": "a1", "phone": "9812345678"})).await.expect(201);
-    desk.post(&format!("/v1/contacts/{}/erase", contact["data"]["id"].as_str().unwrap()), &Value::Null)
+        world.post("/v1/contacts", &json!({"externalRef": "a1", "phone": "9812345678"})).await.expect(201);
+    world
+        .post(&format!("/v1/contacts/{}/erase", contact["data"]["id"].as_str().unwrap()), &Value::Null)
         .await
         .expect(200);
-    let records = desk.app.get(key, &format!("{}/records", path(&made))).await;
+    let records = world.app.get(key, &format!("{}/records", path(&made))).await;
     assert!(
         !records.text.contains("secretnote")
             && !records.text.contains("9812345678")
@@ -577,7 +582,7 @@ async fn an_erasure_reaches_records() {
         "{}",
         records.text
     );
-    let records = records.expect(200)["data"].clone();
+    let records = records.data(200);
     for emptied in [&records[1], &records[2]] {
         assert_eq!(
             (
@@ -593,43 +598,43 @@ async fn an_erasure_reaches_records() {
     }
     assert_eq!(records[0]["payload"]["name"], "Other");
     // It does not come in again with the same record.
-    let again = send(&desk.app, &made, &body).await.expect(202)["data"].clone();
+    let again = send(&world.app, &made, &body).await.data(202);
     assert_eq!((&again["duplicate"], &again["queued"]), (&json!(3), &json!(0)));
-    let another = desk.campaign(json!({})).await;
-    assert_eq!(attach(&desk, &another, &made, &json!({"backfillDays": 90})).await["backfilled"], 1);
+    let another = world.new_campaign(json!({})).await;
+    assert_eq!(attach(&world, &another, &made, &json!({"backfillDays": 90})).await["backfilled"], 1);
 }
 
 #[tokio::test]
 async fn records_are_emptied_with_age_and_removed_with_their_stream() {
-    let desk = Desk::open().await;
-    let key = &desk.workspace.live;
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let gone = webhook(&desk.app, &desk.workspace).await;
+    let world = World::open().await;
+    let key = world.live();
+    let made = webhook(&world.app, &world.workspace).await;
+    let gone = webhook(&world.app, &world.workspace).await;
     let body = |digit: i64| json!([{"phone": format!("981234567{digit}"), "name": "Asha"}, {"phone": "x", "name": "Asha"}]);
-    send(&desk.app, &made, &body(1)).await.expect(202);
-    send(&desk.app, &gone, &body(1)).await.expect(202);
-    desk.app.advance(89 * DAY).await;
-    send(&desk.app, &made, &body(2)).await.expect(202);
-    let records = desk.get(&format!("{}/records", path(&made))).await["data"].clone();
+    send(&world.app, &made, &body(1)).await.expect(202);
+    send(&world.app, &gone, &body(1)).await.expect(202);
+    world.advance(89 * DAY).await;
+    send(&world.app, &made, &body(2)).await.expect(202);
+    let records = world.get(&format!("{}/records", path(&made))).await["data"].clone();
     assert_eq!((&records[2]["name"], records[2]["payload"].is_object()), (&json!("Asha"), true));
-    desk.app.delete(key, &path(&gone)).await.expect(200);
+    world.app.delete(key, &path(&gone)).await.expect(200);
     // Old things are looked for once a day at least.
-    desk.app.advance(2 * DAY).await;
-    let records = desk.get(&format!("{}/records", path(&made))).await["data"].clone();
+    world.advance(2 * DAY).await;
+    let records = world.get(&format!("{}/records", path(&made))).await["data"].clone();
     assert_eq!(
         (&records[2]["name"], &records[2]["payload"], &records[2]["phone"]),
         (&Value::Null, &Value::Null, &Value::Null)
     );
     assert_eq!((&records[0]["name"], records[0]["payload"].is_object()), (&json!("Asha"), true));
     // It is still known.
-    assert_eq!(send(&desk.app, &made, &body(1)).await.expect(202)["data"]["duplicate"], 2);
+    assert_eq!(send(&world.app, &made, &body(1)).await.expect(202)["data"]["duplicate"], 2);
     let count = |tx: &mut store::Tx<'_>| {
         tx.all::<(i64, i64)>(
             "select (select count(*) from data_streams), (select count(*) from stream_records)",
             &[],
         )
     };
-    let left: Vec<(i64, i64)> = desk.app.app().store.read(count).await.unwrap();
+    let left: Vec<(i64, i64)> = world.app().store.read(count).await.unwrap();
     // Two people, and what is no number once.
     assert_eq!(left, [(1, 3)]);
 }
@@ -672,21 +677,21 @@ impl Faults for Trouble {
 /// Whatever statement fails: nothing is there of the request, and when it is sent again everything is there once.
 #[tokio::test]
 async fn a_request_is_stored_whole_or_not_at_all() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let trouble = Arc::new(Trouble::default());
-    desk.app.app().store.fail_as(trouble.clone());
-    let made = webhook(&desk.app, &desk.workspace).await;
-    let campaigns = [desk.campaign(json!({})).await, desk.campaign(json!({})).await];
+    world.app().store.fail_as(trouble.clone());
+    let made = webhook(&world.app, &world.workspace).await;
+    let campaigns = [world.new_campaign(json!({})).await, world.new_campaign(json!({})).await];
     for campaign in &campaigns {
-        attach(&desk, campaign, &made, &json!({})).await;
+        attach(&world, campaign, &made, &json!({})).await;
     }
     let state = async || {
         let records =
-            desk.get(&format!("{}/records?limit=200", path(&made))).await["data"].as_array().unwrap().len();
-        let events = desk.get("/v1/events?after=start&limit=100").await["data"].as_array().unwrap().len();
+            world.get(&format!("{}/records?limit=200", path(&made))).await["data"].as_array().unwrap().len();
+        let events = world.get("/v1/events?after=start&limit=100").await["data"].as_array().unwrap().len();
         let counts = (
-            desk.get(&format!("{}/contacts?limit=200", campaigns[0])).await,
-            desk.get(&format!("{}/contacts?limit=200", campaigns[1])).await,
+            world.get(&format!("{}/contacts?limit=200", campaigns[0])).await,
+            world.get(&format!("{}/contacts?limit=200", campaigns[1])).await,
         );
         let listed = [counts.0, counts.1].map(|list| {
             (
@@ -702,7 +707,7 @@ async fn a_request_is_stored_whole_or_not_at_all() {
         let body = json!([{"phone": format!("98123{:05}", 2 * nth)}, {"phone": "x", "n": nth}, {"phone": format!("98123{:05}", 2 * nth + 1)}]);
         let before = state().await;
         trouble.left.store(nth, Ordering::SeqCst);
-        let answer = send(&desk.app, &made, &body).await;
+        let answer = send(&world.app, &made, &body).await;
         trouble.left.store(0, Ordering::SeqCst);
         if answer.status == 202 {
             break;
@@ -711,9 +716,9 @@ async fn a_request_is_stored_whole_or_not_at_all() {
         assert_eq!(answer.status, 500, "{}", answer.text);
         assert_eq!(state().await, before, "the statement {nth} failed");
         trouble.unheard.store(nth % 3 == 0, Ordering::SeqCst);
-        let again = send(&desk.app, &made, &body).await;
+        let again = send(&world.app, &made, &body).await;
         if again.status == 503 {
-            send(&desk.app, &made, &body).await.expect(202);
+            send(&world.app, &made, &body).await.expect(202);
         }
         trouble.unheard.store(false, Ordering::SeqCst);
         sent += 1;
@@ -733,21 +738,21 @@ async fn a_request_is_stored_whole_or_not_at_all() {
 /// An attachment reads every earlier record of the stream, so a workspace has so many a minute.
 #[tokio::test]
 async fn attaching_has_a_rate() {
-    let desk = Desk::open().await;
+    let world = World::open().await;
     let (made, other) =
-        (webhook(&desk.app, &desk.workspace).await, webhook(&desk.app, &desk.workspace).await);
-    let campaign = desk.campaign(json!({})).await;
+        (webhook(&world.app, &world.workspace).await, webhook(&world.app, &world.workspace).await);
+    let campaign = world.new_campaign(json!({})).await;
     let limits = json!({"limits": {"campaignWritesPerMinute": 1}});
-    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &limits).await.expect(200);
-    desk.app.advance(60).await;
-    attach(&desk, &campaign, &made, &json!({})).await;
+    world.operator("PATCH", "", limits).await.expect(200);
+    world.advance(60).await;
+    attach(&world, &campaign, &made, &json!({})).await;
     let path = format!("{campaign}/streams/{}", other["id"].as_str().unwrap());
-    let refused = desk.put(&path, &json!({})).await;
+    let refused = world.put(&path, &json!({})).await;
     let wait: i64 = refused.header("retry-after").expect("how long to wait").parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
     refused.refused(429, "rate_limited");
-    let attached = desk.get(&format!("{campaign}/streams")).await;
+    let attached = world.get(&format!("{campaign}/streams")).await;
     assert_eq!(attached["data"].as_array().unwrap().len(), 1, "{attached}");
-    desk.app.advance(60).await;
-    attach(&desk, &campaign, &other, &json!({})).await;
+    world.advance(60).await;
+    attach(&world, &campaign, &other, &json!({})).await;
 }

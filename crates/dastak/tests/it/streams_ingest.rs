@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, Workspace};
 use crate::receiver::Receiver;
 use crate::streams::{path, send, stream, webhook};
+use crate::world::World;
 
 async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
-    let listed = app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.expect(200);
-    listed["data"].as_array().unwrap().clone()
+    app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.list(200)
 }
 
 fn statuses(answer: &Value) -> Vec<&str> {
@@ -23,9 +23,8 @@ fn statuses(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_answer_says_what_became_of_each_record() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = webhook(&world, &world.workspace).await;
     let body = json!([
         {"name": "Asha", "phone": "98123 45678", "city": "Pune"},
         {"name": "No number"},
@@ -34,7 +33,7 @@ async fn the_answer_says_what_became_of_each_record() {
         {"full_name": "The same", "mobile": "+91-9812345678"},
         {"phone": "9812345679"},
     ]);
-    let answer = send(&app, &made, &body).await.expect(202);
+    let answer = send(&world, &made, &body).await.expect(202);
     let results = answer["data"]["results"].as_array().unwrap();
     let ids: Vec<&str> = results.iter().map(|result| result["recordId"].as_str().unwrap()).collect();
     assert!(ids.iter().all(|id| id.starts_with("dsr_")));
@@ -49,7 +48,7 @@ async fn the_answer_says_what_became_of_each_record() {
             {"index": 5, "status": "accepted", "recordId": ids[5]},
         ]})
     );
-    let kept = records(&app, &workspace, &made).await;
+    let kept = records(&world, &world.workspace, &made).await;
     assert_eq!(
         kept.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(),
         [ids[5], ids[3], ids[2], ids[1], ids[0]]
@@ -67,11 +66,10 @@ async fn the_answer_says_what_became_of_each_record() {
 
 #[tokio::test]
 async fn one_object_a_list_or_records_with_a_key_or_a_token() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let (made, own) = (
-        webhook(&app, &workspace).await,
-        stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await,
+        webhook(&world, &world.workspace).await,
+        stream(&world, &world.workspace, &json!({"name": "x", "kind": "api"})).await,
     );
     for (at, body) in [
         json!({"phone": "9812345671"}),
@@ -85,8 +83,8 @@ async fn one_object_a_list_or_records_with_a_key_or_a_token() {
     {
         let expected = usize::from(at < 3);
         for (name, answer) in [
-            ("with its token", send(&app, &made, body).await),
-            ("with a key", app.post(&workspace.live, &format!("{}/records", path(&own)), body).await),
+            ("with its token", send(&world, &made, body).await),
+            ("with a key", world.post(&format!("{}/records", path(&own)), body).await),
         ] {
             let answer = answer.expect(202);
             assert_eq!(
@@ -97,20 +95,19 @@ async fn one_object_a_list_or_records_with_a_key_or_a_token() {
         }
     }
     // A webhook stream takes pushes with a key, too, and its token in the query.
-    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345674"}))
-        .await
-        .expect(202);
+    world.post(&format!("{}/records", path(&made)), &json!({"phone": "9812345674"})).await.expect(202);
     let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let body = Bytes::from(json!({"phone": "9812345675"}).to_string());
-    let answer = app
+    let answer = world
+        .app
         .send("POST", &format!("/ingest/streams/{id}?token={token}"), None, &[], body.clone())
         .await
         .expect(202);
     assert_eq!(statuses(&answer), ["accepted"]);
     // A stream without a token cannot be sent to with one, and a key is none.
-    for token in [Some(token), Some(workspace.live.as_str()), None] {
+    for token in [Some(token), Some(world.workspace.live.as_str()), None] {
         let path = format!("/ingest/streams/{}", own["id"].as_str().unwrap());
-        app.send("POST", &path, token, &[], body.clone()).await.refused(401, "unauthorized");
+        world.send("POST", &path, token, &[], body.clone()).await.refused(401, "unauthorized");
     }
 }
 
@@ -145,36 +142,34 @@ async fn bodies_that_are_no_records_change_nothing() {
 
 #[tokio::test]
 async fn paused_suspended_and_unknown() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = webhook(&world, &world.workspace).await;
     let body = json!({"phone": "9812345678"});
-    app.patch(&workspace.live, &path(&made), &json!({"status": "paused"})).await.expect(200);
-    send(&app, &made, &body).await.refused(409, "stream_paused");
-    app.post(&workspace.live, &format!("{}/records", path(&made)), &body).await.refused(409, "stream_paused");
-    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.expect(200);
+    world.patch(&path(&made), &json!({"status": "paused"})).await.expect(200);
+    send(&world, &made, &body).await.refused(409, "stream_paused");
+    world.post(&format!("{}/records", path(&made)), &body).await.refused(409, "stream_paused");
+    world.patch(&path(&made), &json!({"status": "active"})).await.expect(200);
     let suspended = |on: bool| json!({"suspended": on});
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &suspended(true)).await.expect(200);
-    send(&app, &made, &body).await.refused(403, "workspace_suspended");
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &suspended(false)).await.expect(200);
+    world.operator("PATCH", "", suspended(true)).await.expect(200);
+    send(&world, &made, &body).await.refused(403, "workspace_suspended");
+    world.operator("PATCH", "", suspended(false)).await.expect(200);
     let unknown = json!({"id": "dst_00000000000000000000000000", "token": made["token"]});
-    send(&app, &unknown, &body).await.refused(401, "unauthorized");
+    send(&world, &unknown, &body).await.refused(401, "unauthorized");
     let nothing = json!({"id": "nothing", "token": made["token"]});
-    send(&app, &nothing, &body).await.refused(401, "unauthorized");
-    send(&app, &made, &body).await.expect(202);
+    send(&world, &nothing, &body).await.refused(401, "unauthorized");
+    send(&world, &made, &body).await.expect(202);
 }
 
 /// Somebody who tries tokens waits, and who has the right one goes on.
 #[tokio::test]
 async fn tokens_cannot_be_tried_out() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
-    send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    let world = World::bare().await;
+    let made = webhook(&world, &world.workspace).await;
+    send(&world, &made, &json!({"phone": "9812345678"})).await.expect(202);
     let wrong = json!({"id": made["id"], "token": "dsk_wrong"});
     let mut refused = 0;
     for _ in 0..40 {
-        let answer = send(&app, &wrong, &json!({})).await;
+        let answer = send(&world, &wrong, &json!({})).await;
         if answer.status == 429 {
             assert!((1..=60).contains(&answer.header("retry-after").unwrap().parse::<i64>().unwrap()));
             refused += 1;
@@ -183,64 +178,59 @@ async fn tokens_cannot_be_tried_out() {
         }
     }
     assert_eq!(refused, 20);
-    send(&app, &made, &json!({"phone": "9812345679"})).await.expect(202);
+    send(&world, &made, &json!({"phone": "9812345679"})).await.expect(202);
 }
 
 #[tokio::test]
 async fn a_stream_takes_six_hundred_requests_a_minute() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     // Early in a minute, so that all of it fits.
-    app.set_clock("2030-01-07T06:30:00Z").await;
-    let (made, other) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    world.set_clock("2030-01-07T06:30:00Z").await;
+    let (made, other) = (webhook(&world, &world.workspace).await, webhook(&world, &world.workspace).await);
     for number in 0..600 {
-        let answer = send(&app, &made, &json!([])).await;
+        let answer = send(&world, &made, &json!([])).await;
         assert_eq!(answer.header("x-ratelimit-remaining"), Some(&*(599 - number).to_string()));
         answer.expect(202);
     }
-    let answer = send(&app, &made, &json!([])).await;
+    let answer = send(&world, &made, &json!([])).await;
     assert_eq!((answer.header("x-ratelimit-limit"), answer.header("retry-after")), (Some("600"), Some("60")));
     answer.refused(429, "rate_limited");
-    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!([]))
-        .await
-        .refused(429, "rate_limited");
-    send(&app, &other, &json!([])).await.expect(202);
-    app.advance(60).await;
-    send(&app, &made, &json!([])).await.expect(202);
+    world.post(&format!("{}/records", path(&made)), &json!([])).await.refused(429, "rate_limited");
+    send(&world, &other, &json!([])).await.expect(202);
+    world.advance(60).await;
+    send(&world, &made, &json!([])).await.expect(202);
 }
 
 #[tokio::test]
 async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    app.set_clock("2030-01-07T06:30:00Z").await;
-    let tenant = workspace.id.parse().unwrap();
-    let streams = [webhook(&app, &workspace).await, webhook(&app, &workspace).await];
+    let world = World::bare().await;
+    world.set_clock("2030-01-07T06:30:00Z").await;
+    let tenant = world.tenant();
+    let streams = [webhook(&world, &world.workspace).await, webhook(&world, &world.workspace).await];
     // As if others had sent what is missing of it.
-    let now = app.app().clock.now();
+    let now = world.app().clock.now();
     for _ in 0..2_999 {
         let classes = vec![("streams".to_owned(), 3_000)];
-        dastak::app::limits::rates::take(app.app(), tenant, classes, now).await.1.unwrap();
+        dastak::app::limits::rates::take(world.app(), tenant, classes, now).await.1.unwrap();
     }
-    send(&app, &streams[0], &json!([])).await.expect(202);
-    let refused = send(&app, &streams[1], &json!([])).await;
+    send(&world, &streams[0], &json!([])).await.expect(202);
+    let refused = send(&world, &streams[1], &json!([])).await;
     assert_eq!(refused.header("x-ratelimit-limit"), Some("3000"));
     refused.refused(429, "rate_limited");
-    app.advance(60).await;
-    send(&app, &streams[1], &json!([])).await.expect(202);
+    world.advance(60).await;
+    send(&world, &streams[1], &json!([])).await.expect(202);
 }
 
 #[tokio::test]
 async fn a_record_that_comes_again_changes_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let made = stream(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}}),
     )
     .await;
-    let first = send(&app, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}))
+    let first = send(&world, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}))
         .await
         .expect(202);
     let record = first["data"]["results"][0]["recordId"].clone();
@@ -250,7 +240,7 @@ async fn a_record_that_comes_again_changes_nothing() {
         json!({"order": {"id": "1"}, "phone": "9812345679", "name": "Other"}),
         json!({"order": {"id": 1}}),
     ] {
-        let answer = send(&app, &made, &again).await.expect(202);
+        let answer = send(&world, &made, &again).await.expect(202);
         assert_eq!(
             (statuses(&answer), &answer["data"]["results"][0]["recordId"]),
             (vec!["duplicate"], &record),
@@ -264,18 +254,18 @@ async fn a_record_that_comes_again_changes_nothing() {
         (json!({"phone": "098123 45678"}), "duplicate"),
         (json!([{"order": {"id": 3}}, {"order": {"id": 3}}]), "invalid"),
     ] {
-        assert_eq!(statuses(&send(&app, &made, &body).await.expect(202))[0], status, "{body}");
+        assert_eq!(statuses(&send(&world, &made, &body).await.expect(202))[0], status, "{body}");
     }
-    let kept = records(&app, &workspace, &made).await;
+    let kept = records(&world, &world.workspace, &made).await;
     assert_eq!(
         kept.iter().map(|record| record["externalId"].as_str().unwrap_or("-")).collect::<Vec<_>>(),
         ["3", "-", "2", "1"]
     );
     assert_eq!(kept[3]["name"], "Asha");
     // Another stream has records of its own.
-    let other = webhook(&app, &workspace).await;
+    let other = webhook(&world, &world.workspace).await;
     assert_eq!(
-        statuses(&send(&app, &other, &json!({"phone": "9812345678"})).await.expect(202)),
+        statuses(&send(&world, &other, &json!({"phone": "9812345678"})).await.expect(202)),
         ["accepted"]
     );
 }
@@ -283,32 +273,31 @@ async fn a_record_that_comes_again_changes_nothing() {
 /// A record that could not be called is the same record when it comes again, and is taken once it can.
 #[tokio::test]
 async fn an_invalid_record_can_be_mended() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let made = stream(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}}),
     )
     .await;
     let bad = json!({"id": "a", "phone": "12"});
-    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["invalid"]);
-    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
+    assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["invalid"]);
+    assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["duplicate"]);
     let good = json!({"id": "a", "phone": "9812345678"});
-    let mended = send(&app, &made, &good).await.expect(202);
+    let mended = send(&world, &made, &good).await.expect(202);
     assert_eq!(statuses(&mended), ["accepted"]);
-    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
-    let kept = records(&app, &workspace, &made).await;
+    assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["duplicate"]);
+    let kept = records(&world, &world.workspace, &made).await;
     assert_eq!(
         (kept.len(), &kept[0]["id"], &kept[0]["phone"]),
         (1, &mended["data"]["results"][0]["recordId"], &json!("+919812345678"))
     );
     // In one request, too.
-    let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
+    let both = send(&world, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
         .await
         .expect(202);
     assert_eq!(statuses(&both), ["invalid", "accepted", "duplicate"]);
-    assert_eq!(records(&app, &workspace, &made).await.len(), 2);
+    assert_eq!(records(&world, &world.workspace, &made).await.len(), 2);
 }
 
 #[tokio::test]
@@ -400,19 +389,15 @@ async fn records_page_to_their_end() {
 
 #[tokio::test]
 async fn what_cannot_be_called_is_told_once() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    app.post(&workspace.live, "/v1/webhooks", &json!({"url": receiver.url})).await.expect(201);
-    let made = webhook(&app, &workspace).await;
+    world.post("/v1/webhooks", &json!({"url": receiver.url})).await.expect(201);
+    let made = webhook(&world, &world.workspace).await;
     let body = json!([{"name": "Asha", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}, {"phone": "9812345678"}]);
-    let answer = send(&app, &made, &body).await.expect(202);
-    send(&app, &made, &json!({"phone": "+12025550100"})).await.expect(202);
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200)["data"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let kept = records(&app, &workspace, &made).await;
+    let answer = send(&world, &made, &body).await.expect(202);
+    send(&world, &made, &json!({"phone": "+12025550100"})).await.expect(202);
+    let events = world.list("/v1/events?after=start").await;
+    let kept = records(&world, &world.workspace, &made).await;
     let told: Vec<Value> = events
         .iter()
         .filter(|event| event["type"] == "stream.record_rejected")
@@ -428,7 +413,7 @@ async fn what_cannot_be_called_is_told_once() {
         ]
     );
     assert!(events.iter().all(|event| event["livemode"] == true));
-    app.advance(0).await;
+    world.advance(0).await;
     assert_eq!(receiver.got().len(), 2);
 }
 
@@ -463,19 +448,18 @@ async fn a_rejection_that_comes_back_does_not_go_round() {
 /// In one request, too, each is what it would be by itself.
 #[tokio::test]
 async fn of_records_of_one_identity_only_the_first_can_be_rejected() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({"name": "Leads", "kind": "webhook", "fieldMap": {"externalId": "id"}});
-    let made = stream(&app, &workspace, &body).await;
+    let made = stream(&world, &world.workspace, &body).await;
     let body = json!([
         {"id": 1, "phone": "x"}, {"id": 1, "phone": "y"}, {"id": 1, "phone": "9812345678"}, {"id": 1, "phone": "z"},
         {"id": 2, "phone": "9812345679"}, {"id": 2, "phone": "x"},
     ]);
-    let answer = send(&app, &made, &body).await.expect(202);
+    let answer = send(&world, &made, &body).await.expect(202);
     let results = answer["data"]["results"].as_array().unwrap().clone();
     let statuses: Vec<&Value> = results.iter().map(|result| &result["status"]).collect();
     assert_eq!(statuses, ["invalid", "duplicate", "accepted", "duplicate", "accepted", "duplicate"]);
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    let events = world.get("/v1/events?after=start").await;
     let told = events["data"].as_array().unwrap().iter();
     assert_eq!(told.filter(|event| event["type"] == "stream.record_rejected").count(), 1);
 }
@@ -496,17 +480,16 @@ async fn local_numbers_of_another_country_are_not_called() {
 /// A change of the stream's settings holds for what comes after it.
 #[tokio::test]
 async fn settings_hold_for_what_comes_after() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = webhook(&world, &world.workspace).await;
     let body =
         |number: i64| json!({"tel": format!("98123456{number}"), "phone": format!("97123456{number}")});
-    send(&app, &made, &body(10)).await.expect(202);
-    app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": "tel"}})).await.expect(200);
-    send(&app, &made, &body(11)).await.expect(202);
-    app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": null}})).await.expect(200);
-    send(&app, &made, &body(12)).await.expect(202);
-    let phones: Vec<String> = records(&app, &workspace, &made)
+    send(&world, &made, &body(10)).await.expect(202);
+    world.patch(&path(&made), &json!({"fieldMap": {"phone": "tel"}})).await.expect(200);
+    send(&world, &made, &body(11)).await.expect(202);
+    world.patch(&path(&made), &json!({"fieldMap": {"phone": null}})).await.expect(200);
+    send(&world, &made, &body(12)).await.expect(202);
+    let phones: Vec<String> = records(&world, &world.workspace, &made)
         .await
         .iter()
         .map(|record| record["phone"].as_str().unwrap().to_owned())
@@ -524,7 +507,7 @@ async fn the_same_records_at_the_same_moment_are_stored_once() {
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let (app, made, body) = (app.clone(), made.clone(), body.clone());
-        senders.spawn(async move { send(&app, &made, &body).await.expect(202)["data"].clone() });
+        senders.spawn(async move { send(&app, &made, &body).await.data(202) });
     }
     let (mut accepted, mut duplicate) = (0, 0);
     while let Some(answer) = senders.join_next().await {
@@ -537,12 +520,11 @@ async fn the_same_records_at_the_same_moment_are_stored_once() {
 
 #[tokio::test]
 async fn numbers_as_programs_write_them() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = webhook(&world, &world.workspace).await;
     let to = format!("/ingest/streams/{}", made["id"].as_str().unwrap());
     let marked = Bytes::from("\u{FEFF}{\"phone\": \"9812340001\"}");
-    let answer = app.send("POST", &to, made["token"].as_str(), &[], marked).await.expect(202);
+    let answer = world.send("POST", &to, made["token"].as_str(), &[], marked).await.expect(202);
     assert_eq!(answer["data"]["accepted"], 1);
     let records = json!([
         {"phone": "981234567.0"},
@@ -554,7 +536,7 @@ async fn numbers_as_programs_write_them() {
         {"phone1": "9812340006", "phone2": "9812340007"},
         {"owner": {"phone": "9812340008"}},
     ]);
-    let answer = send(&app, &made, &records).await.expect(202);
+    let answer = send(&world, &made, &records).await.expect(202);
     let reason = |at: usize| answer["data"]["results"][at]["reason"].clone();
     assert_eq!((reason(0), reason(7)), (json!("invalid_phone"), json!("no_phone")));
     // Of the two that are written as one number the first is told of.
@@ -562,7 +544,7 @@ async fn numbers_as_programs_write_them() {
         statuses(&answer),
         ["invalid", "invalid", "accepted", "accepted", "accepted", "accepted", "accepted", "invalid"]
     );
-    let phones: Vec<Value> = records_phones(&app, &workspace, &made).await;
+    let phones: Vec<Value> = records_phones(&world, &world.workspace, &made).await;
     for phone in ["+919812340002", "+919812340003", "+919812340004", "+919812340005", "+919812340006"] {
         assert!(phones.contains(&json!(phone)), "{phone}: {phones:?}");
     }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
+use crate::world::World;
 
 const CALL: &str = "call_01jz0000000000000000000000";
 const CHAT: &str = "chatsess_01jz0000000000000000000000";
@@ -46,8 +47,7 @@ impl Talk {
         let tool =
             json!({"type": "webhook", "name": "find", "description": "Finds an order.", "config": config});
         let path = format!("/workspaces/{}/tools", self.workspace.id);
-        let made = self.app.operator("POST", &path, &tool).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.operator("POST", &path, &tool).await.id(201)
     }
 
     async fn call_in(&self, of: &str, tool: &str, key: &str, arguments: Value) -> Result<Value, String> {
@@ -195,8 +195,7 @@ async fn a_tool_of_another_workspace_and_one_that_is_gone_do_not_exist() {
 
 #[tokio::test]
 async fn a_schema_that_cannot_be_held_to_is_refused_when_the_tool_is_made() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let property = |schema: Value| json!({"type": "object", "properties": {"a": schema}});
     for (config, field) in [
         (json!({"parameters": {"type": "array"}}), "config.parameters.type"),
@@ -217,10 +216,10 @@ async fn a_schema_that_cannot_be_held_to_is_refused_when_the_tool_is_made() {
         let mut whole = json!({"url": "https://tools.example.com/x"});
         whole.as_object_mut().unwrap().extend(config.as_object().unwrap().clone());
         let tool = json!({"type": "webhook", "name": "t", "config": whole});
-        let path = format!("/workspaces/{}/tools", workspace.id);
-        let refused = app.operator("POST", &path, &tool).await.refused(400, "invalid_request");
+        let path = format!("/workspaces/{}/tools", world.workspace.id);
+        let refused = world.app.operator("POST", &path, &tool).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
-    let listed = app.get(&workspace.live, "/v1/tools").await.expect(200);
+    let listed = world.get("/v1/tools").await;
     assert!(listed["data"].as_array().unwrap().iter().all(|tool| tool["type"] != "webhook"), "{listed}");
 }

@@ -13,13 +13,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use crate::agents::create_active;
 use crate::app::TestApp;
+use crate::cloud;
 use crate::head::read_head;
-use crate::nudges::Kit;
 use crate::receiver::{Behaviour, Receiver, header, listener};
 use crate::webhooks::endpoint;
-use crate::{campaign_dialling, cloud};
+use crate::world::{self, World};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -136,24 +135,24 @@ fn above(spans: &[&Span], span: &Span) -> Vec<String> {
 #[tokio::test]
 async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_later() {
     let collector = Collector::start(true).await;
-    let kit = Kit::over(TestApp::start_with(collector.settings(0.0)).await).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(0.0)).await).await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
     let url = format!("{}/path-of-the-client?token=query-of-the-client", receiver.url);
-    endpoint(&kit.app, &kit.workspace, json!({"url": url, "events": ["nudge.finished"]})).await;
-    let body = kit.body(
+    endpoint(&world, &world.workspace, json!({"url": url, "events": ["nudge.finished"]})).await;
+    let body = world.order(
         "+919812340001",
         &json!({"externalRef": "reference-of-the-client", "variables": {"name": "Lakshmi"}}),
     );
     let sent = format!("00-{TRACE}-{SPAN}-01");
     let headers = [("idempotency-key", "key-of-the-client"), ("traceparent", sent.as_str())];
-    let made = kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201);
-    kit.app.advance(60).await;
+    let made = world.post_with(world.live(), "/v1/nudges", &headers, &body).await.expect(201);
+    world.advance(60).await;
     let got = receiver.wait_for(1).await;
     let first = got[0].header("traceparent").to_owned();
     assert!(first.starts_with(&format!("00-{TRACE}-")) && first.ends_with("-01"), "{first}");
 
     // Another process goes on: all that it knows of the trace is in the store.
-    let Kit { app, workspace, .. } = kit;
+    let World { app, workspace, .. } = world;
     let app = app.restart_with(|_| ()).await;
     let before = receiver.got().len();
     receiver.behave(Behaviour::status(200));
@@ -229,7 +228,7 @@ async fn a_call_and_a_scheduled_call_take_their_trace_along() {
     let app = TestApp::start_with(collector.settings(0.0)).await;
     app.set_clock("2027-03-01T06:30:00Z").await;
     let workspace = app.workspace().await;
-    let agent = create_active(&app, &workspace, &json!({})).await;
+    let agent = world::agent(&app, &workspace, &json!({})).await;
     let receiver = Receiver::ok().await;
     endpoint(&app, &workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
     let mut expected = Vec::new();
@@ -259,15 +258,15 @@ async fn a_call_and_a_scheduled_call_take_their_trace_along() {
 #[tokio::test]
 async fn dials_of_a_campaign_belong_to_the_request_that_published_it() {
     let collector = Collector::start(true).await;
-    let kit = campaign_dialling::Kit::over(TestApp::start_with(collector.settings(0.0)).await).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(0.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
-    let id = kit.draft(&json!({}), &["+919812340201", "+919812340202"]).await;
+    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
+    let id = world.draft(&json!({}), &["+919812340201", "+919812340202"]).await;
     let sent = format!("00-{TRACE}-{SPAN}-01");
     let (path, body) = (format!("/v1/campaigns/{id}/status"), json!({"status": "active"}));
     let headers = [("traceparent", sent.as_str())];
-    kit.app.post_with(&kit.workspace.live, &path, &headers, &body).await.expect(200);
-    kit.app.advance(60).await;
+    world.post_with(world.live(), &path, &headers, &body).await.expect(200);
+    world.advance(60).await;
     for got in receiver.wait_for(2).await {
         assert!(got.header("traceparent").starts_with(&format!("00-{TRACE}-")), "{got:?}");
     }
@@ -314,9 +313,9 @@ async fn a_message_takes_its_trace_to_the_provider() {
 #[tokio::test]
 async fn what_is_no_traceparent_begins_a_trace_and_what_is_not_recorded_is_passed_on() {
     let collector = Collector::start(true).await;
-    let kit = Kit::over(TestApp::start_with(collector.settings(1.0)).await).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
     let zero = "0".repeat(32);
     let mut sent = 0;
     for (number, wrong) in [
@@ -327,9 +326,9 @@ async fn what_is_no_traceparent_begins_a_trace_and_what_is_not_recorded_is_passe
         ("+919812340014", format!("00-{TRACE}-{SPAN}-00")),
     ] {
         let headers = [("idempotency-key", number), ("traceparent", wrong.as_str())];
-        let body = kit.body(number, &json!({}));
-        kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201);
-        kit.app.advance(60).await;
+        let body = world.order(number, &json!({}));
+        world.post_with(world.live(), "/v1/nudges", &headers, &body).await.expect(201);
+        world.advance(60).await;
         sent += 1;
         let told = receiver.wait_for(sent).await[sent - 1].header("traceparent").to_owned();
         if wrong.ends_with("-00") {
@@ -339,7 +338,7 @@ async fn what_is_no_traceparent_begins_a_trace_and_what_is_not_recorded_is_passe
         }
     }
     // Spans leave in order: once that of a later request is there, those of an earlier one would be.
-    kit.app.get(&kit.workspace.live, "/v1/numbers").await.expect(200);
+    world.get("/v1/numbers").await;
     let spans = collector.until("a later request", |spans| names(spans).contains(&"GET /v1/numbers")).await;
     assert_eq!(of(&spans, TRACE).len(), 0);
     for untraced in ["/healthz", "/readyz", "/metrics"] {
@@ -350,51 +349,50 @@ async fn what_is_no_traceparent_begins_a_trace_and_what_is_not_recorded_is_passe
 #[tokio::test]
 async fn a_collector_that_never_answers_changes_nothing_and_one_that_is_not_set_sees_nothing() {
     let collector = Collector::start(false).await;
-    let kit = Kit::over(TestApp::start_with(collector.settings(1.0)).await).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
-    kit.make("+919812340021", &json!({})).await;
-    kit.app.advance(60).await;
+    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    world.nudge("+919812340021", &json!({})).await;
+    world.advance(60).await;
     let traced = receiver.wait_for(1).await[0].clone();
     assert!(traced.header("traceparent").ends_with("-01"));
     // It stops in time, too, and says what it dropped.
-    let Kit { app, workspace, agent } = kit;
+    let World { app, workspace, agent, noon } = world;
     let (metrics, traces) = (app.app().metrics.clone(), app.app().traces.clone());
     assert!(traces.on());
     let app = app.restart_with(|config| config.traces = None).await;
     let figures = metrics.render();
     let dropped = figures.lines().find_map(|line| line.strip_prefix("dastak_trace_spans_dropped_total "));
     assert!(dropped.is_some_and(|count| count != "0"), "{figures}");
-    let kit = Kit { app, workspace, agent };
-    kit.app.set_clock("2027-03-01T07:00:00Z").await;
-    kit.make("+919812340022", &json!({})).await;
-    kit.app.advance(60).await;
+    let world = World { app, workspace, agent, noon };
+    world.set_clock("2027-03-01T07:00:00Z").await;
+    world.nudge("+919812340022", &json!({})).await;
+    world.advance(60).await;
     assert_eq!(receiver.wait_for(2).await[1].header("traceparent"), "");
-    assert!(!kit.app.app().traces.on());
+    assert!(!world.app().traces.on());
 }
 
 /// Nudges that are accepted in one transaction stay in the traces of their requests.
 #[tokio::test]
 async fn what_is_accepted_together_stays_in_traces_of_its_own() {
     let collector = Collector::start(true).await;
-    let kit = Kit::over(TestApp::start_with(collector.settings(1.0)).await).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&kit.app, &kit.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
     const COUNT: usize = 24;
     let asked = (0..COUNT).map(|number| {
-        let kit = &kit;
+        let world = &world;
         async move {
             let (trace, key) = (format!("{TRACE:.30}{number:02}"), format!("{number}"));
             let parent = format!("00-{trace}-{SPAN}-01");
             let headers = [("idempotency-key", key.as_str()), ("traceparent", parent.as_str())];
-            let body = kit.body(&format!("+9198123401{number:02}"), &json!({}));
-            let made =
-                kit.app.post_with(&kit.workspace.live, "/v1/nudges", &headers, &body).await.expect(201);
+            let body = world.order(&format!("+9198123401{number:02}"), &json!({}));
+            let made = world.post_with(world.live(), "/v1/nudges", &headers, &body).await.expect(201);
             (made["data"]["id"].clone(), trace)
         }
     });
     let made = futures_util::future::join_all(asked).await;
-    kit.app.advance(3_600).await;
+    world.advance(3_600).await;
     let told = receiver.wait_for(COUNT).await;
     for (id, trace) in made {
         let got = told.iter().find(|got| got.json()["data"]["id"] == id).expect("each is told of");

@@ -5,6 +5,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::world::World;
 
 async fn entry(app: &TestApp, workspace: &str, kind: &str, amount: i64) -> crate::app::Answer {
     let body = json!({"kind": kind, "amountMinor": amount, "reference": "r"});
@@ -35,13 +36,12 @@ async fn the_ledger_is_the_running_sum() {
 
 #[tokio::test]
 async fn wrong_entries_are_refused() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    entry(&app, &workspace.id, "topup", -5).await.refused(400, "invalid_request");
-    entry(&app, &workspace.id, "topup", 0).await.refused(400, "invalid_request");
-    entry(&app, &workspace.id, "gift", 5).await.refused(400, "invalid_request");
-    entry(&app, &workspace.id, "adjustment", -1_000_001).await.refused(409, "conflict");
-    let wallet = app.get(&workspace.live, "/v1/wallet").await.expect(200);
+    let world = World::bare().await;
+    entry(&world, &world.workspace.id, "topup", -5).await.refused(400, "invalid_request");
+    entry(&world, &world.workspace.id, "topup", 0).await.refused(400, "invalid_request");
+    entry(&world, &world.workspace.id, "gift", 5).await.refused(400, "invalid_request");
+    entry(&world, &world.workspace.id, "adjustment", -1_000_001).await.refused(409, "conflict");
+    let wallet = world.get("/v1/wallet").await;
     assert_eq!(wallet["data"]["balanceMinor"], 1_000_000);
 }
 
@@ -55,27 +55,26 @@ async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let levels = || async {
-        outbox(&app, &workspace.id)
+        outbox(&world, &world.workspace.id)
             .await
             .iter()
             .map(|event| event["data"]["level"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
     // 30 minutes at 600 are 18,000.
-    entry(&app, &workspace.id, "adjustment", -982_000).await.expect(201);
+    entry(&world, &world.workspace.id, "adjustment", -982_000).await.expect(201);
     assert!(levels().await.is_empty());
-    entry(&app, &workspace.id, "adjustment", -1).await.expect(201);
-    entry(&app, &workspace.id, "adjustment", -1).await.expect(201);
+    entry(&world, &world.workspace.id, "adjustment", -1).await.expect(201);
+    entry(&world, &world.workspace.id, "adjustment", -1).await.expect(201);
     assert_eq!(levels().await, ["low"]);
-    entry(&app, &workspace.id, "adjustment", -17_500).await.expect(201);
+    entry(&world, &world.workspace.id, "adjustment", -17_500).await.expect(201);
     assert_eq!(levels().await, ["low", "exhausted"]);
-    entry(&app, &workspace.id, "topup", 5_000).await.expect(201);
-    entry(&app, &workspace.id, "adjustment", -1).await.expect(201);
+    entry(&world, &world.workspace.id, "topup", 5_000).await.expect(201);
+    entry(&world, &world.workspace.id, "adjustment", -1).await.expect(201);
     assert_eq!(levels().await, ["low", "exhausted", "low"]);
-    let first = &outbox(&app, &workspace.id).await[0];
+    let first = &outbox(&world, &world.workspace.id).await[0];
     assert_eq!((first["type"].as_str(), first["livemode"].as_bool()), (Some("wallet.low"), Some(true)));
     assert!(first["id"].as_str().unwrap().starts_with("evt_"));
     assert_eq!(

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use crate::app::{TestApp, Workspace};
 use crate::receiver::Receiver;
+use crate::world::World;
 
 /// Makes an endpoint; its answer.
 pub async fn endpoint(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
-    app.post(&workspace.live, "/v1/webhooks", &body).await.expect(201)["data"].clone()
+    app.post(&workspace.live, "/v1/webhooks", &body).await.data(201)
 }
 
 pub fn text(value: &Value) -> &str {
@@ -24,9 +25,8 @@ pub async fn trigger(app: &TestApp, workspace: &Workspace, kind: &str) -> String
 
 #[tokio::test]
 async fn an_endpoint_lives_from_creation_to_deletion() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = endpoint(&app, &workspace, json!({"url": "https://example.com/hooks?x=1"})).await;
+    let world = World::bare().await;
+    let made = endpoint(&world, &world.workspace, json!({"url": "https://example.com/hooks?x=1"})).await;
     let id = text(&made["id"]).to_owned();
     assert!(id.starts_with("whe_"));
     assert!(text(&made["secret"]).starts_with("whsec_") && text(&made["secret"]).len() >= 32);
@@ -39,49 +39,36 @@ async fn an_endpoint_lives_from_creation_to_deletion() {
     });
     assert_eq!(shown, expected);
     let path = format!("/v1/webhooks/{id}");
-    assert_eq!(app.get(&workspace.test, &path).await.expect(200)["data"], shown);
-    assert_eq!(
-        app.get(&workspace.live, "/v1/webhooks").await.expect(200),
-        json!({"data": [shown], "nextCursor": null})
-    );
+    assert_eq!(world.app.get(&world.workspace.test, &path).await.expect(200)["data"], shown);
+    assert_eq!(world.get("/v1/webhooks").await, json!({"data": [shown], "nextCursor": null}));
 
-    app.advance(5).await;
+    world.advance(5).await;
     let change = json!({"events": ["call.started", "message.sent", "call.started"], "description": "mine", "status": "disabled"});
-    let changed = app.patch(&workspace.live, &path, &change).await.expect(200)["data"].clone();
+    let changed = world.patch(&path, &change).await.data(200);
     assert_eq!(changed["events"], json!(["call.started", "message.sent"]));
     assert_eq!(
         (text(&changed["description"]), text(&changed["status"]), text(&changed["url"])),
         ("mine", "disabled", "https://example.com/hooks?x=1")
     );
     assert!(changed["updatedAt"] != changed["createdAt"] && changed["secret"].is_null());
-    let cleared = app
-        .patch(&workspace.live, &path, &json!({"description": null, "events": []}))
-        .await
-        .expect(200)["data"]
-        .clone();
+    let cleared = world.patch(&path, &json!({"description": null, "events": []})).await.data(200);
     assert_eq!((&cleared["description"], &cleared["events"]), (&Value::Null, &json!([])));
 
-    let rotated = app.post(&workspace.live, &format!("{path}/rotate-secret"), &Value::Null).await.expect(200)
-        ["data"]
-        .clone();
+    let rotated = world.post(&format!("{path}/rotate-secret"), &Value::Null).await.data(200);
     assert_eq!(rotated["id"], *id);
     assert!(text(&rotated["secret"]).starts_with("whsec_") && rotated["secret"] != made["secret"]);
 
-    app.post(&workspace.live, &format!("{path}/test"), &json!({})).await.refused(409, "conflict");
-    assert_eq!(
-        app.delete(&workspace.live, &path).await.expect(200)["data"],
-        json!({"id": id, "deleted": true})
-    );
-    app.get(&workspace.live, &path).await.refused(404, "not_found");
-    app.delete(&workspace.live, &path).await.refused(404, "not_found");
-    app.get(&workspace.live, &format!("{path}/deliveries")).await.refused(404, "not_found");
-    assert_eq!(app.get(&workspace.live, "/v1/webhooks").await.expect(200)["data"], json!([]));
+    world.post(&format!("{path}/test"), &json!({})).await.refused(409, "conflict");
+    assert_eq!(world.delete(&path).await.expect(200)["data"], json!({"id": id, "deleted": true}));
+    world.app.get(world.live(), &path).await.refused(404, "not_found");
+    world.delete(&path).await.refused(404, "not_found");
+    world.app.get(world.live(), &format!("{path}/deliveries")).await.refused(404, "not_found");
+    assert_eq!(world.get("/v1/webhooks").await["data"], json!([]));
 }
 
 #[tokio::test]
 async fn bad_input_names_the_field_and_changes_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for (body, field) in [
         (json!({}), "url"),
         (json!({"url": 5}), "url"),
@@ -92,30 +79,28 @@ async fn bad_input_names_the_field_and_changes_nothing() {
         (json!({"url": "https://example.com", "status": "paused"}), "status"),
         (json!({"url": "https://example.com", "description": 1}), "description"),
     ] {
-        let refused = app.post(&workspace.live, "/v1/webhooks", &body).await.refused(400, "invalid_request");
+        let refused = world.post("/v1/webhooks", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
-    assert_eq!(app.get(&workspace.live, "/v1/webhooks").await.expect(200)["data"], json!([]));
-    let made = endpoint(&app, &workspace, json!({"url": "https://example.com"})).await;
+    assert_eq!(world.get("/v1/webhooks").await["data"], json!([]));
+    let made = endpoint(&world, &world.workspace, json!({"url": "https://example.com"})).await;
     let path = format!("/v1/webhooks/{}", text(&made["id"]));
-    app.patch(&workspace.live, &path, &json!({"url": "nonsense", "description": "x"}))
+    world
+        .patch(&path, &json!({"url": "nonsense", "description": "x"}))
         .await
         .refused(400, "invalid_webhook_url");
-    let url = app.get(&workspace.live, &path).await.expect(200)["data"]["url"].clone();
-    let same = app.patch(&workspace.live, &path, &json!({"url": null})).await.expect(200);
+    let url = world.get(&path).await["data"]["url"].clone();
+    let same = world.patch(&path, &json!({"url": null})).await.expect(200);
     assert_eq!(same["data"]["url"], url, "null is absent");
-    assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["description"], Value::Null);
-    app.post(&workspace.live, &format!("{path}/test"), &json!({"type": "call.begun"}))
-        .await
-        .refused(400, "invalid_request");
-    app.post(&workspace.live, "/v1/events/trigger", &json!({})).await.refused(400, "invalid_request");
-    app.get(&workspace.live, "/v1/events?after=call_1").await.refused(400, "invalid_request");
+    assert_eq!(world.get(&path).await["data"]["description"], Value::Null);
+    world.post(&format!("{path}/test"), &json!({"type": "call.begun"})).await.refused(400, "invalid_request");
+    world.post("/v1/events/trigger", &json!({})).await.refused(400, "invalid_request");
+    world.app.get(world.live(), "/v1/events?after=call_1").await.refused(400, "invalid_request");
 }
 
 #[tokio::test]
 async fn only_public_https_addresses_are_accepted() {
-    let app = TestApp::start_with(|config| config.allow_insecure_webhooks = false).await;
-    let workspace = app.workspace().await;
+    let world = World::bare_with(|config| config.allow_insecure_webhooks = false).await;
     for url in [
         "",
         "nonsense",
@@ -141,12 +126,10 @@ async fn only_public_https_addresses_are_accepted() {
         "https://100.64.0.1/",
         "https://0.0.0.0/",
     ] {
-        app.post(&workspace.live, "/v1/webhooks", &json!({"url": url}))
-            .await
-            .refused(400, "invalid_webhook_url");
+        world.post("/v1/webhooks", &json!({"url": url})).await.refused(400, "invalid_webhook_url");
     }
     for url in ["https://example.com", "https://hooks.example.co.in:8443/a/b?c=d"] {
-        endpoint(&app, &workspace, json!({"url": url})).await;
+        endpoint(&world, &world.workspace, json!({"url": url})).await;
     }
 }
 
@@ -176,7 +159,7 @@ async fn another_workspace_sees_nothing() {
     let receiver = Receiver::ok().await;
     let made = endpoint(&app, &owner, json!({"url": receiver.url})).await;
     let path = format!("/v1/webhooks/{}", text(&made["id"]));
-    let sent = app.post(&owner.live, &format!("{path}/test"), &json!({})).await.expect(202)["data"].clone();
+    let sent = app.post(&owner.live, &format!("{path}/test"), &json!({})).await.data(202);
     receiver.wait_for(1).await;
     let delivery = format!("{path}/deliveries/{}", text(&sent["deliveryId"]));
     app.get(&other.live, &path).await.refused(404, "not_found");
@@ -213,7 +196,7 @@ async fn twenty_endpoints_and_not_one_more() {
         let answer = task.await.unwrap();
         if answer.status == 201 { made += 1 } else { drop(answer.refused(409, "endpoint_limit")) }
     }
-    let all = app.get(&workspace.live, "/v1/webhooks").await.expect(200)["data"].as_array().unwrap().clone();
+    let all = app.get(&workspace.live, "/v1/webhooks").await.list(200);
     assert_eq!((made, all.len()), (20, 20));
     app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&all[7]["id"]))).await.expect(200);
     endpoint(&app, &workspace, json!({"url": "https://example.com/again"})).await;
@@ -235,21 +218,20 @@ async fn secrets_are_sealed_at_rest() {
 
 #[tokio::test]
 async fn subscriptions_decide_who_gets_what() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let (default, picked, disabled) = (Receiver::ok().await, Receiver::ok().await, Receiver::ok().await);
-    endpoint(&app, &workspace, json!({"url": default.url})).await;
+    endpoint(&world, &world.workspace, json!({"url": default.url})).await;
     endpoint(
-        &app,
-        &workspace,
+        &world,
+        &world.workspace,
         json!({"url": picked.url, "events": ["message.sent", "chat.evaluated", "call.failed"]}),
     )
     .await;
-    endpoint(&app, &workspace, json!({"url": disabled.url, "status": "disabled"})).await;
+    endpoint(&world, &world.workspace, json!({"url": disabled.url, "status": "disabled"})).await;
     for kind in api::events::names() {
-        trigger(&app, &workspace, kind).await;
+        trigger(&world, &world.workspace, kind).await;
     }
-    app.advance(1).await;
+    world.advance(1).await;
     let kinds = |receiver: &Receiver| {
         let mut kinds: Vec<String> =
             receiver.got().iter().map(|got| text(&got.json()["type"]).to_owned()).collect();
@@ -266,7 +248,9 @@ async fn subscriptions_decide_who_gets_what() {
 
 #[tokio::test]
 async fn agents_filter_what_is_about_an_agent() {
-    use dastak::app::events::{NewEvent, emit};
+    use api::events::calls::CallData;
+    use api::events::wallet::LowWallet;
+    use dastak::app::events::{Event, NewEvent, emit};
     use domain::tenant::Mode;
 
     let app = TestApp::start().await;
@@ -276,10 +260,13 @@ async fn agents_filter_what_is_about_an_agent() {
     endpoint(&app, &workspace, json!({"url": mine.url, "agentIds": [one]})).await;
     endpoint(&app, &workspace, json!({"url": all.url})).await;
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
-    for (kind, agent) in [("call.started", Some(one)), ("call.started", Some(other)), ("wallet.low", None)] {
+    for agent in [Some(one), Some(other), None] {
         let context = inner.context();
-        let event =
-            NewEvent { kind, mode: Mode::Test, agent, contact: None, data: json!({"agentId": agent}) };
+        let event = match agent.map(|agent| agent.parse().expect("an id")) {
+            Some(agent) => Event::CallStarted(CallData { agent_id: Some(agent), ..CallData::sample() }),
+            None => Event::WalletLow(LowWallet::sample()),
+        };
+        let event = NewEvent { event, mode: Mode::Test, agent, contact: None };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
     }
     app.advance(1).await;
@@ -306,8 +293,7 @@ async fn a_delivery_is_the_signed_envelope() {
     let sent = app
         .send("POST", &format!("{path}/test"), Some(&workspace.live), &[], bytes::Bytes::new())
         .await
-        .expect(202)["data"]
-        .clone();
+        .data(202);
     let got = receiver.wait_for(1).await.remove(0);
     assert!(got.head.starts_with("POST /hook?k=v HTTP/1.1"), "{}", got.head);
     for (name, value) in [
@@ -336,11 +322,10 @@ async fn a_delivery_is_the_signed_envelope() {
 
 #[tokio::test]
 async fn the_brand_is_in_the_headers() {
-    let app = TestApp::start_with(|config| config.brand = "Acme-Voice".into()).await;
-    let workspace = app.workspace().await;
+    let world = World::bare_with(|config| config.brand = "Acme-Voice".into()).await;
     let receiver = Receiver::ok().await;
-    endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.started").await;
+    endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    trigger(&world, &world.workspace, "call.started").await;
     let got = receiver.wait_for(1).await.remove(0);
     assert_eq!(
         (got.header("x-acme-voice-event"), got.header("user-agent")),
@@ -351,16 +336,14 @@ async fn the_brand_is_in_the_headers() {
 
 #[tokio::test]
 async fn a_new_secret_signs_everything_from_then_on() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(crate::receiver::Behaviour::status(500)).await;
-    let made = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.started").await;
-    app.advance(1).await;
+    let made = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    trigger(&world, &world.workspace, "call.started").await;
+    world.advance(1).await;
     let rotate = format!("/v1/webhooks/{}/rotate-secret", text(&made["id"]));
-    let rotated =
-        app.post(&workspace.live, &rotate, &Value::Null).await.expect(200)["data"]["secret"].clone();
-    app.advance(30).await;
+    let rotated = world.post(&rotate, &Value::Null).await.expect(200)["data"]["secret"].clone();
+    world.advance(30).await;
     let got = receiver.wait_for(2).await;
     assert!(got[0].signed_with(text(&made["secret"])));
     // The retry of the older event.

@@ -5,11 +5,10 @@ use api::operations::{self, Access, Operation, TestKeys};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
 use crate::boards;
-use crate::call_simulation::noon_after;
 use crate::chats;
+use crate::world;
 
 /// What a key may see and do of what keys of the other world made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,17 +173,13 @@ async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str,
         id(&app.post_with(key, "/v1/nudges", &[("idempotency-key", "one")], &wanted).await.expect(201));
     app.post(key, "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
     app.advance(0).await;
-    let events = app.get(key, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().clone();
+    let events = app.get(key, "/v1/events?after=start").await.list(200);
     assert!(
         events.iter().any(|event| event["data"]["callId"] == *call)
             && events.iter().any(|event| event["type"] == "wallet.low"),
         "{events:?}"
     );
-    let log =
-        app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.expect(200)["data"]
-            .as_array()
-            .unwrap()
-            .clone();
+    let log = app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.list(200);
     assert_eq!(log.len(), events.len(), "the log of a world is that of its events");
     let contact = app.get(key, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"]
         .as_str()
@@ -200,7 +195,7 @@ async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str,
 impl Desk {
     pub async fn open() -> Self {
         let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).to_string()).await;
+        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
         // Nobody listens there: deliveries wait. It takes what only those get who ask for it, too.
         let all: Vec<&str> = api::events::ALL.iter().map(|kind| kind.name).collect();
@@ -208,7 +203,7 @@ impl Desk {
         let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &hook).await.expect(201));
         // Its agent is older than the one that calls.
         let chat = chats::a_session(&app, &workspace).await;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
         let campaign = id(&app
             .post(&workspace.live, "/v1/campaigns", &json!({"name": "OfTheFirst", "agentId": agent}))
             .await
@@ -407,11 +402,8 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
         .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
         .await
         .expect(201));
-    let sent = app
-        .post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({}))
-        .await
-        .expect(202)["data"]
-        .clone();
+    let sent =
+        app.post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({})).await.data(202);
     let delivery = format!("/v1/webhooks/{endpoint}/deliveries/{}", sent["deliveryId"].as_str().unwrap());
     let seen = app.get(&workspace.live, &delivery).await.expect(200);
     assert_eq!(
@@ -424,7 +416,7 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
         .await
         .expect(202)["data"]["eventId"]
         .clone();
-    let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.expect(200)["data"].clone();
+    let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.data(200);
     let ids = |events: &Value| {
         events.as_array().unwrap().iter().map(|event| event["id"].clone()).collect::<Vec<_>>()
     };

@@ -320,7 +320,13 @@ impl Kit {
 
     /// Port on which trunks reach us.
     pub fn sip_port(&self) -> u16 {
-        self.service.as_ref().and_then(|service| service.app.lines.as_ref()).expect("lines").address().port()
+        self.service
+            .as_ref()
+            .and_then(|service| service.app.lines.as_ref())
+            .expect("lines")
+            .address()
+            .expect("trunks")
+            .port()
     }
 
     /// Figures of `/metrics` by name.

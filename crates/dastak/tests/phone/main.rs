@@ -7,6 +7,7 @@ mod baresip;
 #[allow(dead_code, reason = "shared with the tests of the telephony crate, which use all of it")]
 #[path = "../../../telephony/tests/sip/raw.rs"]
 mod carrier;
+mod carriers;
 #[path = "../../../providers/tests/wire/head.rs"]
 mod head;
 mod kit;

@@ -1,4 +1,4 @@
-//! The sandbox's phones over SIP and RTP in one process.
+//! The sandbox's phones, over legs within the process.
 
 use serde_json::json;
 

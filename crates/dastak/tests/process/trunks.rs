@@ -73,7 +73,7 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer_on_sqlite() {
     ];
     let node = Node::start(&folder.0, &environment);
     let known = |answer: &Value| {
-        let told = |name: &str, healthy: bool| json!({"name": name, "healthy": healthy, "registered": null, "calls": 0, "channels": 30});
+        let told = |name: &str, healthy: bool| json!({"name": name, "carrier": "main", "healthy": healthy, "registered": null, "calls": 0, "channels": 30});
         answer["trunks"] == json!([told("good", true), told("bad", false)])
     };
     let answer = node
@@ -82,6 +82,62 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer_on_sqlite() {
         .await;
     // A trunk that is down does not make the node unready.
     assert_eq!(answer.map(|(status, ..)| status), Some(200));
+}
+
+/// Numbers that name a carrier which the settings lost: the start and `doctor` say so, and no call of theirs goes out on
+/// another carrier.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_carrier_that_numbers_still_name_is_missed_by_start_and_doctor_on_sqlite() {
+    needs_sqlite();
+    let (folder, exchange) = (Folder::new(), Exchange::start().await);
+    let trunk = |name: &str| {
+        format!(
+            "{{name = \"{name}\", carrier = \"{name}\", address = \"127.0.0.1:{}\", options_interval = 0}}",
+            exchange.port
+        )
+    };
+    let (both, one) = (format!("[{}, {}]", trunk("one"), trunk("other")), format!("[{}]", trunk("one")));
+    let settings = |trunks: &str| {
+        [
+            ("DASTAK_TELEPHONY__CARRIER", "sip".to_owned()),
+            ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0".to_owned()),
+            ("DASTAK_TELEPHONY__SIP__TRUNKS", trunks.to_owned()),
+        ]
+    };
+    let start = |trunks: &str| {
+        let settings = settings(trunks);
+        let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+        Node::start(&folder.0, &settings)
+    };
+    let doctor = async |trunks: &str| {
+        let mut command = Command::new(BINARY);
+        command.args(["doctor", "--json", "--data"]).arg(&folder.0).envs(settings(trunks));
+        let asked = tokio::task::spawn_blocking(move || command.output().expect("the binary starts"));
+        let output = asked.await.expect("an answer");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let all = said["components"].as_array().cloned().unwrap_or_default();
+        let numbers = all.into_iter().find(|component| component["component"] == "numbers");
+        numbers.unwrap_or_else(|| panic!("nothing of numbers: {said}"))
+    };
+    let missed = "numbers name a carrier that telephony.sip.trunks does not have";
+    let node = start(&both);
+    let (workspace, _) = node.client.workspace().await;
+    for (number, carrier) in [("+918022222222", json!("one")), ("+918022222223", json!("other"))] {
+        let body = json!({"number": number, "carrier": carrier});
+        let (status, _, said) =
+            node.client.operator("POST", &format!("/workspaces/{workspace}/numbers"), &body).await;
+        assert_eq!((status, &said["data"]["carrier"]), (201, &carrier), "{said}");
+    }
+    let log = node.logged();
+    assert!(!log.contains(missed), "{log}");
+    assert_eq!(doctor(&both).await["ok"], true);
+
+    let verdict = doctor(&one).await;
+    let detail = verdict["detail"].as_str().unwrap_or_default();
+    assert!(verdict["ok"] == false && detail.ends_with(": other (1 numbers)"), "{verdict}");
+    let log = start(&one).logged();
+    let line = log.lines().find(|line| line.contains(missed)).unwrap_or_else(|| panic!("{log}"));
+    assert!(line.contains("other") && !line.contains("8022222223"), "the carrier, and no number: {line}");
 }
 
 /// Nobody is called over a trunk that has never answered, and an operator hears of it.
@@ -409,7 +465,7 @@ async fn what_a_carrier_refuses_to_one_node_counts_on_all_on_postgres() {
         assert!(waited.is_ok(), "{what}: {:?}", allowed());
     };
     let said = async |node: usize, took: bool| {
-        due_dials::carrier_said(&nodes[node].app, took).await.expect("it is written down");
+        due_dials::carrier_said(&nodes[node].app, None, took).await.expect("it is written down");
     };
     let rows = "select count(*) from carrier_refusals";
     said(0, true).await;

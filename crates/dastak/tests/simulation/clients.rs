@@ -173,7 +173,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let tenant: Tenant = made["data"]["id"].as_str().expect("an id").parse().expect("an id");
     let limits = json!({"limits": {"requestsPerMinute": 1_000_000, "nudgesPerMinute": 1_000_000, "callsPerMinute": 1_000_000, "concurrentCalls": 3}});
     workspaces::update(app, trace(), tenant, read(limits)).await?;
-    numbers::create(app, trace(), tenant, format!("+9180200000{number:02}")).await?;
+    numbers::create(app, trace(), tenant, format!("+9180200000{number:02}"), None).await?;
     let mut live = Vec::new();
     for _ in 0..3 {
         live.push(key(app, tenant, "live").await?);

@@ -1,9 +1,9 @@
-//! Figures over calls (docs/contract/analytics.md; every figure is defined in docs/analytics.md).
+//! Analytics over calls (docs/contract/analytics.md; every metric is defined in docs/analytics.md).
 //!
-//! A month of a busy workspace has a million calls. What the figures need from them is packed into bytes
-//! ([`pack`]), one block for each hour of India time, and stored. A [`Report`] reads the blocks in order,
-//! with or without a filter by agent, campaign or time. Nothing is summed up in advance, so that people are
-//! counted once and percentiles are exact over any range.
+//! A month of a busy workspace has a million calls. The data for the metrics is packed into bytes ([`pack`]), one block
+//! for each hour of India time, and stored. A [`Report`] aggregates the blocks in order, with or without a filter by
+//! agent, campaign or time. Nothing is pre-aggregated, so that people are counted once and percentiles are exact over
+//! any range.
 
 mod packed;
 mod report;
@@ -16,12 +16,12 @@ use crate::time::{HOUR, MINUTE, Timestamp};
 /// India is this far ahead of UTC all year.
 const INDIA: i64 = 5 * HOUR + 30 * MINUTE;
 
-/// The hour of India time that a moment falls into, counted from 1970.
+/// The hour of India time of a timestamp, counted from 1970.
 pub fn hour_of(moment: Timestamp) -> i64 {
     moment.0.saturating_add(INDIA).div_euclid(HOUR)
 }
 
-/// The moment at which an hour begins.
+/// The timestamp at which an hour begins.
 pub fn start_of(hour: i64) -> Timestamp {
     Timestamp(hour.saturating_mul(HOUR).saturating_sub(INDIA))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::time::Timestamp;
 
-/// What a call counts as.
+/// How a call counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It was dialled, or came in and was answered.
@@ -15,7 +15,7 @@ pub enum Standing {
     Declined,
 }
 
-/// What the figures need from a call.
+/// The data of a call for the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFact {
     pub standing: Standing,
@@ -28,7 +28,7 @@ pub struct CallFact {
     pub answered: bool,
     /// Whether it was inbound.
     pub inbound: bool,
-    /// A number that stands for the contact's id.
+    /// A number in place of the contact's id.
     pub person: Option<u64>,
     pub agent: Option<String>,
     pub campaign: Option<String>,

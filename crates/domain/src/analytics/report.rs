@@ -1,4 +1,4 @@
-//! Reading packed hours into figures.
+//! Aggregating packed hours.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -9,7 +9,7 @@ use super::start_of;
 use crate::time::{DAY, Timestamp};
 use crate::wallet::talk_seconds;
 
-/// What the figures are about.
+/// The filter of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     /// Calls that began at or after this.
@@ -38,7 +38,7 @@ pub struct AgentFigures {
     pub sentiment: BTreeMap<String, u64>,
 }
 
-/// All figures of a report.
+/// All metrics of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// Dialled or answered.
@@ -109,7 +109,7 @@ struct AgentCounts {
     sentiment: BTreeMap<usize, u64>,
 }
 
-/// Figures being counted.
+/// Metrics that are being aggregated.
 pub struct Report {
     query: Query,
     now: Timestamp,
@@ -249,7 +249,7 @@ impl Report {
         talk
     }
 
-    /// The figures of everything that was added.
+    /// The metrics of everything that was added.
     pub fn finish(mut self) -> Figures {
         let by = |count: fn(&WordCounts) -> u64| -> BTreeMap<String, u64> {
             let named = self.words.iter().zip(&self.counts).skip(1);

@@ -1,25 +1,25 @@
-//! When an action that failed is tried again, and which actions a move may cause.
+//! Retries of failed actions, and which actions a move may cause.
 
 use super::codes::ActionKind;
 use crate::time::{HOUR, SECOND};
 
-/// Longest time between two tries.
+/// Longest backoff.
 const LONGEST_WAIT: i64 = HOUR;
 /// Tries of an action; together they take about an hour.
 const MOST_TRIES: i64 = 7;
 
-/// When an action that failed for the moment is tried again after `attempts` tries, in milliseconds from now;
-/// `None` when it has failed for good (docs/contract/boards.md#automations).
+/// The retry delay of an action that failed temporarily after `attempts` tries, in milliseconds; `None` when it has
+/// failed permanently (docs/contract/boards.md#automations).
 pub fn retry_in(attempts: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     (attempts < MOST_TRIES).then(|| ((30 * SECOND) << doublings).min(LONGEST_WAIT))
 }
 
-/// How many automations may stand one behind the other (docs/contract/boards.md#no-loops).
+/// Longest chain of automations (docs/contract/boards.md#no-loops).
 pub const MAX_DEPTH: i64 = 1;
 
-/// Whether an automation may act on a move of this depth: how many automations led to it. Beyond
-/// [`MAX_DEPTH`] minus one nothing acts that could lead to another call.
+/// Whether an automation may run on a move of this depth: how many automations led to it. Beyond [`MAX_DEPTH`] minus
+/// one none runs that could lead to another call.
 pub fn keeps_to_depth(kind: ActionKind, depth: i64) -> bool {
     match kind {
         ActionKind::Nudge | ActionKind::AddToCampaign | ActionKind::Message => depth < MAX_DEPTH,

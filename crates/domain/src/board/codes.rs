@@ -13,7 +13,7 @@ words! {
         Advancing = "advancing",
         /// The goal was reached.
         Won = "won",
-        /// It will not be reached.
+        /// The goal will not be reached.
         Lost = "lost",
         /// The person asked not to be called again.
         Dnc = "dnc",
@@ -33,7 +33,7 @@ words! {
 }
 
 words! {
-    /// Why a card wants attention.
+    /// Why a card needs attention.
     pub enum Attention {
         /// The model suggests another column and is not sure.
         LowConfidence = "low_confidence",
@@ -69,9 +69,9 @@ words! {
 }
 
 words! {
-    /// How far an action has got.
+    /// The status of an action.
     pub enum ActionState {
-        /// It waits for its turn.
+        /// It is queued.
         Pending = "pending",
         /// It was carried out.
         Done = "done",

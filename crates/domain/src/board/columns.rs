@@ -50,10 +50,10 @@ pub fn defaults(workflow: &str) -> [DefaultColumn; 7] {
     ]
 }
 
-/// A comparison of something that is known after a call.
+/// A comparison of a value of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// What is compared (docs/contract/boards.md#rules).
+    /// The variable (docs/contract/boards.md#rules).
     pub variable: String,
     /// How, as in a `branch` node.
     pub op: Op,
@@ -117,7 +117,7 @@ impl Automation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub id: Id<BoardColumn>,
-    /// Its key: what the model is offered.
+    /// Its key, which the model sees.
     pub key: String,
     pub kind: ColumnType,
     /// A card moves here when one of them holds.
@@ -171,7 +171,7 @@ fn read_condition(json: &Value, at: &str) -> Result<Condition, Wrong> {
     Ok(Condition { variable: variable.to_owned(), op, value })
 }
 
-/// Reads the rules of a column; `at` is their place in the request.
+/// Parses the rules of a column; `at` is their path in the request.
 ///
 /// # Errors
 /// The first wrong field.
@@ -239,7 +239,7 @@ fn read_automation(json: &Value, at: &str) -> Result<Automation, Wrong> {
     })
 }
 
-/// Reads the automations of a column; `at` is their place in the request.
+/// Parses the automations of a column; `at` is their path in the request.
 ///
 /// # Errors
 /// The first wrong field.

@@ -7,7 +7,7 @@ use super::columns::Column;
 use crate::ids::{BoardColumn, Id};
 use crate::ports::Chosen;
 
-/// What is known of a call that is over.
+/// The facts of an ended call.
 #[derive(Debug, Clone)]
 pub struct Heard<'a> {
     /// The person asked not to be called again.
@@ -19,16 +19,16 @@ pub struct Heard<'a> {
     /// Nobody will try again.
     pub exhausted: bool,
     pub outcome: Option<&'a str>,
-    /// What rules compare.
+    /// The values that rules compare.
     pub values: &'a Map<String, Value>,
-    /// What the language model says.
+    /// The language model's choice.
     pub advice: Option<&'a Chosen>,
 }
 
-/// What becomes of a card.
+/// The decision about a card.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// The call says nothing about where it belongs.
+    /// The call does not decide its column.
     Stay,
     /// It belongs into this column, which may be the one it is in.
     Place {
@@ -36,12 +36,12 @@ pub enum Verdict {
         /// How sure that is: 1 by a rule.
         confidence: f64,
     },
-    /// Its person was talked to and nobody decided what came of it: a person is to look at it.
+    /// Its person was talked to and the outcome is unknown: a person must review it.
     Undecided {
-        /// The column it belongs into meanwhile, which may be the one it is in.
+        /// The column meanwhile, which may be the one it is in.
         column: Id<BoardColumn>,
     },
-    /// It stays where it is, and a person is to look at it.
+    /// It stays where it is, and a person must review it.
     Review {
         /// The column that the model suggests.
         column: Id<BoardColumn>,
@@ -50,8 +50,7 @@ pub enum Verdict {
     },
 }
 
-/// The type of column that a disposition stands for; `None` for words that say nothing
-/// (docs/contract/boards.md#outcomes).
+/// The type of column of a disposition; `None` for unknown words (docs/contract/boards.md#outcomes).
 pub fn type_of_outcome(outcome: &str) -> Option<ColumnType> {
     Some(match outcome {
         "won" | "completed" | "converted" | "paid" | "payment_made" | "already_paid" | "sold" | "booked"
@@ -71,9 +70,9 @@ fn sure(confidence: f64) -> f64 {
     if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) }
 }
 
-/// Where a call moves its card. In this order: an opt-out, the rules of the columns from left to right, what
-/// a call that reached nobody means, the language model, the disposition. Nothing of it: whom the agent has
-/// talked to for the first time is contacted, and if there is no disposition at all, a person decides.
+/// Where a call moves its card. In this order: an opt-out, the rules of the columns from left to right, the rule for
+/// unanswered calls, the language model, the disposition. If none applies: a person whom the agent has talked to for
+/// the first time is contacted, and without a disposition a person decides.
 pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_below: f64) -> Verdict {
     let first = |kind: ColumnType| columns.iter().find(|column| column.kind == kind);
     let place = |column: Option<&Column>| {
@@ -96,7 +95,7 @@ pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_
         (column.kind != ColumnType::New).then_some((column, sure(advice.confidence)))
     });
     if let Some((column, confidence)) = advised {
-        // Two that agree are sure enough.
+        // Agreement of two is sure enough.
         if confidence >= review_below || said == Some(column.kind) || column.id == here {
             return Verdict::Place { column: column.id, confidence };
         }
@@ -108,7 +107,7 @@ pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_
     let kind = columns.iter().find(|column| column.id == here).map(|column| column.kind);
     let waiting = matches!(kind, Some(ColumnType::New | ColumnType::NoContact));
     let contacted = first(ColumnType::Open).filter(|_| waiting);
-    // What an earlier call has decided stands.
+    // The decision of an earlier call stays.
     if call.outcome.is_none() && (waiting || kind == Some(ColumnType::Open)) {
         return Verdict::Undecided { column: contacted.map_or(here, |column| column.id) };
     }

@@ -1,5 +1,5 @@
-//! The work after a call that took place (docs/contract/recordings.md): which steps there are, when a failed
-//! one is tried again, and which parts of an analysis are accepted.
+//! The work after a conversation (docs/contract/recordings.md): the steps, their retries, and which parts of an
+//! analysis are accepted.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::ports::{Analysis, ProviderFault};
 use crate::storable;
 use crate::time::{DAY, HOUR, MINUTE, SECOND};
 
-/// Something that is done after a call.
+/// A step after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AfterCallStep {
     /// The recording is uploaded to the object store, and the file on the node is deleted.
@@ -45,16 +45,15 @@ impl AfterCallStep {
     }
 }
 
-/// Longest time between two tries.
+/// Longest backoff.
 const LONGEST_WAIT: i64 = HOUR;
 /// Tries of an analysis or a transcript; together they take about an hour.
 const MOST_TRIES: i64 = 7;
-/// How long the upload of a recording is tried again.
+/// How long the upload of a recording is retried.
 const RECORDING_TRIED: i64 = 7 * DAY;
 
-/// When a step that has been tried `attempts` times (at least once) is tried again, in milliseconds from now;
-/// `None` when it has failed for good. `age` is the time since the step was stored. Deleting an object is
-/// tried for ever.
+/// When a step with `attempts` tries (at least one) is retried, in milliseconds from now; `None` when it has failed
+/// permanently. `age` is the time since the step was stored. Deleting an object is retried for ever.
 pub fn retry_in(step: AfterCallStep, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
@@ -65,7 +64,7 @@ pub fn retry_in(step: AfterCallStep, attempts: i64, age: i64) -> Option<i64> {
     }
 }
 
-/// Whether the same request to a provider may succeed later.
+/// Whether a retry of the same request to a provider may succeed.
 pub fn may_go_better(fault: ProviderFault) -> bool {
     match fault {
         ProviderFault::TimedOut
@@ -81,7 +80,7 @@ pub fn may_go_better(fault: ProviderFault) -> bool {
 
 /// How long other nodes wait for the node that holds a file before one of them gives the file up.
 pub const NODE_PATIENCE: i64 = RECORDING_TRIED;
-/// How long a worker may hold a step without renewing its claim.
+/// Lease of a worker on a step.
 pub const LEASE: i64 = 5 * MINUTE;
 
 /// The transcript with times as clients see it: `{speaker, text, start}`, `start` in seconds after the answer
@@ -129,8 +128,8 @@ pub struct Findings {
     pub sentiment: Option<String>,
 }
 
-/// Judges an analysis. `schema` is the agent's extraction schema, a list of `{key, …}`; `captured` is what
-/// the flow captured, which the model cannot overrule; `known` is the outcome that the call already has.
+/// Validates an analysis. `schema` is the agent's extraction schema, a list of `{key, …}`; `captured` is what the flow
+/// captured, which the model cannot overrule; `known` is the outcome that the call already has.
 pub fn judge(
     analysis: Analysis,
     schema: &Value,

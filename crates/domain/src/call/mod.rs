@@ -1,8 +1,7 @@
-//! A call: its states and what every fact about it changes (docs/contract/calls.md#states).
+//! A call: its states and the effect of every fact (docs/contract/calls.md#states).
 //!
-//! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The
-//! caller stores both in one transaction. Facts may come late or more than once; a fact that does not fit
-//! changes nothing.
+//! A carrier reports [`Fact`]s; [`step`] returns the call afterwards and its events. The caller stores both in one
+//! transaction. Facts may come late or more than once; a fact that does not fit changes nothing.
 
 pub mod after;
 mod report;

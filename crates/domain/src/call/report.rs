@@ -1,4 +1,4 @@
-//! What a conversation leaves behind.
+//! The results of a conversation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,8 +17,8 @@ pub struct TimedTurn {
     pub end_ms: i64,
 }
 
-/// How the time between the end of the customer's speech and the agent's first sound was spent. Each value is
-/// in milliseconds after the end of speech.
+/// Latencies between the end of the customer's speech and the agent's first sound. Each value is in milliseconds after
+/// the end of speech.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnLatency {
@@ -46,7 +46,7 @@ pub struct RecordedFile {
     pub duration_ms: i64,
 }
 
-/// What a conversation leaves behind.
+/// The results of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {

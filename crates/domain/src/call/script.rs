@@ -30,7 +30,7 @@ impl Network {
     }
 }
 
-/// Something that a phone does.
+/// An event of a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptedFact {
     /// When, in milliseconds after the call started.
@@ -39,12 +39,12 @@ pub struct ScriptedFact {
     pub fact: Fact,
 }
 
-/// The key of a call's metadata that says what the person called asks (docs/contract/sandbox.md#questions).
+/// The key of a call's metadata with the question of the simulated person (docs/contract/sandbox.md#questions).
 const QUESTION: &str = "sandboxQuestion";
-/// Longest question, in characters; what is longer is cut.
+/// Longest question, in characters; the rest is truncated.
 const LONGEST_QUESTION: usize = 200;
 
-/// What the person called asks on the sandbox network, if the call's metadata say so.
+/// The question of the simulated person on the sandbox network, if the call's metadata have one.
 pub fn question(metadata: &Value) -> Option<String> {
     let text: String = metadata.get(QUESTION)?.as_str()?.trim().chars().take(LONGEST_QUESTION).collect();
     (!text.is_empty()).then_some(text)

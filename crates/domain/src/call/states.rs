@@ -1,4 +1,4 @@
-//! States of a call and what a fact does to them.
+//! States of a call and the effect of facts.
 
 use crate::time::Timestamp;
 use closed_sets::words;
@@ -129,7 +129,7 @@ pub enum DialError {
     Uncertain,
 }
 
-/// What a carrier or the conversation reports of a call.
+/// A fact that a carrier or the conversation reports of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fact {
     /// The carrier took the call.
@@ -160,11 +160,11 @@ pub enum Fact {
     NotPlaced,
     /// It is unknown whether a dial went out.
     Uncertain,
-    /// Nothing more will be heard of the call.
+    /// There will be no further report of the call.
     Lost,
 }
 
-/// A webhook event that a call owes.
+/// A webhook event of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Notice {
     /// `call.started`
@@ -173,16 +173,6 @@ pub enum Notice {
     Completed,
     /// `call.failed`
     Failed,
-}
-
-impl Notice {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Notice::Started => "call.started",
-            Notice::Completed => "call.completed",
-            Notice::Failed => "call.failed",
-        }
-    }
 }
 
 /// How far a call has got.
@@ -223,8 +213,7 @@ impl Progress {
     }
 }
 
-/// What the call is after a fact, and the event that it owes; `None` when the fact changes nothing (late,
-/// repeated, out of place).
+/// The call after a fact, and its event; `None` when the fact changes nothing (late, repeated, out of order).
 pub fn step(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     match call.status.stage() {
         Stage::Blocked => None,

@@ -54,9 +54,8 @@ pub struct InvalidValue {
     pub key: String,
 }
 
-/// The variables as they are used. Values over 120 characters are cut, and each exceeded limit gives a
-/// warning; the first 50 are listed one by one. The request schema has already refused more than 500 names or
-/// 64 KB.
+/// The effective variables. Values over 120 characters are truncated, and each exceeded limit gives a warning; the
+/// first 50 are listed one by one. The request schema has already refused more than 500 names or 64 KB.
 ///
 /// # Errors
 /// The first value that is not a string, a number or a boolean.

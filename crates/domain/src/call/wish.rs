@@ -1,8 +1,8 @@
-//! Requests to end a live call that do not come from the two who talk.
+//! Hang-ups requested by a third party: the API, a suspension, an empty wallet.
 
 use super::EndCause;
 
-/// A request to end a call. It is stored with the call, and the node that holds the line carries it out.
+/// A hang-up request. It is stored with the call, and the node that holds the line carries it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wish {
     /// An API request.
@@ -42,8 +42,8 @@ impl Wish {
         self == Wish::BalanceExhausted
     }
 
-    /// Whether it replaces the earlier wish `known`: once the call is to be dropped, there is no goodbye to
-    /// wait for.
+    /// Whether it replaces the earlier request `known`: once the call is to be dropped, there is no goodbye to wait
+    /// for.
     pub fn replaces(self, known: Wish) -> bool {
         known.takes_leave() && !self.takes_leave()
     }

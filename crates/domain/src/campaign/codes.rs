@@ -17,7 +17,7 @@ words! {
 
 words! {
     pub enum RunStatus {
-        /// Asked for, not begun.
+        /// Requested, not begun.
         Queued = "queued",
         Running = "running",
         Completed = "completed",
@@ -40,13 +40,13 @@ words! {
 }
 
 words! {
-    /// Where a row of a calling list is. The six never overlap and add up to the length of the list.
+    /// The state of a row of a calling list. The six never overlap and add up to the length of the list.
     pub enum RowState {
-        /// Not dialled yet, nothing known that holds it back.
+        /// Not dialled yet, and not held.
         Queued = "queued",
         /// Waits: for its hours, a cap, money or a line.
         Held = "held",
-        /// A call to it is being placed or goes on.
+        /// A call to it is being placed or in progress.
         InProgress = "in_progress",
         Reached = "reached",
         /// Dialled without reaching the person, or refused by compliance.
@@ -63,7 +63,7 @@ words! {
         InvalidPhone = "invalid_phone",
         /// A number outside India.
         NotIndian = "not_indian",
-        /// The same number stands above.
+        /// An earlier row has the same number.
         Duplicate = "duplicate",
         Erased = "erased",
     }
@@ -72,11 +72,11 @@ words! {
 words! {
     /// Why a row was given up without a call.
     pub enum RowFailure {
-        /// It lacks what the agent's flow requires.
+        /// It lacks variables that the agent's flow requires.
         MissingVariables = "missing_required_variables",
-        /// A value of it is no text, number or flag.
+        /// A value is no text, number or boolean.
         InvalidVariables = "invalid_variables",
-        /// Its number is none any more.
+        /// Its number is not valid any more.
         InvalidNumber = "invalid_number",
         /// The carrier refused every dial before any ring.
         Provider = "provider_error",

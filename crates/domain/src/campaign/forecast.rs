@@ -1,28 +1,27 @@
-//! When many calls will be done and what they will cost, reckoned from what calls of the agent were like
+//! Estimates when many calls will be done and what they will cost, from statistics of the agent's calls
 //! (docs/contract/campaigns.md#preflight).
 
 use crate::time::{HOUR, MINUTE, SECOND, Timestamp};
 
-/// Windows that are looked through before it is said that the work never ends: over a year of days with two
-/// windows each.
+/// Most windows in the search for the end: over a year of days with two windows each.
 const WINDOWS: usize = 800;
-/// A dial that is answered rings so long, milliseconds.
+/// Ringing time of an answered dial, milliseconds.
 const RING: i64 = 8 * SECOND;
-/// A dial that is not answered takes so long, milliseconds.
+/// Ringing time of an unanswered dial, milliseconds.
 const UNANSWERED: i64 = 25 * SECOND;
 
-/// What calls are like.
+/// Statistics of calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Habit {
-    /// Answered of all, 0 to 1.
+    /// Share of answered dials, 0 to 1.
     pub connect_rate: f64,
     /// Mean talk time of an answered call, seconds.
     pub talk_seconds: f64,
 }
 
-/// What is assumed of an agent that has hardly called yet.
+/// Defaults for an agent with few calls.
 pub const ASSUMED: Habit = Habit { connect_rate: 0.35, talk_seconds: 60.0 };
-/// Calls from which on the agent's own figures count.
+/// Calls from which on the agent's own statistics count.
 pub const ENOUGH_CALLS: u64 = 20;
 
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +45,7 @@ impl Work {
         (self.people as f64 * attempts * one / self.lines.max(1) as f64).ceil() as i64
     }
 
-    /// What is to be expected, minor units: each person who is reached talks once, by started minutes.
+    /// The expected cost, minor units: each person who is reached talks once, by started minutes.
     pub fn expected(&self, habit: Habit) -> i64 {
         let reached = self.people as f64 * (1.0 - (1.0 - habit.connect_rate).powi(self.attempts as i32));
         let minutes = (habit.talk_seconds / 60.0).ceil().max(1.0);
@@ -69,8 +68,8 @@ pub struct Forecast {
     pub finishes_at: Option<Timestamp>,
 }
 
-/// Does `duration` milliseconds of work in the windows that `next` gives: the first one at or after a moment, and
-/// when it closes. `None` when there is no window.
+/// Schedules `duration` milliseconds of work in the windows of `next`: the first one at or after a time, and when it
+/// closes. `None` when there is no window.
 pub fn forecast(
     from: Timestamp,
     duration: i64,

@@ -1,4 +1,4 @@
-//! The calling list: its numbers, its ceilings, and its counts (docs/contract/campaigns.md#calling-list).
+//! The calling list: its numbers, its limits, and its counts (docs/contract/campaigns.md#calling-list).
 
 use serde_json::{Map, Value};
 
@@ -12,16 +12,16 @@ pub const MAX_ROWS: usize = 50_000;
 pub const MAX_LIST: i64 = 2_000_000;
 /// Bytes of variables in a list that is replaced.
 pub const MAX_LIST_BYTES: i64 = 256 << 20;
-/// Longest list that is searched for a part of a name or number: such a search reads all of it.
+/// Longest list that is searched for a part of a name or number: such a search scans all of it.
 pub const MAX_SEARCHED: i64 = 200_000;
 /// Characters of a number that can be one.
 pub const PHONE_LENGTH: std::ops::RangeInclusive<usize> = 8..=20;
-/// Longest text that is taken as the number of a row, characters. It may be flagged, but it is kept.
+/// Longest text that is accepted as the number of a row, characters. It may be flagged, but it is stored.
 pub const MAX_PHONE: usize = 100;
 /// Longest name, characters.
 pub const MAX_NAME: usize = 200;
 
-/// Reads the number of a row: any script and notation, 8 to 20 characters without the spaces around them.
+/// Parses the number of a row: any script and notation, 8 to 20 characters without the spaces around them.
 ///
 /// # Errors
 /// Why the row is never dialled.
@@ -68,10 +68,10 @@ impl std::fmt::Display for VariablesError {
     }
 }
 
-/// Holds the variables of a row against their ceilings; their bytes.
+/// Checks the variables of a row against their limits; returns their bytes.
 ///
 /// # Errors
-/// Which ceiling they exceed.
+/// The limit that they exceed.
 pub fn check_variables(variables: &Map<String, Value>) -> Result<usize, VariablesError> {
     if variables.len() > CEILING_COUNT {
         return Err(VariablesError::TooMany);
@@ -81,7 +81,7 @@ pub fn check_variables(variables: &Map<String, Value>) -> Result<usize, Variable
     if bytes > CEILING_BYTES { Err(VariablesError::TooLarge) } else { Ok(bytes) }
 }
 
-/// What a search looks through: the name in lower case, then the number. A row without either has none.
+/// The text that a search scans: the name in lower case, then the number. A row without either has none.
 pub fn search_text(name: Option<&str>, phone: Option<&str>) -> Option<String> {
     if name.is_none() && phone.is_none() {
         return None;
@@ -89,8 +89,8 @@ pub fn search_text(name: Option<&str>, phone: Option<&str>) -> Option<String> {
     Some(format!("{} {}", name.unwrap_or_default().to_lowercase(), phone.unwrap_or_default()))
 }
 
-/// What is looked for: in lower case, and of a number its digits alone, since that is how numbers are stored.
-/// A leading 0 is a trunk prefix, which is not stored.
+/// A search pattern: in lower case, and of a number its digits alone, as numbers are stored. A leading 0 is a trunk
+/// prefix, which is not stored.
 pub fn search_for(text: &str) -> String {
     let text = text.trim();
     let number = text.chars().any(char::is_numeric)
@@ -117,7 +117,7 @@ fn decimal(letter: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// What of a row the counters of its list count.
+/// The part of a row that the counters count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub state: RowState,
@@ -128,14 +128,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// A row as it enters a list.
+    /// A new row of a list.
     pub fn fresh(valid: bool) -> Self {
         let state = if valid { RowState::Queued } else { RowState::Invalid };
         Self { state, retryable: false, blocked: false }
     }
 }
 
-/// How many rows of a list are where, or by how much that changes. The six states add up to `total`
+/// The counts of a list's rows by state, or a change of them. The six states add up to `total`
 /// (docs/contract/campaigns.md#counts).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -173,17 +173,17 @@ impl Tally {
         self.blocked += by * i64::from(row.blocked);
     }
 
-    /// A row is there.
+    /// A row is added.
     pub fn enter(&mut self, row: Standing) {
         self.count(row, 1);
     }
 
-    /// A row is not there any more.
+    /// A row is removed.
     pub fn leave(&mut self, row: Standing) {
         self.count(row, -1);
     }
 
-    /// The change when a row goes from one standing to another.
+    /// The change when a row goes from one state to another.
     pub fn moved(from: Standing, to: Standing) -> Self {
         let mut change = Self::default();
         change.leave(from);

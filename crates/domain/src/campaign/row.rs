@@ -1,6 +1,6 @@
-//! What happens to a row of a calling list (docs/contract/campaigns.md#rows). Pure: the same row, event and
-//! moment give the same decision. What stops the whole campaign (its schedule, the wallet, lines, the agent) is
-//! asked before and changes no row.
+//! The state machine of a row of a calling list (docs/contract/campaigns.md#rows). Pure: the same row, event and time
+//! give the same decision. What blocks the whole campaign (its schedule, the wallet, lines, the agent) is checked
+//! before and changes no row.
 
 use super::codes::{HeldReason, RowFailure, RowState};
 use super::list::{Standing, Tally};
@@ -10,18 +10,17 @@ pub use crate::due_dial::{Act as Action, DueFacts, PROVIDER_RECHECK};
 use crate::due_dial::{Check, Obstacle};
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
-/// How often a row that the carrier refuses before any ring is tried again before it is given up, at least; as scheduled
-/// calls are.
+/// Retries of a row that the carrier refuses before any ring, at least; as for scheduled calls.
 pub const PROVIDER_RETRIES: u8 = 2;
 
-/// How long a row waits for the end of a call with its number before it is looked at again, milliseconds.
+/// Recheck interval of a row whose number is in a call, milliseconds.
 pub const ON_CALL_RECHECK: i64 = crate::due_dial::LINES_RECHECK;
 
-/// Until the dialler looks at the latest whether the call of a row still lives, milliseconds. Facts of the call
-/// come by themselves; this is for what got lost.
+/// Longest interval until the dialler checks whether the call of a row still lives, milliseconds. Facts of the call
+/// come by themselves; this is for lost ones.
 pub const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 
-/// A row as the rules know it.
+/// A row in the form of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     pub standing: Standing,
@@ -29,21 +28,21 @@ pub struct Row {
     pub dial_status: Option<Status>,
     /// Why it waits, while it is held.
     pub held_reason: Option<HeldReason>,
-    /// Dials that went out, with the one under way.
+    /// Dials, including the current one.
     pub attempts: i64,
-    /// Dials in a row that the carrier refused before any ring; they are no attempts.
+    /// Dials in a row that the carrier refused before any ring; they are not attempts.
     pub refusals: i64,
     /// Why it was given up without a call.
     pub failure: Option<RowFailure>,
     /// The last of them.
     pub last_attempt_at: Option<Timestamp>,
-    /// When the dialler looks at it; `None` when there is nothing left to do.
+    /// Its next check; `None` when nothing is left to do.
     pub look_at: Option<Timestamp>,
     /// The person was erased: it is never dialled again.
     pub erased: bool,
 }
 
-/// How often and when an attempt is repeated.
+/// How often and when an attempt is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
     /// Attempts after the first one.
@@ -52,25 +51,25 @@ pub struct Retries {
     pub cooldown_minutes: i64,
 }
 
-/// What stops the whole campaign whatever row comes next; asked before the row's own checks, of a row that lacks nothing.
+/// Checks of the whole campaign, before the row's own; of a row that lacks nothing.
 pub const CAMPAIGN_CHECKS: &[Check] = &[Check::AgentAndWorkspace, Check::OwnNumber, Check::Providers];
 
-/// What is checked of a row before it is dialled, in this order.
+/// Checks of a row before it is dialled, in this order.
 pub const CHECKS: &[Check] = &[Check::Row, Check::Gates, Check::NumberFree, Check::CallerIds];
 
-/// What a row that may be dialled needs from the campaign's workspace and carrier; the lack of it stops the campaign.
+/// What a row needs from the campaign's workspace and carrier; without it the campaign stops.
 pub const MEANS: &[Check] = &[Check::Balance, Check::Line, Check::Carrier];
 
-/// What the dialler does with a row that is due.
+/// The decision about a due row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
     /// The row is stored as decided.
     Row(Step),
-    /// The campaign stops for now, and the row stays as it is.
+    /// The campaign stops for now, and the row is unchanged.
     Stop(Obstacle),
 }
 
-/// Decides about a row that is due: first what stops the campaign, then the row; `None` when the row is not due.
+/// Decides about a due row: first what blocks the campaign, then the row; `None` when the row is not due.
 pub fn decide(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> Option<Due> {
     let campaign = facts.obstacle(CAMPAIGN_CHECKS).filter(|_| facts.unfit.is_none());
     let means = || {
@@ -89,8 +88,7 @@ pub enum Ending {
     Answered,
     /// Nobody answered, the line was busy, a machine answered, or the network or the agent failed.
     NotReached,
-    /// There is no point in another attempt: no such number, rejected, hung up on request, or the person asked
-    /// not to be called.
+    /// A retry is pointless: no such number, rejected, hung up on request, or opted out.
     Hopeless,
     /// It is unknown whether a dial went out.
     PossiblyPlaced,
@@ -125,7 +123,7 @@ impl Ending {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Its time has come, and nothing stops the campaign.
+    /// It is due, and nothing blocks the campaign.
     Due(DueFacts),
     /// Its call goes on and has this status now.
     Lives(Status),
@@ -140,7 +138,7 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub next: Row,
-    /// What the caller owes beside.
+    /// Side effects for the caller.
     pub action: Action,
 }
 
@@ -148,7 +146,7 @@ impl Retries {
     /// Of somebody who is never called again.
     pub const NONE: Self = Self { count: 0, cooldown_minutes: 0 };
 
-    /// Whether another attempt is allowed after so many.
+    /// Whether another attempt is allowed after this many.
     pub fn allow(self, attempts: i64) -> bool {
         attempts <= i64::from(self.count)
     }
@@ -184,18 +182,18 @@ impl Row {
     }
 
     fn held(self, reason: HeldReason, until: Timestamp, now: Timestamp) -> Self {
-        // A moment in the past would come due again at once, in an endless loop.
+        // A time in the past would be due again at once, in an endless loop.
         let until = until.max(now.plus(SECOND));
         Self { held_reason: Some(reason), look_at: Some(until), ..self.at(RowState::Held) }
     }
 }
 
-/// Whether nobody on a list could still be reached by its campaign. An empty list is not exhausted.
+/// Whether nobody on a list can still be reached by its campaign. An empty list is not exhausted.
 pub fn is_exhausted(rows: &Tally) -> bool {
     rows.total > 0 && rows.queued + rows.held + rows.in_progress + rows.retryable == 0
 }
 
-/// Decides what an event does to a row; `None` when it changes nothing.
+/// The effect of an event on a row; `None` when it changes nothing.
 pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option<Step> {
     let store = |next: Row| Some(Step { next, action: Action::Store });
     if let Event::Due(facts) = event {
@@ -209,7 +207,7 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
     match event {
         Event::Due(_) => None,
         Event::Lives(status) => {
-            // What is planned stands unless it has come.
+            // A planned time stays unless it has come.
             let look_at = row.look_at.filter(|at| *at > now).unwrap_or(now.plus(IN_FLIGHT_LOOK));
             store(Row { dial_status: Some(status), look_at: Some(look_at), refusals: 0, ..*row })
         }
@@ -241,7 +239,7 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
 fn when_due(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> Step {
     let store = |next: Row| Step { next, action: Action::Store };
     if !retries.allow(row.attempts) {
-        // Fewer attempts are asked for than when the last one ended.
+        // Fewer attempts are allowed than when the last one ended.
         return store(row.at(RowState::Unreached));
     }
     match facts.obstacle(CHECKS) {
@@ -261,7 +259,7 @@ fn prevented_by(row: &Row, obstacle: Obstacle, facts: &DueFacts, now: Timestamp)
             Step { next: Row { standing, ..next }, action: Action::Block(gate) }
         }
         Obstacle::Blocked(Gate::CallingWindow) => {
-            // Hours without any opening are asked again: the pack may change.
+            // Hours without any opening are checked again: the pack may change.
             let opening = facts.opening.unwrap_or(now.plus(DAY));
             store(row.held(HeldReason::CallingWindow, opening, now))
         }
@@ -271,7 +269,7 @@ fn prevented_by(row: &Row, obstacle: Obstacle, facts: &DueFacts, now: Timestamp)
         }
         Obstacle::OnCall => store(Row { look_at: Some(now.plus(ON_CALL_RECHECK)), ..*row }),
         Obstacle::CallerIds(until) => store(row.held(HeldReason::CallerIds, until, now)),
-        // Not among the checks of a row: they stop the campaign, and the row waits for it.
+        // Not among the checks of a row: they block the campaign, and the row waits for it.
         Obstacle::KeyRevoked
         | Obstacle::Refused(_)
         | Obstacle::OwnNumber
@@ -310,15 +308,15 @@ fn retryable(row: Row, at: Timestamp) -> Row {
     Row { standing: Standing { retryable: true, ..row.standing }, look_at: Some(at), ..row }
 }
 
-/// What other retry settings make of a row that was tried before they were changed; `None`: nothing. `last` is how and
-/// when its last call ended, if there is a record of it.
+/// The effect of changed retry settings on a row that was tried before; `None`: nothing. `last` is how and when its
+/// last call ended, if there is a record of it.
 pub fn retuned(row: &Row, last: Option<(Ending, Timestamp)>, retries: Retries) -> Option<Row> {
     if row.erased || row.attempts == 0 {
         return None;
     }
     let next = match row.standing.state {
         RowState::Held if !retries.allow(row.attempts) => row.at(RowState::Unreached),
-        // A gate's refusal is for good.
+        // A gate's refusal is final.
         RowState::Unreached if row.dial_status != Some(Status::Blocked) => {
             let Some((Ending::NotReached, ended_at)) = last else { return None };
             let given_up = row.at(RowState::Unreached);

@@ -12,7 +12,7 @@ use crate::window::DAY_MINUTES;
 /// of the clocks shortens.
 const SEARCH_DAYS: i64 = 4;
 
-/// Whether a campaign may dial at a moment.
+/// Whether a campaign may dial at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     Open {
@@ -66,7 +66,7 @@ impl Schedule {
         }
     }
 
-    /// When it has to be looked at because of its dates: at the next opening, else at its end.
+    /// The next check because of its dates: the next opening, else its end.
     pub fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         match self.window(now) {
             Window::Open { .. } => Some(now),
@@ -105,7 +105,7 @@ impl Schedule {
             .map(|(_, close)| Some(close))
     }
 
-    /// The first moment at or after `from` at which the daily window is open.
+    /// The first time at or after `from` at which the daily window is open.
     fn first_open(&self, from: Timestamp) -> Option<Timestamp> {
         if self.window_at(from).is_some() {
             return Some(from);
@@ -149,7 +149,7 @@ impl Schedule {
         let ambiguous = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
         let left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
         let moment = if left_out {
-            // By the offset after the change it lies before it.
+            // With the offset after the change it is before the change.
             self.zone.following(ambiguous.earlier().ok()?).next()?.timestamp()
         } else {
             ambiguous.compatible().ok()?

@@ -13,7 +13,7 @@ pub const MAX_NAME: usize = 120;
 pub const MAX_RETRIES: u8 = 10;
 /// Longest pause between two attempts, minutes: a year.
 pub const MAX_COOLDOWN: i64 = 366 * 24 * 60;
-/// Most addresses that are told of the end.
+/// Most addresses for e-mails.
 pub const MAX_EMAILS: usize = 20;
 /// Longest e-mail address, bytes (RFC 5321).
 pub const MAX_EMAIL: usize = 254;
@@ -88,7 +88,7 @@ pub struct Settings {
     pub retry_count: u8,
     /// Pause between two attempts, minutes.
     pub cooldown_minutes: i64,
-    /// Who is told of the end.
+    /// Addresses for e-mails.
     pub email_notifications: Vec<String>,
     /// Own numbers to rotate; none: `from_number` alone.
     pub caller_ids: Vec<CallerId>,
@@ -113,7 +113,7 @@ impl Settings {
         Some((self.daily_from.unwrap_or(DayTime::MIDNIGHT), self.daily_to.unwrap_or(DayTime::END)))
     }
 
-    /// Holds the settings as a whole against the rules that concern several of them.
+    /// Validates the settings as a whole by the rules that concern several of them.
     ///
     /// # Errors
     /// The field below `settings` that is wrong, and what it must be.
@@ -158,10 +158,10 @@ pub fn is_email(text: &str) -> bool {
         && host.split('.').all(label)
 }
 
-/// What a client asks of the status of a campaign.
+/// A requested change of the status of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// It is as asked for already.
+    /// It already has the requested status.
     Stays,
     /// It becomes a draft again.
     Unpublish,
@@ -174,10 +174,10 @@ pub enum Move {
     Archive,
 }
 
-/// Where a status may go at a client's request (docs/contract/campaigns.md#status).
+/// The allowed status changes at a client's request (docs/contract/campaigns.md#status).
 ///
 /// # Errors
-/// Why it may not, in words for people.
+/// Why it is not allowed, a message for people.
 pub fn change_status(from: Status, to: Status) -> Result<Move, &'static str> {
     use Status::{Active, Archived, Completed, Draft, Paused};
     match (from, to) {

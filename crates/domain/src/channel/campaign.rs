@@ -25,9 +25,9 @@ pub const MAX_MAPPING_BYTES: usize = 256 * 1024;
 pub const MAX_VALUE: usize = 2_000;
 /// The variable of a list that records an opt-in.
 pub const OPT_IN: &str = "chatapp_opt_in";
-/// Outcomes that the failure rate looks at, and how many there must be.
+/// Outcomes that the failure rate considers, and how many there must be.
 pub const RECENT: i64 = 100;
-/// Fewest outcomes that a failure rate is taken from.
+/// Fewest outcomes for a failure rate.
 pub const FEWEST: i64 = 20;
 
 closed_sets::words! {
@@ -45,7 +45,7 @@ closed_sets::words! {
         HighFailureRate = "high_failure_rate",
         /// The provider restricted the account.
         AccountRestricted = "account_restricted",
-        /// The access token is not accepted any more.
+        /// The access token is rejected.
         TokenInvalid = "token_invalid",
         /// The account or the number is not connected any more.
         NotConnected = "not_connected",
@@ -59,7 +59,7 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// Who of a list may receive the message.
+    /// Which people of a list receive the message.
     pub enum OptInPolicy {
         /// Those with a recorded opt-in.
         Require = "require",
@@ -69,7 +69,7 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// Where a value of a template comes from.
+    /// The source of a template value.
     pub enum ParamSource {
         /// A variable of the list.
         Column = "column",
@@ -81,17 +81,17 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// What became of a person of a list.
+    /// The result for a person of a list.
     pub enum Outcome {
-        /// Their message waits to be sent.
+        /// Their message is queued.
         Sending = "sending",
         Sent = "sent",
         Failed = "failed",
-        /// The provider holds it back, since they get much marketing.
+        /// The provider's limit of marketing messages to this person is reached.
         FrequencyCapped = "frequency_capped",
-        /// They were passed over.
+        /// They were skipped.
         Skipped = "skipped",
-        /// Nobody knows whether their message was sent.
+        /// It is unknown whether their message was sent.
         DeliveryUnknown = "delivery_unknown",
     }
 }
@@ -105,7 +105,7 @@ pub struct Mapped {
     pub value: String,
 }
 
-/// Where the values of a template come from.
+/// The sources of a template's values.
 pub type Mapping = BTreeMap<String, Mapped>;
 
 /// The fields of a person that a template can be filled with.
@@ -126,8 +126,8 @@ pub fn opts_in(variables: &Map<String, Value>) -> bool {
     matches!(said.trim().to_ascii_lowercase().as_str(), "yes" | "true" | "1" | "y")
 }
 
-/// Holds a mapping against its form: each key names a place of a template, each source is known, and a fixed file is
-/// an https address.
+/// Validates a mapping: each key names a placeholder of a template, each source is known, and a fixed file is an https
+/// address.
 ///
 /// # Errors
 /// The key below `paramMapping` that is wrong, and what it must be.
@@ -170,7 +170,7 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The value at a place for a person; none when it is missing.
+/// The value of a placeholder for a person; `None` when it is missing.
 fn value(mapping: &Mapping, key: &str, person: &PersonFields<'_>) -> Option<String> {
     let mapped = mapping.get(key)?;
     let name = mapped.value.trim();
@@ -187,7 +187,7 @@ fn value(mapping: &Mapping, key: &str, person: &PersonFields<'_>) -> Option<Stri
     found.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The key of a place of a template; none of one that a mapping cannot fill.
+/// The key of a placeholder; `None` for one that a mapping cannot fill.
 pub fn key(slot: &Slot) -> Option<String> {
     Some(match slot {
         Slot::HeaderText(_) => "header".to_owned(),
@@ -272,7 +272,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The pace of so many messages a minute. What one and a half seconds are worth may go at once.
+    /// The pace of this many messages a minute. The burst is worth one and a half seconds.
     pub fn of(per_minute: i64) -> Self {
         let rate = per_minute.clamp(1, MAX_RATE);
         let burst = (rate / 40).max(1);
@@ -280,7 +280,7 @@ impl Rate {
         Self { gap: (MINUTE * 1_000).div_euclid(rate - burst + 1) + 1, burst }
     }
 
-    /// How many messages may go now, up to `most`; the state afterwards; and when the next one may.
+    /// How many messages may be sent now, up to `most`; the state afterwards; and when the next one may.
     pub fn take(self, used: i64, now: Timestamp, most: i64) -> (i64, i64, Timestamp) {
         let now = now.0.saturating_mul(1_000);
         let mut used = used.max(now - self.gap);
@@ -290,26 +290,26 @@ impl Rate {
         (room, used, Timestamp((next.max(now) + 999).div_euclid(1_000)))
     }
 
-    /// After how many milliseconds, at least 1, several messages may go that are handed over at once: in three quarters of the
-    /// time that a burst takes. Who looks later by less than the last quarter loses nothing.
+    /// The delay, at least 1 ms, until several messages may be handed over at once: three quarters of the time of a
+    /// burst. Who comes later by less than the last quarter loses nothing.
     pub fn several(self) -> i64 {
         (self.burst * 3 / 4 * self.gap / 1_000).max(1)
     }
 
-    /// Gives back what was taken and not needed.
+    /// Returns unused slots.
     pub fn give_back(self, used: i64, count: i64) -> i64 {
         used - count * self.gap
     }
 }
 
-/// What a campaign does about an outcome of one of its messages.
+/// The effect of a message's outcome on its campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The person is where this word says; how far the message came.
+    /// The state of the person; the status of the message.
     Is(Outcome, i64),
-    /// Passed over for this reason.
+    /// Skipped for this reason.
     Skip(&'static str),
-    /// The person waits on, and the campaign is paused.
+    /// The person stays queued, and the campaign is paused.
     Pause(PauseReason),
     Nothing,
 }
@@ -360,7 +360,7 @@ fn failed(code: i64) -> Verdict {
     }
 }
 
-/// Whether so many failures of so many recent messages stop a campaign.
+/// Whether this many failures of this many recent messages pause a campaign.
 pub fn fails_too_often(messages: i64, failures: i64) -> bool {
     messages >= FEWEST && failures * 2 >= messages
 }

@@ -27,14 +27,17 @@ pub enum StopWord {
     StartMarketing,
 }
 
-/// Longest text that can be such a word, in characters: longer ones are not looked at word by word.
+/// Longest text that can be a stop word, in characters: longer ones are not checked word by word.
 const LONGEST: usize = 60;
 /// Longest text that is searched for «do not call me», in characters.
 const LONGEST_SENTENCE: usize = 400;
-/// What is polite around a word that stops.
+/// Polite words around a stop word.
 const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
 
-/// Whether nobody sees a sign: it is invisible by definition, a control, marks others, or asks for the look of an emoji.
+/// `No more` as one word: it stops what it names.
+const NO_MORE: &str = "nomore";
+
+/// Whether a character is invisible: invisible by definition, a control, a mark, or an emoji selector.
 fn is_unseen(sign: char) -> bool {
     is_invisible(sign)
         || matches!(sign, '\u{20e3}' | '\u{fff9}'..='\u{fffb}')
@@ -55,8 +58,8 @@ fn is_mark(sign: char) -> bool {
         )
 }
 
-/// The text as it looks: other forms of the same letters (full-width ones, say) are those letters, and what nobody sees
-/// is gone. At most `most` characters of it, which is enough to see that there are more.
+/// The normalised text: other forms of the same letters (full-width ones, say) become those letters, and invisible
+/// characters are removed. At most `most` characters of it, which is enough to see that there are more.
 fn seen(text: &str, most: usize) -> String {
     text.nfkc().filter(|sign| !is_unseen(*sign)).take(most).collect()
 }
@@ -71,7 +74,7 @@ fn plain(seen: &str) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// Words without what is polite around them.
+/// Words without the polite ones.
 fn blunt(words: &str) -> String {
     let mut words: Vec<&str> = words.split(' ').collect();
     while words.len() > 1 && words.first().is_some_and(|word| POLITE.contains(word)) {
@@ -89,9 +92,9 @@ pub fn is_ambiguous(text: &str) -> bool {
     !words.is_empty() && words.split(' ').all(|word| CLOSED.contains(&word))
 }
 
-/// What words mean that are nothing but forms of these: stop, what is to stop, and what is polite.
+/// The meaning of words that are nothing but forms of these: stop, its object, and polite words.
 fn composed(words: &str) -> Option<StopWord> {
-    let words = words.replace("do not", "dont").replace("opt out", "optout");
+    let words = words.replace("do not", "dont").replace("opt out", "optout").replace("no more", NO_MORE);
     let unsent = DO_NOT_SEND.iter().find_map(|phrase| words.strip_suffix(phrase)?.strip_suffix(' '));
     if let Some(what) = unsent {
         let about = what.split(' ').any(|word| OBJECTS.contains(&word));
@@ -107,6 +110,7 @@ fn composed(words: &str) -> Option<StopWord> {
     }
     let stops = has(VERBS) && known(&[VERBS, OBJECTS, MARKETING, FILLERS, &["all"]])
         || has(CLOSE) && has(DO) && known(&[CLOSE, DO, OBJECTS, MARKETING, FILLERS])
+        || has(&[NO_MORE]) && about && known(&[&[NO_MORE], SEND, OBJECTS, MARKETING, FILLERS])
         || has(DONT) && has(SEND) && about && known(&[DONT, SEND, OBJECTS, MARKETING, FILLERS]);
     let all = words.contains(&"all");
     match (stops, has(MARKETING)) {
@@ -126,8 +130,8 @@ fn spelled(seen: &str) -> bool {
     })
 }
 
-/// The stop word in a message; `None` when it has none and is to be answered. `answers`: it answers a question, or is the
-/// label of a button.
+/// The stop word in a message; `None` when it has none and is to be answered. `answers`: it answers a question, or is
+/// the label of a button.
 pub fn stop_word(text: &str, answers: bool) -> Option<StopWord> {
     let seen = seen(text, LONGEST_SENTENCE + 1);
     let length = seen.chars().count();

@@ -10,7 +10,7 @@ pub struct ProviderError {
     pub code: i64,
     /// The code in a few words.
     pub title: String,
-    /// What it says of this case.
+    /// The provider's detail of this case.
     pub detail: String,
 }
 
@@ -20,40 +20,40 @@ impl ProviderError {
         Self { code, title: title(code).to_owned(), detail: detail.into() }
     }
 
-    /// What follows from it.
+    /// Its effect.
     pub fn effect(&self) -> Effect {
         effect(self.code)
     }
 }
 
-/// What follows from a provider's error for the message, the person, the number, the account, a campaign.
+/// The effect of a provider's error on the message, the person, the number, the account, a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// This message fails, nothing else.
     Message,
-    /// The message did not reach the person, and another try will not either.
+    /// The message did not reach the person, and a retry will not either.
     Undeliverable,
     /// The customer's 24 hours are over.
     WindowClosed,
-    /// Something in the message is not what the channel takes.
+    /// The content is invalid for the channel.
     Invalid,
     /// The values do not fit the template.
     TemplateParams,
     /// The template is not approved, paused, disabled, or gone.
     TemplateUnavailable,
-    /// The person gets no more marketing for now, from anybody: at the earliest tomorrow again.
+    /// The provider's limit of marketing messages to this person is reached: at the earliest tomorrow again.
     FrequencyCapped,
-    /// The provider leaves the person out of marketing; not tried again.
+    /// The provider leaves the person out of marketing; not retried.
     Experiment,
     /// The person has stopped marketing of this business.
     MarketingStopped,
     /// A customer's id cannot receive this kind of message.
     RecipientUnsupported,
-    /// The number sends faster than it may.
+    /// The number exceeds its rate limit.
     NumberThrottled,
-    /// The same person gets messages faster than is allowed.
+    /// The rate limit of messages to one person is exceeded.
     PairThrottled,
-    /// The account asks more often than it may.
+    /// The account exceeds its rate limit of requests.
     AccountThrottled,
     /// The number is being moved to another class; a minute.
     Maintenance,
@@ -69,12 +69,12 @@ pub enum Effect {
     PaymentIssue,
     /// The number is not registered.
     NumberNotRegistered,
-    /// The provider has a fault; whether the message went out is not known.
+    /// The provider has a fault; it is unknown whether the message was sent.
     Unclear,
 }
 
 impl Effect {
-    /// How long to wait before the same message is sent again, milliseconds; `None` when it is not.
+    /// Retry delay of the same message, milliseconds; `None` when it is not retried.
     pub fn wait(self) -> Option<i64> {
         match self {
             Self::NumberThrottled => Some(SECOND),
@@ -98,7 +98,7 @@ impl Effect {
     }
 }
 
-/// How long replies of agents rest on a number after it was limited for spam.
+/// How long agents' replies pause on a number after it was limited for spam.
 pub const SPAM_PAUSE: i64 = HOUR;
 
 /// The table: codes, title, effect.
@@ -151,7 +151,7 @@ fn row(code: i64) -> Option<&'static (&'static [i64], &'static str, Effect)> {
     TABLE.iter().find(|(codes, ..)| codes.contains(&code))
 }
 
-/// What follows from a code; an unknown one is about this message only.
+/// The effect of a code; an unknown one is about this message only.
 pub fn effect(code: i64) -> Effect {
     match row(code) {
         Some((_, _, effect)) => *effect,

@@ -6,11 +6,11 @@ use crate::time::{DAY, Timestamp};
 pub const STANDARD_RATE: i64 = 80;
 /// Messages a second of a number of the high class.
 pub const HIGH_RATE: i64 = 1_000;
-/// One message in so many milliseconds to the same person, in the long run.
+/// Interval of messages to the same person, in milliseconds, in the long run.
 pub const PAIR_GAP: i64 = 6_000;
-/// Messages to the same person that may follow each other at once; what they borrow is waited for afterwards.
+/// Burst of messages to the same person; what they borrow is waited for afterwards.
 pub const PAIR_BURST: i64 = 45;
-/// Over which time different people are counted against the messaging limit.
+/// Period of the messaging limit.
 pub const TIER_TIME: i64 = DAY;
 
 /// A rate limiter (GCRA): one message in `gap` microseconds, with a burst. Its state is one number, the time in
@@ -24,8 +24,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// That of a number with so many messages a second: in no second more than these leave, and in the long
-    /// run at least 95 of 100, of a fast number at least 96.
+    /// The pace of a number with this many messages a second: no second has more, and in the long run it reaches at
+    /// least 95 of 100, of a fast number at least 96.
     pub fn of_number(per_second: i64) -> Self {
         let per_second = per_second.max(1);
         // A burst is what may come late without being lost, and what the long run has less. A slow number needs some
@@ -39,10 +39,10 @@ impl Pace {
         Self { gap: PAIR_GAP * 1_000, burst: PAIR_BURST }
     }
 
-    /// Takes one slot: the state afterwards, or the moment at which to come again.
+    /// Takes one slot: the state afterwards, or the time of the next free one.
     ///
     /// # Errors
-    /// When there is no slot now: the first moment with one.
+    /// When there is no slot now: the time of the first one.
     pub fn take(self, used: i64, now: Timestamp) -> Result<i64, Timestamp> {
         let now = now.0.saturating_mul(1_000);
         let used = used.max(now).saturating_add(self.gap);
@@ -53,20 +53,20 @@ impl Pace {
     /// Takes several slots, no more than a burst.
     ///
     /// # Errors
-    /// When they are not all free now: the first moment at which they are.
+    /// When they are not all free now: the first time at which they are.
     pub fn take_many(self, used: i64, now: Timestamp, slots: i64) -> Result<i64, Timestamp> {
         let before = used.saturating_add(self.gap.saturating_mul(slots.clamp(1, self.burst) - 1));
         let idle = now.0.saturating_mul(1_000).saturating_add(self.gap * (slots.clamp(1, self.burst) - 1));
         self.take(before.max(idle), now)
     }
 
-    /// When the slot of this place can be used: at the earliest from `now` on; none when its time is over.
+    /// When this slot can be used: at the earliest from `now` on; `None` when its time is over.
     pub fn moment(self, place: i64, now: Timestamp) -> Option<Timestamp> {
         let at = (place - self.gap * self.burst + 999).div_euclid(1_000).max(now.0);
         (at.saturating_mul(1_000) <= place - self.gap).then_some(Timestamp(at))
     }
 
-    /// The place of the last slot that can be used by a moment.
+    /// The last slot that can be used by a time.
     pub fn last_place(self, moment: Timestamp) -> i64 {
         moment.0.saturating_mul(1_000).saturating_add(self.gap * self.burst)
     }
@@ -77,12 +77,12 @@ impl Pace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     People(i64),
-    /// As many as one likes.
+    /// Unlimited.
     Unlimited,
 }
 
 impl Tier {
-    /// Reads the provider's word, or its number (-1 for no limit): the present words and the former ones.
+    /// Parses the provider's word, or its number (-1 for no limit): the current words and the former ones.
     pub fn parse(text: &str) -> Option<Self> {
         let word = text.trim().to_ascii_uppercase();
         if let Ok(people) = word.parse::<i64>() {
@@ -106,7 +106,7 @@ impl Tier {
         }
     }
 
-    /// Most people; `None` for as many as one likes.
+    /// Most people; `None` for unlimited.
     pub fn people(self) -> Option<i64> {
         match self {
             Self::People(people) => Some(people),
@@ -115,7 +115,7 @@ impl Tier {
     }
 }
 
-/// The limit by the provider's word; what is not known counts as the smallest.
+/// The limit of the provider's word; an unknown one counts as the smallest.
 pub fn tier_people(word: Option<&str>) -> Option<i64> {
     word.and_then(Tier::parse).unwrap_or(Tier::People(250)).people()
 }

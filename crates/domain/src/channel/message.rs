@@ -4,7 +4,7 @@ use super::notification::Receipt;
 use crate::time::Timestamp;
 
 closed_sets::words! {
-    /// Which way a message goes.
+    /// The direction of a message.
     pub enum Direction {
         Outbound = "outbound",
         Inbound = "inbound",
@@ -12,7 +12,7 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// Who sent a message.
+    /// The author of a message.
     pub enum Source {
         Customer = "customer",
         Agent = "agent",
@@ -42,7 +42,7 @@ closed_sets::words! {
         Read = "read",
         /// It was not delivered.
         Failed = "failed",
-        /// Whether the channel has it is not known; it is never sent again.
+        /// It is unknown whether the channel has it; it is never sent again.
         DeliveryUnknown = "delivery_unknown",
         /// It came from the customer.
         Received = "received",
@@ -51,7 +51,7 @@ closed_sets::words! {
     }
 }
 
-/// What happened to a message.
+/// An event of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happened {
     /// The provider took it.
@@ -60,15 +60,15 @@ pub enum Happened {
     Refused,
     /// The provider's answer was lost.
     Lost,
-    /// The provider tells how it goes on.
+    /// The provider reports a status.
     Told(Receipt),
     /// The person was erased, or the customer took the message back.
     Removed,
 }
 
 impl MessageStatus {
-    /// The status after something happened; `None` when it stays. A status never moves backwards: what comes late
-    /// changes nothing.
+    /// The status after an event; `None` when it is unchanged. A status never moves backwards: late events change
+    /// nothing.
     pub fn after(self, happened: Happened) -> Option<Self> {
         use MessageStatus::{Delivered, DeliveryUnknown, Failed, Queued, Read, Received, Sent};
         let to = match happened {
@@ -94,7 +94,8 @@ impl MessageStatus {
         moves.then_some(to)
     }
 
-    /// What the channel must have done between this status and a later one, though it told nothing of it.
+    /// The statuses between this one and a later one that the channel must have passed, though it reported none of
+    /// them.
     pub fn implied(self, later: Self) -> &'static [Receipt] {
         use MessageStatus::{Delivered, DeliveryUnknown, Queued, Read, Sent};
         match (self, later) {
@@ -104,21 +105,9 @@ impl MessageStatus {
             _ => &[],
         }
     }
-
-    /// The event that tells of it.
-    pub fn event(self) -> Option<&'static str> {
-        match self {
-            Self::Sent => Some("message.sent"),
-            Self::Delivered => Some("message.delivered"),
-            Self::Read => Some("message.read"),
-            Self::Failed => Some("message.failed"),
-            Self::Received => Some("message.received"),
-            Self::Queued | Self::DeliveryUnknown | Self::Deleted => None,
-        }
-    }
 }
 
-/// When a message reached which status; by the provider's clock where it tells.
+/// When a message reached which status; by the provider's clock where it reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
     /// When the channel had it.
@@ -131,13 +120,13 @@ pub struct Times {
 }
 
 impl Times {
-    /// Puts a provider's time in. What a late report says of an earlier status is kept, too; a failure only where
-    /// the message failed.
+    /// Sets a provider's time. A late report of an earlier status is stored, too; a failure only where the message
+    /// failed.
     pub fn told(&mut self, receipt: Receipt, at: Timestamp, failed: bool) {
         match receipt {
-            // Our own moment of the answer stands there until the provider says when it was.
+            // Our own time of the answer is used until the provider reports it.
             Receipt::Sent => self.sent = Some(at),
-            // What was implied by a later status was earlier than that.
+            // An implied status was not later than the one that implies it.
             Receipt::Delivered => {
                 self.delivered = Some(self.delivered.map_or(at, |known| known.min(at)));
             }
@@ -147,7 +136,7 @@ impl Times {
         }
     }
 
-    /// Puts in when something had happened at the latest of which the provider has told nothing.
+    /// Sets the latest possible time of a status that the provider has not reported.
     pub fn implied(&mut self, receipt: Receipt, at: Timestamp) {
         match receipt {
             Receipt::Sent => self.sent = self.sent.or(Some(at)),

@@ -6,13 +6,13 @@
 //! | `provider` | the port of messaging providers |
 //! | `errors` | error codes of the provider and their effect |
 //! | `notification` | webhook notifications: messages, statuses, templates, numbers, the account |
-//! | `template` | templates: what they need, how they are filled, what a new one may look like |
+//! | `template` | templates: placeholders, filling, validation of new ones |
 //! | `message` | the state machine of a message's status |
 //! | `window` | the 24-hour customer service window |
 //! | `consent` | stop words |
 //! | `limits` | rate limits and messaging tiers |
 //! | `campaign` | campaigns: values, rate, pauses, outcomes |
-//! | `preflight` | how long a campaign takes, and what it costs |
+//! | `preflight` | estimates of duration and cost |
 
 pub mod campaign;
 pub mod consent;

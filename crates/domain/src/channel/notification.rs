@@ -1,5 +1,5 @@
-//! Webhook notifications of a provider, item by item (docs/contract/channel.md#notifications). Their wire format is known
-//! to the provider's own crate.
+//! Webhook notifications of a provider, item by item (docs/contract/channel.md#notifications). Their wire format is in
+//! the provider's own crate.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub enum Notification {
     Message(Box<Received>),
     /// A message that somebody of the business wrote in the provider's own app.
     Echo(Box<Echo>),
-    /// News of a message that was sent.
+    /// A status of a message that was sent.
     Status(Box<StatusUpdate>),
     /// A customer stopped or allowed marketing with the provider.
     Preference(Preference),
@@ -41,7 +41,7 @@ pub enum Notification {
     Errors(Vec<ProviderError>),
 }
 
-/// Who wrote, or for whom a status is.
+/// The sender, or the recipient of a status.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Person {
@@ -62,7 +62,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Where to write to: the number if it is known.
+    /// The address for replies: the number if it is known.
     pub fn address(&self) -> Option<Recipient> {
         self.phone.map(Recipient::Phone).or_else(|| self.user_id.clone().map(Recipient::UserId))
     }
@@ -87,7 +87,7 @@ pub struct Received {
     pub what: ReceivedContent,
 }
 
-/// What a customer's message says.
+/// The content of a customer's message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReceivedContent {
@@ -201,7 +201,7 @@ pub struct AdReferral {
 /// A message that the business wrote elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Echo {
-    /// Whom it went to.
+    /// Its recipient.
     pub to: Person,
     /// The provider's id of it.
     pub id: String,
@@ -210,7 +210,7 @@ pub struct Echo {
 }
 
 closed_sets::words! {
-    /// What a status says.
+    /// A reported status.
     pub enum Receipt {
         /// The channel has it.
         Sent = "sent",
@@ -226,17 +226,17 @@ closed_sets::words! {
     }
 }
 
-/// News of a message that was sent.
+/// A status of a message that was sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatusUpdate {
     /// The provider's id of the message.
     pub id: String,
     pub receipt: Receipt,
     pub at: Timestamp,
-    /// Whom the message was for.
+    /// The recipient of the message.
     #[serde(default)]
     pub to: Person,
-    /// What went along with the message: our id of it.
+    /// The echoed id of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -328,7 +328,7 @@ pub struct AccountUpdate {
 }
 
 impl Notification {
-    /// Whom it is about; notifications about one person are worked in the order in which they came.
+    /// The person that it is about; notifications about one person are processed in order.
     pub fn person(&self) -> Option<&Person> {
         match self {
             Self::Message(message) => Some(&message.from),

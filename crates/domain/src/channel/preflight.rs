@@ -9,12 +9,12 @@ use crate::time::{MINUTE, Timestamp};
 /// Steps of the search for the end: windows and days.
 const STEPS: usize = 2_000;
 
-/// When the messages of a campaign go out.
+/// When the messages of a campaign are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
     /// The first one; none when its window never opens.
     pub starts_at: Option<Timestamp>,
-    /// The last one; none when it does not get so far before its end.
+    /// The last one; `None` when it is not reached before its end.
     pub finishes_at: Option<Timestamp>,
     /// Spans of 24 hours that the messaging limit needs.
     pub days: i64,
@@ -22,8 +22,8 @@ pub struct Forecast {
     pub minutes: i64,
 }
 
-/// When so many people are written to: at a rate a minute, within the schedule, and to at most `limit` people in 24
-/// hours, of whom `room` are left now.
+/// When this many people are messaged: at a rate a minute, within the schedule, and at most `limit` people in 24 hours,
+/// of whom `room` are left now.
 pub fn forecast(
     schedule: &Schedule,
     people: i64,
@@ -77,7 +77,7 @@ pub fn forecast(
     forecast
 }
 
-/// What the provider is expected to charge for a message, as the installation's settings have it: nobody has verified it.
+/// The expected price of a message, from the installation's settings: nobody has verified it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prices {
     /// The currency, a code of three letters.
@@ -91,7 +91,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Reads a price: digits, at most four of them behind the point.
+    /// Parses a price: digits, at most four of them after the point.
     pub fn read(text: &str) -> Option<i64> {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

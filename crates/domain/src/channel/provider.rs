@@ -11,11 +11,11 @@ use crate::secret::Secret;
 use crate::tenant::Tenant;
 
 closed_sets::words! {
-    /// Who carries the messages of a connection.
+    /// The provider of a connection.
     pub enum ProviderKind {
         /// The provider's Cloud API.
         Cloud = "cloud",
-        /// Nobody: messages go nowhere, and everything behaves as if they had arrived.
+        /// A simulation: no message leaves, and delivery is simulated.
         Sandbox = "sandbox",
     }
 }
@@ -24,12 +24,12 @@ closed_sets::words! {
     /// Whether a connection can be used.
     pub enum ConnectionStatus {
         Connected = "connected",
-        /// The provider does not accept the access token any more.
+        /// The provider rejects the access token.
         TokenInvalid = "token_invalid",
     }
 }
 
-/// A business account, and what it is opened with.
+/// A business account, and its credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub connection: Id<ChannelConnection>,
@@ -41,7 +41,7 @@ pub struct Account {
     /// The provider's id of the app, which header samples need.
     pub app: Option<String>,
     pub token: Secret,
-    /// Which credentials these are: grows with every change of them.
+    /// Version of the credentials: incremented with every change.
     pub version: i64,
 }
 
@@ -53,11 +53,11 @@ pub enum Sent {
         /// Its id of the message.
         provider_id: String,
     },
-    /// The provider refused it; the same message would be refused again.
+    /// The provider refused it; a retry would be refused again.
     Refused(ProviderError),
-    /// It was certainly not sent: throttled, or no connection came about. It may be sent again.
+    /// It was certainly not sent: throttled, or no connection. It may be retried.
     Later(ProviderError),
-    /// The answer was lost or says nothing: it may have been sent, and must never be sent again.
+    /// The answer was lost or is unclear: it may have been sent, and must never be sent again.
     Unknown,
 }
 
@@ -65,9 +65,9 @@ pub enum Sent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     Refused(ProviderError),
-    /// It wants to be left alone for now, or was not reached.
+    /// Throttled, or not reachable.
     Later(ProviderError),
-    /// No answer, or one that cannot be understood.
+    /// No answer, or an invalid one.
     Unclear(String),
 }
 
@@ -79,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// What it says, in words.
+    /// The message.
     pub fn said(&self) -> &str {
         match self {
             Self::Refused(error) | Self::Later(error) => &error.detail,
@@ -88,7 +88,7 @@ impl Fault {
     }
 }
 
-/// Whether a number that stands like this at the provider can send. Words that are not known say nothing against it.
+/// Whether a number with this status at the provider can send. Unknown words count as able.
 pub fn can_send(status: &str) -> bool {
     !matches!(status, "DISCONNECTED" | "BANNED" | "DELETED" | "MIGRATED")
 }
@@ -140,7 +140,7 @@ pub struct TemplatePage {
     pub next: Option<String>,
 }
 
-/// What a new template became.
+/// The result of creating a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedTemplate {
     /// The provider's id of it.
@@ -166,7 +166,7 @@ pub struct Sample {
     pub bytes: Vec<u8>,
 }
 
-/// Who carries messages. No method waits longer than its deadline, and none is called in a transaction.
+/// A provider of messages. No method waits longer than its deadline, and none is called in a transaction.
 pub trait Provider: Send + Sync {
     /// Sends a message from a number.
     fn send<'a>(&'a self, account: &'a Account, from: &'a str, outgoing: &'a Outgoing) -> Answer<'a, Sent>;

@@ -1,10 +1,11 @@
-//! What an agent is told of what happened before or beside its chat (docs/contract/channel-conversations.md#background).
+//! The background of a chat: earlier or external messages, as context of the agent
+//! (docs/contract/channel-conversations.md#background).
 
 use std::collections::HashSet;
 
-/// Most characters that an agent is given; the newest are kept.
+/// Most characters of the context; the newest are kept.
 pub const MAX_BACKGROUND: usize = 24_000;
-/// Labels with which a text could pretend to be something else than words.
+/// Labels with which a text could pretend to be instructions (prompt injection).
 const LABELS: [&str; 8] =
     ["system", "assistant", "developer", "instruction", "instructions", "user", "tool", "human"];
 
@@ -29,7 +30,7 @@ pub fn clean(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Letters that are not seen and turn what is read around.
+/// Invisible characters that change the reading of others.
 fn hidden(letter: char) -> bool {
     matches!(letter, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
         || ('\u{e0000}'..='\u{e007f}').contains(&letter)
@@ -59,8 +60,7 @@ fn unlabelled(line: &str) -> &str {
     }
 }
 
-/// The record of messages from elsewhere, as the agent is told of them: cleaned, each id once, and if they are many
-/// only the newest.
+/// The record of external messages for the agent: sanitised, each id once, and truncated to the newest.
 pub fn record(messages: &[Prior<'_>], note: Option<&str>) -> Option<String> {
     let mut seen = HashSet::new();
     let mut lines = Vec::new();
@@ -90,7 +90,7 @@ pub fn record(messages: &[Prior<'_>], note: Option<&str>) -> Option<String> {
     (!kept.is_empty()).then(|| kept.join("\n"))
 }
 
-/// A record with more at its end; the oldest lines go when it gets too long.
+/// Appends to a record; the oldest lines are dropped when it gets too long.
 pub fn grown(record: Option<&str>, more: &str) -> String {
     let all = match record {
         Some(record) => format!("{record}\n{more}"),

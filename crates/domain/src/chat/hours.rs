@@ -1,4 +1,4 @@
-//! When an agent may be written to (docs/contract/chats.md#business-hours).
+//! Business hours of agents (docs/contract/chats.md#business-hours).
 
 use jiff::tz::TimeZone;
 
@@ -59,7 +59,7 @@ impl BusinessHours {
         Ok(Self { zone, spans: read })
     }
 
-    /// Whether a chat may be opened at this moment.
+    /// Whether a chat may be opened at this time.
     pub fn is_open(&self, now: Timestamp) -> bool {
         let Ok(moment) = jiff::Timestamp::from_millisecond(now.0) else { return false };
         let local = moment.to_zoned_datetime(self.zone.clone());

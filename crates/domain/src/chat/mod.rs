@@ -1,4 +1,4 @@
-//! Chats: where one stands, who may speak, and when it is looked at again (docs/contract/chats.md).
+//! Chats: states, ownership, and deadlines (docs/contract/chats.md).
 
 pub mod background;
 mod hours;
@@ -11,25 +11,25 @@ use crate::time::{HOUR, MINUTE, SECOND, Timestamp};
 
 /// Longest message of a customer or a teammate, in characters.
 pub const MAX_TEXT: usize = 4_000;
-/// Longest reply of the agent, in characters; what goes beyond is cut off.
+/// Longest reply of the agent, in characters; the rest is truncated.
 pub const MAX_REPLY: usize = 16_000;
 /// Most messages of a chat.
 pub const MAX_MESSAGES: i64 = 500;
 /// Most characters of all messages of a chat.
 pub const MAX_CHARACTERS: i64 = 200_000;
-/// How often a reply is tried before it counts as failed.
+/// Tries of a reply before it counts as failed.
 pub const MAX_ATTEMPTS: i64 = 3;
-/// Replies that fail in a row before the chat is handed to a person.
+/// Failed replies in a row before the chat is handed to a person.
 pub const MAX_FAILURES: i64 = 3;
-/// Replies that fail in a chat, in a row or not, before each further one hands it to a person.
+/// Failed replies of a chat, in a row or not, after which each further one hands it to a person.
 pub const MAX_FAILED_REPLIES: i64 = 10;
-/// How long a writer may hold a reply without renewing its lease.
+/// Lease of a writer on a reply.
 pub const LEASE: i64 = 90 * SECOND;
-/// Time after which the writer of a reply gives up by itself, well before the end of the lease.
+/// Time-out of the writer of a reply, well before its lease expires.
 pub const PATIENCE: i64 = 60 * SECOND;
 
 closed_sets::words! {
-    /// Where a chat stands (docs/contract/chats.md#states).
+    /// The state of a chat (docs/contract/chats.md#states).
     pub enum State {
         Ai = "ai",
         /// It waits for a person.
@@ -41,7 +41,7 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// What carries a chat's words.
+    /// The channel of a chat.
     pub enum Channel {
         /// Requests of a server.
         Api = "api",
@@ -119,7 +119,7 @@ closed_sets::words! {
 }
 
 closed_sets::words! {
-    /// How far the analysis of a chat that is over has got.
+    /// The status of the analysis of an ended chat.
     pub enum Reading {
         Pending = "pending",
         Done = "done",
@@ -129,16 +129,16 @@ closed_sets::words! {
 }
 
 impl State {
-    /// Whether a person has it, or is to have it.
+    /// Whether a person has it, or will have it.
     pub fn with_person(self) -> bool {
         matches!(self, Self::AwaitingHuman | Self::Human)
     }
 }
 
-/// Something that moves a chat.
+/// A transition of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// The agent asks for a person, or cannot go on.
+    /// The agent requests a person, or cannot continue.
     HandOff,
     /// A teammate takes it.
     TakeOver,
@@ -147,17 +147,17 @@ pub enum Move {
     End,
 }
 
-/// Why a chat does not move.
+/// Why a transition is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stuck {
     Over,
     WithAgent,
 }
 
-/// Where a move brings a chat (docs/contract/chats.md#states).
+/// The state after a transition (docs/contract/chats.md#states).
 ///
 /// # Errors
-/// Why it does not move.
+/// Why it is not allowed.
 pub fn step(state: State, by: Move) -> Result<State, Stuck> {
     match (state, by) {
         (State::Ended, _) => Err(Stuck::Over),
@@ -190,7 +190,7 @@ impl Default for Limits {
     }
 }
 
-/// What of a chat decides when it is looked at.
+/// The fields of a chat that determine its next check.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing {
     pub state: State,
@@ -199,15 +199,15 @@ pub struct Standing {
     pub last: Timestamp,
     /// The end of the lease of a reply that is being written.
     pub reply_until: Option<Timestamp>,
-    /// When a reply begins to what has come in.
+    /// When the debounced reply begins.
     pub reply_at: Option<Timestamp>,
-    /// Whether somebody wants it to end.
+    /// Whether an end was requested.
     pub wished: bool,
 }
 
-/// How long the agent waits for more of a customer who writes in pieces.
+/// Debounce: how long the agent waits for more messages of a customer.
 pub const QUIET: i64 = 3 * SECOND;
-/// How long it waits at most after the first piece.
+/// Longest debounce after the first message.
 pub const LONGEST_BURST: i64 = 15 * SECOND;
 
 /// When the agent replies to a message of a burst whose first message came at `first`
@@ -216,7 +216,7 @@ pub fn reply_after(first: Timestamp, now: Timestamp) -> Timestamp {
     now.plus(QUIET).min(first.plus(LONGEST_BURST)).max(now)
 }
 
-/// When a chat is looked at next; `None` once it is over.
+/// The next check of a chat; `None` once it is over.
 pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
     if standing.state == State::Ended {
         return None;
@@ -233,7 +233,7 @@ pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
     Some(next.min(longest))
 }
 
-/// When a chat has been silent for too long. One that waits for a person does not end by that.
+/// When a chat has been idle for too long. One that waits for a person does not end by that.
 fn idle_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
     match standing.state {
         State::Ai | State::Human => Some(standing.last.plus(limits.idle)),
@@ -241,7 +241,7 @@ fn idle_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
     }
 }
 
-/// Why a chat that has run out of time ends now, if it does. A reply that is being written is waited for.
+/// Why an expired chat ends now, if it does. A reply in progress is waited for.
 pub fn times_out(standing: &Standing, limits: Limits, now: Timestamp) -> Option<EndCause> {
     if standing.state == State::Ended {
         return None;

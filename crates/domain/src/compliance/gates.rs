@@ -1,6 +1,6 @@
-//! The gates before a dial, in order, and the evidence of each (docs/contract/compliance.md#gates). Every
-//! gate is judged and recorded, even after the first refusal, so that the decision log is complete. The first
-//! refusal is the `blockReason`.
+//! The gates before a dial, in order, and the evidence of each (docs/contract/compliance.md#gates). Every gate is
+//! evaluated and recorded, even after the first refusal, so that the decision log is complete. The first refusal is the
+//! `blockReason`.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Every gate, in the order in which they are judged.
+    /// Every gate, in the order of evaluation.
     pub const ALL: [Gate; 5] =
         [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
 
@@ -81,7 +81,7 @@ pub enum Purpose {
     },
 }
 
-/// What is known about the number and the dial when the gates are judged.
+/// The input of the gates about the number and the dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// What the dial is for.
@@ -158,7 +158,7 @@ impl Judgement {
     }
 }
 
-/// Judges every gate by the pack. A dial may go out when `block` is `None`.
+/// Evaluates every gate by the pack. A dial may go out when `block` is `None`.
 pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
     let findings: Vec<Finding> = Gate::ALL.into_iter().map(|gate| ask(gate, pack, facts, now)).collect();
     let block =

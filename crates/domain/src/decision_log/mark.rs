@@ -1,5 +1,5 @@
-//! Marks record, outside the store, how far each chain has got. Somebody with access to the store alone could
-//! restore an older state of a chain together with its sealed head; the mark then names a record that the
+//! Marks record, outside the store, the newest record of each chain that was seen. Somebody with access to the store
+//! alone could restore an older state of a chain together with its sealed head; the mark then names a record that the
 //! chain lacks.
 
 use super::row::Head;
@@ -7,13 +7,13 @@ use super::strand::Strand;
 use super::verify::{Broken, Why};
 use crate::tenant::Tenant;
 
-/// How far a chain is known to have got.
+/// The mark of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// The newest record that was witnessed.
+    /// The newest record that was seen.
     pub head: Head,
-    /// How often the operator has accepted an older state of this chain (a restored backup). An acceptance
-    /// invalidates what was witnessed before it.
+    /// How often the operator has accepted an older state of this chain (a restored backup). An acceptance invalidates
+    /// earlier marks.
     pub generation: u64,
 }
 

@@ -1,6 +1,6 @@
-//! The compliance decision log: one row for each decision, with the hash of the row before it, so that a
-//! later change is noticed (docs/contract/decision-log.md). A chain belongs to one workspace and one mode
-//! (live, test), and starts at `seq` 1.
+//! The compliance decision log: one row for each decision, with the hash of the row before it, so that a later change
+//! is detected (docs/contract/decision-log.md). A chain belongs to one workspace and one mode (live, test), and starts
+//! at `seq` 1.
 //!
 //! `integrity_hash` is the lower-case hex SHA-256 of the compact JSON array of ten strings, `prev_hash, seq,
 //! timestamp, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref`, each

@@ -1,4 +1,4 @@
-//! What a verification notices and what it cannot notice.
+//! What a verification detects and what it cannot.
 
 use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};

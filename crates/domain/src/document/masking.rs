@@ -33,7 +33,7 @@ pub fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while at < letters.len() {
-        // After a plus stands a phone number.
+        // A phone number follows a plus.
         let begins = letters[at].is_alphanumeric()
             && (at == 0 || !(letters[at - 1].is_alphanumeric() || letters[at - 1] == '+'));
         match begins.then(|| number_at(&letters[at..])).flatten() {

@@ -1,5 +1,5 @@
-//! Documents that customers hand in during a chat: what is taken, what a check of one means, how numbers on them
-//! are masked (docs/contract/documents.md).
+//! Documents that customers hand in during a chat: accepted files, the result of a check, masking of numbers
+//! (docs/contract/documents.md).
 
 mod masking;
 
@@ -16,7 +16,7 @@ pub const MAX_UPLOAD: usize = 15 * 1024 * 1024;
 pub const MAX_PARTS: usize = 4;
 /// Longest name of a part, characters.
 pub const MAX_PART_NAME: usize = 40;
-/// Longest value of a field that is read off a document, characters.
+/// Longest extracted value of a field, characters.
 pub const MAX_VALUE: usize = 500;
 /// Most reasons of one check or review.
 pub const MAX_REASONS: usize = 10;
@@ -24,15 +24,15 @@ pub const MAX_REASONS: usize = 10;
 pub const MAX_REASON: usize = 300;
 
 words! {
-    /// Where a document stands (docs/contract/documents.md#status).
+    /// The status of a document (docs/contract/documents.md#status).
     pub enum Status {
-        /// The step is not over: what was handed in so far was not accepted.
+        /// The step is not over: no upload was accepted so far.
         Open = "open",
-        /// It is what was asked for, and all details were read off it.
+        /// It is the requested document, and all details were extracted.
         Verified = "verified",
-        /// It was accepted, and a person has yet to look at it.
+        /// It was accepted, and a person must review it.
         Unverified = "unverified",
-        /// Nothing was accepted in all attempts.
+        /// No attempt was accepted.
         Failed = "failed",
         /// A teammate rejected it.
         Rejected = "rejected",
@@ -40,7 +40,7 @@ words! {
 }
 
 words! {
-    /// What a file is, by its first bytes.
+    /// The type of a file, by its first bytes.
     pub enum FileType {
         /// PDF.
         Pdf = "application/pdf",
@@ -53,14 +53,14 @@ words! {
 }
 
 impl FileType {
-    /// The type of a file, by what it holds and not by its name; `None` for any other.
+    /// The type of a file, by its content and not by its name; `None` for any other.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::Webp),
             // Readers accept a PDF whose mark is preceded by a few other bytes; so does a browser that shows it.
-            // Here it stands at the beginning, so that nothing else can be a PDF, too.
+            // Here it is at the beginning, so that nothing else can be a PDF, too.
             [b'%', b'P', b'D', b'F', b'-', ..] => Some(Self::Pdf),
             _ => None,
         }
@@ -82,10 +82,10 @@ impl FileType {
     }
 }
 
-/// What a reader saw on a document.
+/// The result of reading a document.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
-    /// Whether it is what was asked for, and legible.
+    /// Whether it is the requested document, and legible.
     pub fits: bool,
     /// The details that were read, by key.
     pub fields: Map<String, Value>,
@@ -93,7 +93,7 @@ pub struct Reading {
     pub reasons: Vec<String>,
 }
 
-/// What follows from one upload.
+/// The result of one upload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// [`Status::Open`] when another attempt is left.
@@ -111,8 +111,8 @@ impl Verdict {
     }
 }
 
-/// Judges an upload (docs/contract/documents.md#checks). `reading` is none where nobody could read it; `wanted` are
-/// the keys of the details; `attempt` counts from 1.
+/// Evaluates an upload (docs/contract/documents.md#checks). `reading` is `None` where it could not be read; `wanted`
+/// are the keys of the details; `attempt` counts from 1.
 pub fn judge(reading: Option<Reading>, wanted: &[String], attempt: u32, attempts: u32) -> Verdict {
     let Some(reading) = reading else {
         return Verdict {
@@ -146,7 +146,7 @@ pub fn judge(reading: Option<Reading>, wanted: &[String], attempt: u32, attempts
     Verdict { status, fields, reasons }
 }
 
-/// A detail as it is kept; none for what is no detail.
+/// A detail in its stored form; `None` for an invalid one.
 fn value_of(key: &str, value: &Value) -> Option<Value> {
     match value {
         Value::String(text) if !text.trim().is_empty() => {
@@ -162,7 +162,7 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(most).collect::<String>().trim().to_owned()
 }
 
-/// Where a document stands after a teammate's review, and `None` when that cannot be reviewed.
+/// The state of a document after a teammate's review; `None` when it cannot be reviewed.
 pub fn reviewed(status: Status, wanted: Status) -> Option<Status> {
     match (status, wanted) {
         (Status::Verified | Status::Unverified | Status::Rejected, Status::Verified | Status::Rejected) => {

@@ -39,7 +39,7 @@ pub struct Request<'a> {
 pub struct Admitted {
     /// Its first state.
     pub nudge: Nudge,
-    /// What the caller owes.
+    /// Events for the caller.
     pub actions: Vec<Action>,
 }
 

@@ -108,7 +108,7 @@ pub enum StatusReason {
     InsufficientBalance,
     /// Held or retry given up: no line was free.
     ConcurrencyFull,
-    /// Held: the number is in a live call of the workspace. Clients are told [`StatusReason::ConcurrencyFull`]; it is
+    /// Held: the number is in a live call of the workspace. Clients see [`StatusReason::ConcurrencyFull`]; it is
     /// another reason here because no line is kept for it.
     NumberOnCall,
     /// Held or retry given up: the provider refused before the phone rang.
@@ -148,7 +148,7 @@ pub enum StatusReason {
 }
 
 impl StatusReason {
-    /// The reason that clients are told.
+    /// The reason that clients see.
     pub fn told(self) -> Self {
         match self {
             StatusReason::NumberOnCall => StatusReason::ConcurrencyFull,
@@ -156,8 +156,8 @@ impl StatusReason {
         }
     }
 
-    /// The word in the store, which is that of the API but for what clients are not told ([`StatusReason::told`]);
-    /// `sip_<status>` is the only one that is built.
+    /// The word in the store, which is that of the API except for reasons that clients do not see
+    /// ([`StatusReason::told`]); `sip_<status>` is the only one that is built.
     pub fn as_str(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             StatusReason::OutsideCallingWindow => "outside_calling_window",

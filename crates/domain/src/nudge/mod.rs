@@ -53,7 +53,7 @@ impl Flight {
     }
 }
 
-/// The hold that clients were last told about. It decides whether the next one needs a `nudge.scheduled`.
+/// The hold that clients were last notified of. It decides whether the next one needs a `nudge.scheduled`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Announced {
     /// Its `statusReason`; `None` for a future `scheduledAt`.
@@ -62,7 +62,7 @@ pub struct Announced {
     pub at: Timestamp,
 }
 
-/// Everything that the rules need to know about a nudge.
+/// The state of a nudge, for the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nudge {
     /// Bits of its id; they spread the releases of held nudges.
@@ -82,7 +82,7 @@ pub struct Nudge {
     pub next_attempt_at: Option<Timestamp>,
     /// It is not dialled after this.
     pub expires_at: Timestamp,
-    /// As the client asked.
+    /// As the client requested.
     pub scheduled_at: Option<Timestamp>,
     /// What to do when the window is closed.
     pub outside_window: OutsideWindow,
@@ -157,7 +157,7 @@ impl Nudge {
     }
 }
 
-/// A webhook event that a nudge owes.
+/// A webhook event of a nudge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Notice {
     /// `nudge.scheduled`
@@ -168,17 +168,6 @@ pub enum Notice {
     AttemptEnded,
     /// `nudge.finished`
     Finished,
-}
-
-impl Notice {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Notice::Scheduled => "nudge.scheduled",
-            Notice::Dialing => "nudge.dialing",
-            Notice::AttemptEnded => "nudge.attempt_ended",
-            Notice::Finished => "nudge.finished",
-        }
-    }
 }
 
 /// What the caller owes after a decision. Webhook events go into the outbox in the same transaction; the rest

@@ -74,14 +74,14 @@ pub enum Event {
 pub struct Transition {
     /// The nudge afterwards; the same as before unless applied.
     pub next: Nudge,
-    /// What the caller owes, in order.
+    /// Side effects, in order.
     pub actions: Vec<Action>,
     /// Whether the event applied.
     pub outcome: EventOutcome,
 }
 
 impl Transition {
-    /// What the caller owes for a due dial.
+    /// The side effect of a due dial.
     pub fn act(&self) -> Act {
         if self.actions.contains(&Action::Place) {
             return Act::Place;

@@ -16,6 +16,8 @@ pub struct DialOrder {
     pub to: Phone,
     /// The caller's number, E.164.
     pub from: String,
+    /// The carrier that this number goes out on, by its name in the settings; `None` for the first one.
+    pub carrier: Option<String>,
     /// The simulated network that plays the phone, as stored with the call; `None` for a real line.
     pub network: Option<Network>,
 }
@@ -25,7 +27,7 @@ pub struct DialOrder {
 pub enum DialStatus {
     /// It accepted the call, under this id.
     Taken(String),
-    /// It never received the dial.
+    /// This node is still asking it, and will store its answer.
     Unheard,
     /// It does not know.
     Unknown,
@@ -58,8 +60,8 @@ pub trait Carrier: Send + Sync {
         false
     }
 
-    /// Reserves a line of [`Carrier::network`] for a call that is being written down. Returns whether one was
-    /// free. A reservation that no call takes up is given back after a while.
+    /// Reserves a line of [`Carrier::network`] for a call that is being stored. Returns whether one was free. An unused
+    /// reservation is released after a while.
     fn reserve_line(&self) -> bool {
         false
     }
@@ -83,12 +85,12 @@ pub trait Carrier: Send + Sync {
         let _ = (call, kept);
     }
 
-    /// Ends a call that rings or is connected. The end is reported as a fact. A call on another node is ended
-    /// by that node, which finds the wish in the store.
+    /// Ends a call that rings or is connected. The end is reported as a fact. A call on another node is ended by that
+    /// node, which finds the hang-up request in the store.
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>>;
 
-    /// Ends a call on a real line as requested. Every node is told, repeatedly until the call is over; the
-    /// node that holds the line ends it.
+    /// Ends a call on a real line as requested. Every node is notified, repeatedly until the call is over; the node
+    /// that holds the line ends it.
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
         let _ = (call, wish);
     }

@@ -1,4 +1,4 @@
-//! Reading details off a document that a customer handed in.
+//! Extracting details from a document that a customer handed in.
 
 use super::{Answer, ProviderError};
 use crate::document::{FileType, Reading};
@@ -22,12 +22,12 @@ pub enum DetailFile {
     Text(String),
 }
 
-/// Somebody who can read details off documents.
+/// A reader of details of documents.
 pub trait DetailReader: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
 
-    /// Whether what it is given stays in India.
+    /// Whether its data stays in India.
     fn resident(&self) -> bool;
 
     /// Reads a document; none when it has no answer.

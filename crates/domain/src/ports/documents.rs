@@ -1,4 +1,4 @@
-//! Reading files, web pages and voice notes, which is done apart from the service: their bytes are a stranger's.
+//! Extraction of files, web pages and voice notes, in a separate process: their bytes are untrusted.
 
 use std::fmt;
 
@@ -13,16 +13,16 @@ pub struct ReadOrder {
     pub bytes: Vec<u8>,
     /// Its name; the ending says which text it is where the content does not.
     pub name: String,
-    /// What a server said it is, for a page; it counts instead of the name.
+    /// The content type from a server, for a page; it counts instead of the name.
     pub content_type: Option<String>,
-    /// The encoding that a server said.
+    /// The encoding from a server.
     pub charset: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Read {
     pub document: ReadDocument,
-    /// Whether it is a page that scripts build: it says little and has scripts.
+    /// Whether it is a page that scripts render: it has little text and has scripts.
     pub built_by_script: bool,
 }
 
@@ -42,13 +42,13 @@ pub enum ReadLimit {
     Columns,
     /// Entries of an archive.
     Entries,
-    /// Bytes that a part of an archive unpacks to.
+    /// Bytes of a part of an archive after decompression.
     Unpacked,
     /// Bytes of memory while it is read.
     Memory,
     /// Seconds while it is read.
     Time,
-    /// How deep its parts lie within each other.
+    /// Nesting depth of its parts.
     Nesting,
 }
 
@@ -103,10 +103,10 @@ impl ReadLimit {
     }
 }
 
-/// Why a document was not read. `Display` reads on after the name of the document.
+/// Why a document was not read. `Display` continues a sentence after the name of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {
-    /// Of a kind that is not read: what it is.
+    /// Of an unsupported type: its name.
     Unsupported(String),
     /// Broken, encrypted, or not what it claims to be: how.
     Damaged(String),
@@ -134,7 +134,7 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// How much time there is for reading.
+/// The time limit of an extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Haste {
     /// That of a file which the operator uploads.
@@ -143,7 +143,7 @@ pub enum Haste {
     Short,
 }
 
-/// Who reads documents. Workspaces take turns: each has one that is read at a time.
+/// The extraction service. Workspaces are served round-robin: one document of each is read at a time.
 pub trait DocumentReader: Send + Sync {
     /// Reads one for a workspace. Dropping the answer ends the work.
     fn read(&self, tenant: Tenant, haste: Haste, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>>;

@@ -31,7 +31,7 @@ pub struct TalkOrder {
     /// Tools that it may call now.
     pub tools: Vec<ToolOffer>,
     /// Matching passages of the knowledge base, best first; a first line in square brackets has the headings that a
-    /// passage stands under.
+    /// passage is under.
     pub knowledge: Vec<String>,
     /// The model speaks first.
     pub opening: bool,

@@ -4,6 +4,7 @@
 //! | file | what it is for |
 //! |---|---|
 //! | `carrier` | placing calls |
+//! | `leg` | the legs of calls: dialling, answering, events, audio |
 //! | `speech` | speech to text, text to speech |
 //! | `language_model` | talking in a `converse` node, analysing a conversation afterwards |
 //! | `detail_reader` | reading details off documents that customers hand in |
@@ -14,6 +15,7 @@ mod carrier;
 mod detail_reader;
 mod documents;
 mod language_model;
+mod leg;
 mod object_store;
 mod speech;
 
@@ -27,6 +29,10 @@ pub use detail_reader::{DetailFile, DetailOrder, DetailReader};
 pub use documents::{DocumentReader, Haste, Read, ReadLimit, ReadOrder, Unreadable};
 pub use language_model::{
     Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
+};
+pub use leg::{
+    AnswerFailed, DialFailed, Ear, EndedBy, FRAME, Frame, IncomingLeg, IncomingLegs, Leg, LegControl, LegEnd,
+    LegEvent, LegEvents, LegGateway, LegMedia, LegOrder, Mouth, Tick,
 };
 pub use object_store::{Completed, ObjectParts, ObjectStore, Pieces, SMALLEST_PART};
 pub use speech::{

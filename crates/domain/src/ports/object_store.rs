@@ -46,7 +46,7 @@ pub trait ObjectStore: Send + Sync {
     /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 
-    /// What makes an object of parts; `None` when this store makes each object at once.
+    /// Multipart uploads; `None` when this store writes each object at once.
     fn parts(&self) -> Option<&dyn ObjectParts> {
         None
     }
@@ -66,7 +66,7 @@ pub enum Completed {
     Unlike,
 }
 
-/// Objects that are stored in parts. Nothing of an upload can be read before it is complete.
+/// Multipart uploads. Nothing of an upload can be read before it is complete.
 pub trait ObjectParts: Send + Sync {
     /// Begins an upload of the object `key`; its id.
     fn begin<'a>(&'a self, key: &'a str, content_type: &'a str) -> Answer<'a, Result<String, ProviderError>>;

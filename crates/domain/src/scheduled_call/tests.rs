@@ -233,7 +233,7 @@ fn a_number_that_is_in_a_call_is_waited_for_without_a_try() {
     let talks = Event::Due(DueFacts { on_call: true, ..DueFacts::CLEAR });
     let next = NOON.plus(ON_CALL_RECHECK);
     assert_is(&play(new(), &[(talks, NOON)]), Status::Scheduled, Some("concurrency_full"), 0, Some(next));
-    // What stands in the way for good is said at once.
+    // A permanent obstacle is reported at once.
     let gone =
         Event::Due(DueFacts { on_call: true, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(gone, NOON)]), Status::Failed, Some("agent_not_found"), 1, None);

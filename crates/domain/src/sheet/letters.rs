@@ -1,11 +1,11 @@
-//! The letters of a file, from its bytes: UTF-8 or UTF-16, with or without a byte order mark.
+//! Characters of a text file, from its bytes: UTF-8 or UTF-16, with or without a byte order mark.
 
 use std::io::Read;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// How letters are written.
+/// The encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     Utf8,
@@ -13,28 +13,28 @@ enum Encoding {
     Utf16Be,
 }
 
-/// Why there is no next letter.
+/// Why there is no next character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoLetter {
     /// The file could not be read.
     Unreadable(String),
-    /// What comes next is no text.
+    /// The next bytes are not valid in the encoding.
     NotText,
 }
 
-/// Letters of a file, one after the other.
+/// The characters of a file, one after the other.
 pub(super) struct Letters<R> {
     input: R,
     encoding: Option<Encoding>,
-    /// Bytes that do not make a letter yet.
+    /// Bytes of an incomplete character.
     bytes: Vec<u8>,
-    /// Letters that nobody has taken.
+    /// Decoded characters that were not taken yet.
     text: String,
     at: usize,
     /// Bytes that were read.
     read: u64,
     ended: bool,
-    /// What follows `text` is no text.
+    /// The bytes after `text` are not valid.
     broken: bool,
 }
 
@@ -57,7 +57,7 @@ impl<R: Read> Letters<R> {
         self.read
     }
 
-    /// The next letter, which stays the next one; none at the end.
+    /// Peeks at the next character; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<char>, NoLetter> {
         loop {
             if let Some(letter) = self.text[self.at..].chars().next() {
@@ -73,14 +73,14 @@ impl<R: Read> Letters<R> {
         }
     }
 
-    /// The next letter; none at the end.
+    /// The next character; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<char>, NoLetter> {
         let next = self.peek()?;
         self.at += next.map_or(0, char::len_utf8);
         Ok(next)
     }
 
-    /// Puts letters back, so that they come again.
+    /// Pushes characters back.
     pub(super) fn give_back(&mut self, letters: &str) {
         self.text.replace_range(..self.at, letters);
         self.at = 0;
@@ -114,12 +114,13 @@ impl<R: Read> Letters<R> {
         Ok(())
     }
 
-    /// How the file is written, by its first bytes; a mark is taken off. None while there are too few of them.
+    /// The encoding of the file, by its first bytes; a byte order mark is removed. `None` while there are too few of
+    /// them.
     fn find_encoding(&mut self) -> Option<Encoding> {
         if self.bytes.len() < 3 && !self.ended {
             return None;
         }
-        // A letter of a heading, as half of a unit of UTF-16, stands beside a nought.
+        // A letter of a heading, as half of a UTF-16 unit, is beside a zero byte.
         let (mark, encoding) = match *self.bytes.as_slice() {
             [0xEF, 0xBB, 0xBF, ..] => (3, Encoding::Utf8),
             [0xFF, 0xFE, ..] => (2, Encoding::Utf16Le),
@@ -153,7 +154,7 @@ impl<R: Read> Letters<R> {
                     self.text.push(letter);
                     taken += letter.len_utf16();
                 }
-                // The first half of a letter whose second half is still to be read.
+                // The first half of a surrogate pair.
                 Err(half)
                     if taken + 1 == units.len() && half.unpaired_surrogate() < 0xDC00 && !self.ended =>
                 {

@@ -1,5 +1,5 @@
-//! Files of rows as people export them from spreadsheets: calling lists and the do-not-call registry
-//! (docs/campaigns.md#from-a-file). The separator is found out, quotes may hold separators and line ends, and a quote
+//! Tables that people export from spreadsheets: calling lists and the do-not-call registry
+//! (docs/campaigns.md#from-a-file). The separator is detected, quotes may contain separators and line ends, and a quote
 //! that would swallow rows is an error that names its line.
 
 mod letters;
@@ -11,21 +11,21 @@ use std::io::Read;
 use self::letters::{Letters, NoLetter};
 use crate::phone::{E164, Phone};
 
-/// What may stand between cells; of signs that fit equally well the first is taken.
+/// Possible separators; of equally good ones the first is used.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// Why a file cannot be read on.
+/// Why a file cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The operating system says why.
+    /// An error of the operating system.
     Unreadable(String),
-    /// This line is in an unknown encoding: read as another one, names would be wrong.
+    /// This line is in an unknown encoding: decoded as another one, names would be wrong.
     NotText(u64),
     /// A row that begins on this line has more bytes than this.
     TooLong(u64, usize),
     /// A quote is opened on this line and never closed.
     NeverClosed(u64),
-    /// A quote is opened on the first line; the next quote stands amid a cell of the second one.
+    /// A quote is opened on the first line; the next quote is in the middle of a cell of the second one.
     ClosedAmid(u64, u64),
     /// A quote is opened on the first line; the second one, within it, is a row.
     RowWithin(u64, u64),
@@ -88,13 +88,13 @@ impl Row {
         self.cells().nth(place).unwrap_or_default()
     }
 
-    /// Whether nothing stands in it.
+    /// Whether it is empty.
     pub fn is_blank(&self) -> bool {
         self.text.chars().all(|letter| letter.is_whitespace() || letter == '\0')
     }
 
-    /// Checks that it is not two rows: two of its lines with as many cells, and a number in its place. A quote was closed at
-    /// the wrong place then, and the people on these lines would be lost.
+    /// Checks that it is not two rows: two of its lines with as many cells, and a number in its place. Then a quote was
+    /// closed at the wrong place, and the people on these lines would be lost.
     ///
     /// # Errors
     /// [`Fault::RowWithin`].
@@ -130,7 +130,7 @@ pub fn number_of(cell: &str) -> &str {
     formula.unwrap_or(cell).trim_start_matches(['\'', '\u{2018}', '\u{2019}']).trim()
 }
 
-/// Where in a row a letter stands.
+/// The parser's state within a row.
 enum Place {
     /// At the beginning of a cell, or behind spaces there.
     Beginning,
@@ -153,8 +153,8 @@ pub struct Rows<R> {
 }
 
 impl<R: Read> Rows<R> {
-    /// Begins to read a file. The separator is that of a first line `sep=…`, else the one by which the first row is cut
-    /// as `known` says that it should be, else the one which the first row has most of outside of quotes.
+    /// Begins to parse a file. The separator is that of a first line `sep=…`, else the one by which `known` accepts the
+    /// first row, else the most frequent one of the first row outside of quotes.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -182,15 +182,15 @@ impl<R: Read> Rows<R> {
         self.letters.bytes_read()
     }
 
-    /// The letters of the first row that is not empty, and how many of each separator stand outside of its quotes. They
-    /// come again.
+    /// The characters of the first row that is not empty, and the count of each separator outside of its quotes. They
+    /// are pushed back.
     fn first_row(&mut self) -> Result<(String, [usize; SEPARATORS.len()]), Fault> {
         let (mut first, mut counts) = (String::new(), [0; SEPARATORS.len()]);
         let (mut quoted, mut opens) = (false, true);
         while first.len() <= self.longest {
             let letter = match self.letters.next() {
                 Ok(Some(letter)) => letter,
-                // What is wrong is told when the row is read.
+                // An error is reported when the row is read.
                 Ok(None) | Err(NoLetter::NotText) => break,
                 Err(NoLetter::Unreadable(why)) => return Err(Fault::Unreadable(why)),
             };
@@ -212,7 +212,7 @@ impl<R: Read> Rows<R> {
         Ok((first, counts))
     }
 
-    /// The next row that has something in it besides a line end; none at the end.
+    /// The next row that is not empty; `None` at the end.
     ///
     /// # Errors
     /// The file cannot be read on.
@@ -300,7 +300,7 @@ impl<R: Read> Rows<R> {
     fn peek(&mut self) -> Result<Option<char>, Fault> {
         match self.letters.peek() {
             Ok(letter) => Ok(letter),
-            // What is wrong is told when it is read.
+            // An error is reported when it is read.
             Err(NoLetter::NotText) => Ok(None),
             Err(why) => Err(self.fault(why)),
         }

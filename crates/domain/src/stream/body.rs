@@ -1,6 +1,6 @@
-//! Reading the body of a push (docs/contract/streams.md#sending-records): one object, a list of objects, or
-//! `{"records": […]}`. It is read piece by piece, and what is not kept is passed over, so that a body takes
-//! little more memory than what is kept of it.
+//! Parsing the body of a push (docs/contract/streams.md#sending-records): one object, a list of objects, or
+//! `{"records": […]}`. It is parsed incrementally, and dropped values are skipped, so that a body takes little more
+//! memory than what is kept of it.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::{Number, Value};
 use super::fields::{Arrival, Collector, below};
 use super::{MAX_LEVELS, MAX_RECORDS};
 
-/// Why a body cannot be read.
+/// Why a body cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyError {
     /// It is not JSON; where and why.
@@ -20,13 +20,13 @@ pub enum BodyError {
     Misfit(String, String),
 }
 
-/// The records of a body, in its order.
+/// The records of a body, in order.
 ///
 /// # Errors
-/// The body is not JSON, holds something else than objects, or too many of them.
+/// The body is not JSON, contains other values than objects, or too many of them.
 pub fn parse(body: &[u8]) -> Result<Vec<Arrival>, BodyError> {
     let misfit = RefCell::new(None);
-    // RFC 8259, 8.1: a byte order mark may be passed over.
+    // RFC 8259, 8.1: a byte order mark may be ignored.
     let body = body.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(body);
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = reader_of(&mut reader, Top { misfit: &misfit }).and_then(|read| reader.end().map(|()| read));
@@ -143,7 +143,7 @@ fn list<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// What stands in a field `records`: a list of records, or something that is a field like any other.
+/// The content of a field `records`: a list of records, or an ordinary field.
 struct Records<'a> {
     field: Field<'a>,
     misfit: &'a Misfit,
@@ -229,7 +229,7 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 }
 
-/// One field of an object that stands at a level of the record.
+/// One field of an object at a level of the record.
 struct Field<'a> {
     out: &'a mut Collector,
     path: String,
@@ -241,7 +241,7 @@ impl Field<'_> {
         self.out.put(self.path, value);
     }
 
-    /// Keeps what was written as JSON text, if all of it fitted.
+    /// Keeps the JSON text, if all of it fitted.
     fn put_text(self, text: Text) {
         if text.whole {
             self.out.put(self.path, Value::String(text.json));
@@ -511,7 +511,7 @@ mod tests {
     }
 
     proptest! {
-        /// A record that is read piece by piece is the same as one that was at hand as JSON.
+        /// Incremental parsing gives the same record as parsing a JSON value.
         #[test]
         fn both_ways_of_reading_agree(fields in prop::collection::vec(("[a-f]{1,3}", tree()), 0..120)) {
             let record: Map<String, Value> = fields.into_iter().filter(|(name, _)| name != "records").collect();

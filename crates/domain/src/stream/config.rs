@@ -1,4 +1,4 @@
-//! What a stream of each kind is told (docs/contract/streams.md#configuration).
+//! The configuration of a stream by kind (docs/contract/streams.md#configuration).
 
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ pub const MAX_TEXT: usize = 200;
 /// Country of local numbers unless the stream says otherwise.
 const COUNTRY: &str = "IN";
 
-/// A configuration that has been checked: only what its kind knows, with defaults.
+/// A validated configuration: only the keys of its kind, with defaults.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config(Map<String, Value>);
 
-/// What a field of a configuration may be.
+/// The type of a key of a configuration.
 enum Shape {
     Text { required: bool },
     OneOf(&'static [&'static str]),
@@ -34,16 +34,16 @@ fn known(kind: Kind) -> &'static [(&'static str, Shape)] {
     }
 }
 
-/// A field of a configuration that is wrong, and what it must be.
+/// An invalid key of a configuration, and what it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     pub field: &'static str,
-    /// Reads on after the name.
+    /// Continues a sentence after the name.
     pub must: String,
 }
 
 impl Config {
-    /// Checks a configuration for a kind. Names that the kind does not know are dropped.
+    /// Validates a configuration for a kind. Unknown keys are dropped.
     ///
     /// # Errors
     /// The first field that is wrong.
@@ -94,12 +94,12 @@ impl Config {
         Ok(Self(out))
     }
 
-    /// The configuration as it was stored after a check.
+    /// The configuration as it was stored after validation.
     pub fn stored(fields: Map<String, Value>) -> Self {
         Self(fields)
     }
 
-    /// The same with the fields of a change; null takes one away. It has yet to be checked.
+    /// The same with the keys of a change; null removes one. It must still be validated.
     pub fn changed(&self, change: &Map<String, Value>) -> Map<String, Value> {
         let mut fields = self.0.clone();
         for (name, value) in change {

@@ -7,13 +7,12 @@ use super::{MAX_BYTES, MAX_FIELD_NAME, MAX_FIELDS, MAX_LEVELS};
 /// Bytes that a value other than text counts as.
 const PLAIN: usize = 8;
 
-/// An id that a record has where it comes from.
+/// The id of a record at its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnId {
     /// The id of a record of a connected system.
     Record(String),
-    /// What stands in a row of a spreadsheet, as a text that is the same for the same row. It tells rows apart
-    /// and is not shown.
+    /// The canonical text of a row of a spreadsheet: equal for equal rows. It is an identity and is not shown.
     Content(String),
 }
 
@@ -24,7 +23,7 @@ pub struct Arrival {
     pub fields: Map<String, Value>,
     /// Whether fields were left out.
     pub cut: bool,
-    /// Its id where it comes from.
+    /// Its id at its source.
     pub own_id: Option<OwnId>,
 }
 
@@ -50,7 +49,7 @@ impl Collector {
         name.len() <= self.room().min(4 * MAX_FIELD_NAME) && name.chars().count() <= MAX_FIELD_NAME
     }
 
-    /// Keeps a field, or notes that one was left out. The last of two fields of one name holds.
+    /// Keeps a field, or records that one was left out. The last of two fields of one name wins.
     pub(super) fn put(&mut self, name: String, value: Value) {
         let size = |value: &Value| value.as_str().map_or(PLAIN, str::len);
         let known = self.arrival.fields.get(&name).map(size);
@@ -63,7 +62,7 @@ impl Collector {
         self.arrival.fields.insert(name, value);
     }
 
-    /// Notes that a field was left out.
+    /// Records that a field was left out.
     pub(super) fn leave_out(&mut self) {
         self.arrival.cut = true;
     }
@@ -78,7 +77,7 @@ pub(super) fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The fields of a record that is at hand as JSON, such as one that was read from a connected system.
+/// The fields of a record that is a JSON value, such as one of a connected system.
 pub fn flatten(record: &Map<String, Value>) -> Arrival {
     let mut out = Collector::default();
     collect(&mut out, record, "", 1);
@@ -98,7 +97,7 @@ fn collect(out: &mut Collector, object: &Map<String, Value>, path: &str, level: 
     }
 }
 
-/// A field as text: how it stands in a variable. `None` for null and for a field that is not there.
+/// A field as text, for a variable. `None` for null and for an absent field.
 pub fn text_of(fields: &Map<String, Value>, name: &str) -> Option<String> {
     match fields.get(name)? {
         Value::Null => None,

@@ -1,5 +1,4 @@
-//! Data streams: how what arrives from elsewhere becomes a person to be called
-//! (docs/contract/streams.md).
+//! Data streams: incoming records become people to be called (docs/contract/streams.md).
 
 pub mod body;
 pub mod config;
@@ -19,7 +18,7 @@ use closed_sets::words;
 pub const MAX_RECORDS: usize = 500;
 /// Most fields of a record that are kept (docs/contract/streams.md#fields).
 pub const MAX_FIELDS: usize = 100;
-/// Levels of a record that become fields, the record itself counted; what lies deeper is kept as JSON text.
+/// Nesting levels of a record that become fields, including the record itself; deeper values are kept as JSON text.
 pub const MAX_LEVELS: usize = 8;
 /// Most bytes of names and values of a record that are kept.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -27,11 +26,11 @@ pub const MAX_BYTES: usize = 64 * 1024;
 pub const MAX_FIELD_NAME: usize = 200;
 /// Longest name of a person that is kept, characters.
 pub const MAX_NAME: usize = 120;
-/// Characters of a record's own id that are kept; what lies beyond still tells records apart.
+/// Characters of a record's own id that are stored; the rest still counts for its identity.
 pub const MAX_EXTERNAL_ID: usize = 200;
 /// Most days that attaching looks back (docs/contract/streams.md#attaching).
 pub const MAX_BACKFILL_DAYS: i64 = 90;
-/// How long what a record says is kept (docs/contract/streams.md#retention): as long as attaching can look back.
+/// Retention of the content of a record (docs/contract/streams.md#retention): as long as attaching can look back.
 pub const KEPT: i64 = MAX_BACKFILL_DAYS * DAY;
 
 words! {
@@ -90,7 +89,7 @@ words! {
 }
 
 words! {
-    /// What became of a record.
+    /// The status of a record.
     pub enum RecordStatus {
         /// Its number can be called.
         Accepted = "accepted",
@@ -100,7 +99,7 @@ words! {
 }
 
 words! {
-    /// What became of a record that was sent.
+    /// The result of a record that was sent.
     pub enum Outcome {
         /// It is new and its number can be called.
         Accepted = "accepted",
@@ -120,7 +119,7 @@ words! {
         InvalidPhone = "invalid_phone",
         /// Its number is of another country.
         NotIndian = "not_indian",
-        /// None of the fields that were kept is a number, and others were left out.
+        /// None of the kept fields is a number, and others were left out.
         TooManyFields = "too_many_fields",
     }
 }

@@ -1,4 +1,4 @@
-//! Who a record is: number, name and identity (docs/contract/streams.md#reading-a-record).
+//! Parsing a record: number, name and identity (docs/contract/streams.md#reading-a-record).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ const PARTS: [&str; 2] = ["firstname", "lastname"];
 /// Digits of the shortest and the longest number of a country.
 const DIGITS: std::ops::RangeInclusive<usize> = 4..=15;
 
-/// Which fields of a record say who it is.
+/// The fields of a record that identify the person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldMap {
@@ -30,7 +30,7 @@ pub struct FieldMap {
     pub external_id: Option<String>,
 }
 
-/// What a record says.
+/// A parsed record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// Its number, or why there is none that can be called.
@@ -42,11 +42,11 @@ pub struct Reading {
     pub name_fields: Vec<String>,
     /// Its own id, as it is shown.
     pub external_id: Option<String>,
-    /// What tells it from other records of its stream; `None` when it has nothing that does.
+    /// Its identity in its stream; `None` when it has none.
     pub identity: Option<String>,
 }
 
-/// Reads a record. Local numbers are those of `country`, a code of two capital letters.
+/// Parses a record. Local numbers are those of `country`, a code of two capital letters.
 pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
     let fields = &arrival.fields;
     let written = mapped(fields, map.phone.as_deref()).or_else(|| filled(fields, field_with_number(fields)?));
@@ -81,7 +81,7 @@ pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
     }
 }
 
-/// The field with a value that has the person's number by its name; of several that say so equally well the first.
+/// The field with a value whose name matches a person's number best; of equally good ones the first.
 fn field_with_number(fields: &Map<String, Value>) -> Option<&str> {
     let rank = |name: &String| match named(name)? {
         Named::Plainly(place) => Some(i32::from(place >= PLAINEST)),

@@ -1,4 +1,4 @@
-//! The words of a document, with its tables and notes.
+//! The text of a document, with its tables and notes.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::{MAX_BLOCKS, MAX_CHARACTERS, MAX_COLUMNS, legacy};
 /// Longest id of a note or a style that is kept.
 const MAX_ID: usize = 255;
 
-/// The words of notes, by their kind (`footnote`, `endnote`) and id.
+/// The text of notes, by their kind (`footnote`, `endnote`) and id.
 #[derive(Default)]
 pub struct Notes(HashMap<(&'static str, String), String>);
 
-/// How many letters a document has, and how many of them a font shows as others.
+/// Letters of a document, and how many of them a legacy font shows as others.
 #[derive(Default)]
 pub struct Letters {
     pub all: usize,
@@ -32,7 +32,7 @@ struct Written {
     words: String,
     /// Columns that it spans.
     wide: usize,
-    /// Whether it goes on with the cell above it, or with the one before it.
+    /// Whether it continues the cell above it, or the one before it.
     below: bool,
     beside: bool,
 }
@@ -45,16 +45,16 @@ struct WrittenRow {
     hidden: bool,
 }
 
-/// A table that is being read.
+/// A table that is being parsed.
 #[derive(Default)]
 struct Table {
     rows: Vec<WrittenRow>,
-    /// Whether the look of its first row is that of headings.
+    /// Whether the style of its first row is that of headings.
     first: bool,
     cell: Written,
 }
 
-/// What is known of a run of words, or of a paragraph.
+/// Properties of a run of text, or of a paragraph.
 #[derive(Default)]
 struct Look {
     style: Option<String>,
@@ -62,26 +62,25 @@ struct Look {
     legacy: Option<bool>,
 }
 
-/// The body of a document as it is read.
+/// The body of a document while it is parsed.
 pub struct Body<'a> {
     styles: &'a Styles,
     draft: &'a mut Draft,
     text: String,
     heading: Option<u8>,
     in_text: bool,
-    /// How deep in what is not read: what was deleted or moved away, what a property was before, and the copy of
-    /// a drawing for old programs.
+    /// Nesting depth in skipped content: deletions and moves, former properties, and the fallback copy of a drawing.
     passed_over: usize,
-    /// The paragraphs and runs that are open: a text box lies within a run.
+    /// The open paragraphs and runs: a text box is within a run.
     paragraphs: Vec<Look>,
     runs: Vec<Look>,
-    /// How deep in the properties of a paragraph, which are not those of its words.
+    /// Nesting depth in the properties of a paragraph, which are not those of its text.
     of_paragraph: usize,
     /// The tables that are open. One within a cell adds its words to that cell.
     depth: usize,
     table: Table,
     notes: Notes,
-    /// The note that is being read.
+    /// The note that is being parsed.
     note: Option<(&'static str, String)>,
     of_notes: bool,
     letters: Letters,
@@ -108,7 +107,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads the main part. Notes stand in brackets where they are referred to.
+    /// Parses the main part. Notes are inserted in brackets where they are referred to.
     pub fn read(mut self, body: &str, notes: Notes) -> Result<Letters, Unreadable> {
         self.notes = notes;
         self.walk(body)?;
@@ -116,7 +115,7 @@ impl<'a> Body<'a> {
         Ok(self.letters)
     }
 
-    /// Reads a part with notes.
+    /// Parses a part with notes.
     pub fn notes(mut self, part: &str, notes: &mut Notes) -> Result<(), Unreadable> {
         self.of_notes = true;
         self.walk(part)?;
@@ -147,7 +146,7 @@ impl<'a> Body<'a> {
         self.in_text && self.passed_over == 0 && !self.is_hidden()
     }
 
-    /// Whether the words of the run in hand are hidden: by what it says itself, else by its styles.
+    /// Whether the current run is hidden: by its own properties, else by its styles.
     fn is_hidden(&self) -> bool {
         let (run, paragraph) = (self.runs.last(), self.paragraphs.last());
         run.and_then(|run| run.hidden).unwrap_or_else(|| {
@@ -221,7 +220,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// What a run says of its words.
+    /// The properties of a run.
     fn look(&mut self, name: &str, tag: &BytesStart<'_>) {
         let Some(run) = self.runs.last_mut() else { return };
         match name {
@@ -353,7 +352,7 @@ impl Table {
         let said = self.rows.iter().take_while(|row| row.heading).count();
         let headings = if said > 0 { Some(said) } else { self.first.then_some(1) };
         let mut rows: Vec<Vec<Cell>> = Vec::with_capacity(self.rows.len());
-        // The cell that each column would go on with: its row, and its place there.
+        // The cell that each column would continue: its row, and its place there.
         let mut above: HashMap<usize, (usize, usize)> = HashMap::new();
         for row in self.rows {
             let mut cells: Vec<Cell> = Vec::new();
@@ -390,7 +389,7 @@ impl Table {
     }
 }
 
-/// What of a document is not read.
+/// Content of a document that is skipped.
 fn passed_over(name: &str) -> bool {
     matches!(name, "del" | "moveFrom" | "Fallback") || name.ends_with("Change")
 }

@@ -1,11 +1,11 @@
 //! Word documents (Office Open XML): an archive of XML parts, of which the main one, its styles and its notes are
-//! read.
+//! parsed.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `parts` | which parts there are: `_rels` name them, wherever they are |
-//! | `styles` | what styles say: levels of headings, hidden text, fonts |
-//! | `body` | the words |
+//! | `parts` | finding the parts: `_rels` name them, wherever they are |
+//! | `styles` | properties of styles: levels of headings, hidden text, fonts |
+//! | `body` | the text |
 
 mod body;
 mod parts;

@@ -1,4 +1,4 @@
-//! Which parts an archive has. Relations name them (ECMA-376, part 2), and programs differ in where they put them.
+//! The parts of an archive. Relations name them (ECMA-376, part 2), and programs differ in where they put them.
 
 use std::io::{Cursor, Read};
 
@@ -45,13 +45,13 @@ impl<'a> Package<'a> {
         Ok(None)
     }
 
-    /// What the document says of itself.
+    /// The metadata of the document.
     pub fn properties(&mut self) -> Result<Option<String>, Unreadable> {
         let named = target(&self.relations, "core-properties");
         self.part(&named.unwrap_or_else(|| "docProps/core.xml".to_owned()))
     }
 
-    /// A part that another one names by what it is, such as `styles`.
+    /// A part by its relation, such as `styles`.
     pub fn related(&mut self, to: &str, kind: &str) -> Result<Option<String>, Unreadable> {
         let relations = self.relations_of(to)?;
         let folder = to.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -87,7 +87,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// A part of the archive, within the limit of what it may unpack to.
+    /// A part of the archive, within the limit of its decompressed size.
     fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let Some(name) = self.entry_named(name) else { return Ok(None) };
         let mut entry = match self.archive.by_name(&name) {
@@ -96,7 +96,7 @@ impl<'a> Package<'a> {
             Err(why) => return Err(damaged(&why)),
         };
         let mut bytes = Vec::new();
-        // What the archive says of its size is not believed.
+        // The size in the archive's header is not trusted.
         entry
             .by_ref()
             .take(MAX_UNPACKED as u64 + 1)

@@ -1,4 +1,4 @@
-//! What styles say of the words that have them.
+//! Properties of styles.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::xml::{attribute, is_on, legacy_font, next};
 
-/// How far styles are based on each other.
+/// Longest chain of base styles.
 const MAX_BASED: usize = 16;
 
-/// What a style says, without those that it is based on.
+/// A style's own properties, without those of its base.
 #[derive(Default)]
 struct Style {
     level: Option<u8>,
@@ -24,9 +24,9 @@ struct Style {
 #[derive(Default)]
 pub struct Styles {
     all: HashMap<String, Style>,
-    /// What holds where no style says otherwise.
+    /// The default properties.
     defaults: Style,
-    /// The style of paragraphs that name none.
+    /// The default paragraph style.
     paragraph: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Styles {
         let mut reader = Reader::from_str(styles);
         let mut found = Self::default();
         let mut id: Option<String> = None;
-        // What a style says of parts of a table, and what it said before a change, is not what it says.
+        // Properties of parts of a table, and former ones, are not the style's own.
         let mut aside = 0_usize;
         loop {
             match next(&mut reader)? {
@@ -86,12 +86,12 @@ impl Styles {
         }
     }
 
-    /// A style and those that it is based on. Styles that are based on each other in a circle stand on nothing.
+    /// A style and its chain of bases. A cycle of base styles counts as no style.
     fn chain(&self, id: &str) -> impl Iterator<Item = &Style> {
         std::iter::successors(self.all.get(id), |style| self.all.get(style.based.as_ref()?)).take(MAX_BASED)
     }
 
-    /// The level of the heading that a style makes.
+    /// The heading level of a style.
     pub fn level(&self, id: &str) -> Option<u8> {
         self.chain(id).find_map(|style| style.level).or_else(|| {
             // A style that the document does not define may have a name that says it.
@@ -107,7 +107,7 @@ impl Styles {
         self.defaults.hidden == Some(true) || (paragraph == Some(true)) != (run == Some(true))
     }
 
-    /// Whether the font that the styles name is one from before Unicode.
+    /// Whether the font of the styles is a legacy one, from before Unicode.
     pub fn legacy(&self, paragraph: Option<&str>, run: Option<&str>) -> bool {
         let named = |id: Option<&str>| id.and_then(|id| self.chain(id).find_map(|style| style.legacy));
         named(run)

@@ -6,8 +6,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::legacy;
 
-/// The next event of a part. A declaration of a document type is where entity bombs are made; Word writes
-/// none.
+/// The next event of a part. A document type declaration can hold entity bombs, and Word writes none; it is an error.
 pub(super) fn next<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, Unreadable> {
     match reader.read_event() {
         Ok(Event::DocType(_)) => Err(Unreadable::Damaged("its XML declares a document type".into())),
@@ -16,7 +15,7 @@ pub(super) fn next<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, Unrea
     }
 }
 
-/// The words of an entity: a character by its number, or one of the five that XML has.
+/// The text of an entity: a numeric character reference, or one of the five that XML has.
 pub(super) fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Option<String> {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return Some(character.to_string());
@@ -33,7 +32,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     found.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
 }
 
-/// What a property says that is on or off; it is on where it has no value.
+/// The value of an on/off property; it is on without a value.
 pub(super) fn is_on(tag: &BytesStart<'_>) -> bool {
     !matches!(attribute(tag, "val").as_deref(), Some("0" | "false" | "off"))
 }

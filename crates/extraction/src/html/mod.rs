@@ -1,8 +1,8 @@
-//! HTML: the words of a page without what surrounds them on every page of the site.
+//! HTML: the text of a page without the boilerplate of the site.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `panels` | what a page hides until a reader opens it |
+//! | `panels` | content that a page hides until a reader opens it |
 //! | `tables` | tables with data |
 
 mod panels;
@@ -19,14 +19,14 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use crate::draft::Draft;
 use crate::{LITTLE_TEXT, text};
 
-/// What never holds words for a reader.
+/// Elements without text for a reader.
 const UNREAD: [&str; 22] = [
     "script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "embed", "canvas",
     "audio", "video", "button", "select", "datalist", "input", "textarea", "option", "map", "dialog", "menu",
 ];
-/// What surrounds the words of a page.
+/// Boilerplate elements.
 const SURROUNDINGS: [&str; 3] = ["nav", "footer", "aside"];
-/// What begins and ends a paragraph.
+/// Elements that begin and end a paragraph.
 const BREAKS: [&str; 32] = [
     "p",
     "div",
@@ -64,16 +64,16 @@ const BREAKS: [&str; 32] = [
 /// Pages with more elements, or nested deeper, are read without a search for their main part.
 const MAX_ELEMENTS: usize = 50_000;
 const MAX_DEPTH: usize = 256;
-/// A main part that was searched for must have this much, in percent, of what a page says beside its surroundings;
-/// one that the page names, this much, or more than a little text.
+/// A main part that was searched for must have this much, in percent, of the text of a page without boilerplate; one
+/// that the page marks, this much, or more than a little text.
 const MAIN_SHARE: usize = 60;
 const NAMED_SHARE: usize = 20;
 
-/// The characters of a page: by its byte order mark, by what the server said, by what the page says of
-/// itself, else UTF-8.
+/// The character encoding of a page: by its byte order mark, the server's header, the page's own declaration, else
+/// UTF-8.
 ///
 /// # Errors
-/// Its characters are not those of its encoding.
+/// The bytes are not valid in its encoding.
 pub fn decode(bytes: &[u8], charset: Option<&str>) -> Result<String, Unreadable> {
     let said = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
@@ -87,7 +87,7 @@ pub fn decode(bytes: &[u8], charset: Option<&str>) -> Result<String, Unreadable>
     };
     let (text, _, damaged) = encoding.decode(bytes);
     let lost = text.chars().filter(|character| *character == '\u{fffd}').count();
-    // A page with one broken character is still worth reading; one of another encoding is not.
+    // A page with one broken character is still worth reading; one in another encoding is not.
     if damaged && lost * 100 > text.chars().count() {
         return Err(Unreadable::Damaged(format!("its characters are not {}", encoding.name())));
     }
@@ -109,7 +109,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Reads a page; whether it has scripts.
+/// Parses a page; returns whether it has scripts.
 ///
 /// # Errors
 /// It is beyond the limits of a document.
@@ -145,7 +145,7 @@ pub fn read(page: &str, draft: &mut Draft) -> Result<bool, Unreadable> {
     Ok(scripts)
 }
 
-/// The part that the page itself calls its main one, if that says something.
+/// The part that the page itself marks as its main one, if it has text.
 fn named_main_part<'a>(root: &NodeRef<'a>, weights: &Weights, whole: usize) -> Option<NodeRef<'a>> {
     let mut found: Option<(usize, NodeRef<'a>)> = None;
     travel(root, |step| {
@@ -167,7 +167,7 @@ fn named_main_part<'a>(root: &NodeRef<'a>, weights: &Weights, whole: usize) -> O
         .map(|(_, main)| main)
 }
 
-/// Reads a piece of HTML within another text.
+/// Parses a fragment of HTML within another text.
 ///
 /// # Errors
 /// It is beyond the limits of a document.
@@ -177,7 +177,7 @@ pub fn fragment(html: &str, draft: &mut Draft) -> Result<(), Unreadable> {
     walk(&document.root(), &Weights::of(&document.root()), draft)
 }
 
-/// What a page without words says of itself for search engines.
+/// The description of a page without text, meant for search engines.
 fn described(document: &Document, draft: &mut Draft) -> Result<(), Unreadable> {
     for place in ["meta[name=description]", "meta[property='og:description']"] {
         if let Some(content) = document.select_single(place).attr("content") {
@@ -229,8 +229,8 @@ enum Step<'a, 'b> {
     Leave(&'b NodeRef<'a>),
 }
 
-/// Walks through a page in its order, without recursion: `visit` says of each node that is entered whether
-/// its children are. What is not entered is not left either.
+/// Walks through a page in document order, without recursion: `visit` returns for each entered node whether its
+/// children are. A node that is not entered is not left either.
 fn travel<'a>(root: &NodeRef<'a>, mut visit: impl FnMut(Step<'a, '_>) -> bool) {
     if !visit(Step::Enter(root)) {
         return;
@@ -259,8 +259,7 @@ fn travel<'a>(root: &NodeRef<'a>, mut visit: impl FnMut(Step<'a, '_>) -> bool) {
     }
 }
 
-/// How many characters of text and of links each element has; what surrounds the words of the page counts
-/// nothing.
+/// Characters of text and of links in each element; boilerplate counts nothing.
 struct Weights(HashMap<NodeId, Weight>);
 
 #[derive(Clone, Copy, Default)]
@@ -340,17 +339,17 @@ fn surrounding(node: &NodeRef<'_>) -> bool {
         )
 }
 
-/// What has been read of the block in hand.
+/// The text of the current block.
 struct Words<'d> {
     draft: &'d mut Draft,
     text: String,
     heading: Option<u8>,
-    /// A block that did not fit; nothing is read after it.
+    /// The error of a block that did not fit; nothing is parsed after it.
     failed: Option<Unreadable>,
 }
 
 impl Words<'_> {
-    /// Ends the block in hand. Two line breaks stand between paragraphs.
+    /// Ends the current block. Two line breaks separate paragraphs.
     fn end(&mut self) {
         let words = std::mem::take(&mut self.text);
         let kind = self.heading.map_or(BlockKind::Paragraph, BlockKind::Heading);
@@ -382,7 +381,7 @@ fn walk(root: &NodeRef<'_>, weights: &Weights, draft: &mut Draft) -> Result<(), 
     words.failed.map_or(Ok(()), Err)
 }
 
-/// Whether the children of a node are read.
+/// Whether the children of a node are parsed.
 fn enter(node: &NodeRef<'_>, weights: &Weights, words: &mut Words<'_>) -> bool {
     if words.failed.is_some() || unread(node) || surrounding(node) {
         return false;
@@ -424,7 +423,7 @@ fn leave(node: &NodeRef<'_>, words: &mut Words<'_>) {
     }
 }
 
-/// The level of a heading; the line that a fold is opened by stands over what it folds.
+/// The level of a heading; the summary of a fold is a heading over its content.
 fn level(name: &str) -> Option<u8> {
     match name {
         "h1" => Some(1),
@@ -612,7 +611,7 @@ mod tests {
             let short = format!("<body>{before}{open}<h1>Delivery</h1><p>Two days.</p>{close}");
             assert_eq!(texts(&short), ["Delivery", "Two days."]);
         }
-        // One that is nearly empty is a place where scripts put something.
+        // A nearly empty one is a placeholder that scripts fill.
         let html = format!("<body><main>Loading</main><p>{long}</p>");
         assert!(texts(&html).contains(&long.trim().to_owned()));
     }

@@ -1,5 +1,5 @@
-//! What a page hides until its reader opens it: answers below their questions, panels of tabs. What a control opens
-//! is part of the page; what nothing opens is not.
+//! Content that a page hides until its reader opens it: answers below their questions, tab panels. Content that a
+//! control opens is part of the page; hidden content without a control is not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,21 +8,21 @@ use dom_query::{NodeId, NodeRef};
 use super::{Step, level, name_of, travel};
 use crate::text;
 
-/// Most controls of a page that are looked at.
+/// Most controls of a page that are checked.
 const MAX_CONTROLS: usize = 10_000;
 /// Most panels that a control opens.
 const MAX_OPENED: usize = 16;
-/// How far up from a control the panel beside it is looked for.
+/// How many levels up from a control its panel is searched.
 const MAX_UP: usize = 3;
-/// Longest words of a control that stand over its panel.
+/// Longest text of a control that becomes a heading of its panel.
 const MAX_WORDS: usize = 300;
-/// Attributes that name what a control opens.
+/// Attributes that refer to a panel.
 const TARGETS: [&str; 6] =
     ["aria-controls", "data-bs-target", "data-target", "data-controls", "popovertarget", "commandfor"];
 /// Parts of the classes of controls, and of the panels that they open.
 const OF_CONTROLS: [&str; 7] = ["accordion", "collaps", "faq", "question", "toggle", "expand", "trigger"];
 const OF_PANELS: [&str; 7] = ["accordion", "collaps", "faq", "answer", "tab-pane", "tabcontent", "tabpanel"];
-/// Words of controls that say nothing of what they open.
+/// Texts of controls that say nothing about their panel.
 const SAY_NOTHING: [&str; 10] =
     ["more", "read more", "show more", "see more", "view more", "menu", "open", "toggle", "और पढ़ें", "details"];
 
@@ -43,7 +43,7 @@ fn is_styled_away(node: &NodeRef<'_>) -> bool {
     })
 }
 
-/// Opens what a control opens, and makes the words of such controls words of the page.
+/// Reveals the panels of controls, and makes the texts of such controls part of the text.
 pub fn open(root: &NodeRef<'_>) {
     let mut ids: HashMap<String, NodeRef<'_>> = HashMap::new();
     let mut controls: Vec<NodeRef<'_>> = Vec::new();
@@ -84,7 +84,7 @@ pub fn open(root: &NodeRef<'_>) {
         let apart = control.attr("role").is_some_and(|role| &*role == "tab");
         let mut opens = false;
         for panel in panels {
-            // What opens a part that it lies in closes that part.
+            // A control inside its own panel closes it.
             if control.ancestors_it(None).any(|around| around.id == panel.id) || is_surrounding(&panel) {
                 continue;
             }
@@ -126,7 +126,7 @@ fn heading_around<'a>(node: &NodeRef<'a>) -> Option<NodeRef<'a>> {
         .find(|around| is_heading(around) || around.has_name("dt") || around.has_name("legend"))
 }
 
-/// Menus that a button opens are no part of the words.
+/// Menus that a button opens are no part of the text.
 fn is_surrounding(panel: &NodeRef<'_>) -> bool {
     super::surrounding(panel)
         || panel.has_name("dialog")
@@ -136,7 +136,7 @@ fn is_surrounding(panel: &NodeRef<'_>) -> bool {
             .is_some_and(|only| super::surrounding(&only) && only.next_element_sibling().is_none())
 }
 
-/// Whether an element opens something: it is one to be clicked, and says that it does.
+/// Whether an element opens a panel: it is clickable, and says that it does.
 fn is_control(node: &NodeRef<'_>) -> bool {
     let role = node.attr("role").unwrap_or_default();
     let clicked = node.has_name("button") || matches!(&*role, "button" | "tab");
@@ -160,7 +160,7 @@ fn has_class(node: &NodeRef<'_>, parts: &[&str]) -> bool {
     })
 }
 
-/// What a control opens: what it names, else what is hidden beside it.
+/// The panel of a control: the one to which it refers, else the hidden one beside it.
 fn panels_of<'a>(control: &NodeRef<'a>, ids: &HashMap<String, NodeRef<'a>>) -> Vec<NodeRef<'a>> {
     let mut found = Vec::new();
     for name in TARGETS.iter().chain(&["href"]) {
@@ -187,7 +187,7 @@ fn panels_of<'a>(control: &NodeRef<'a>, ids: &HashMap<String, NodeRef<'a>>) -> V
     found
 }
 
-/// Whether a hidden element is one that a page opens, by what it says of itself.
+/// Whether a hidden element is a panel, by its own attributes.
 fn is_opened(panel: &NodeRef<'_>, ids: &HashMap<String, NodeRef<'_>>) -> bool {
     let role = panel.attr("role").unwrap_or_default();
     let labelled = panel.attr("aria-labelledby").is_some_and(|names| {
@@ -209,7 +209,7 @@ fn show(panel: &NodeRef<'_>) {
     }
 }
 
-/// Puts words over a panel, if it does not begin with a heading.
+/// Puts a heading over a panel, if it does not begin with one.
 fn head(panel: &NodeRef<'_>, words: &str) {
     let headed = panel.first_element_child().is_some_and(|first| is_heading(&first));
     if words.is_empty() || headed {
@@ -219,7 +219,7 @@ fn head(panel: &NodeRef<'_>, words: &str) {
     panel.prepend_html(format!("<h6>{safe}</h6>"));
 }
 
-/// Makes the words of a control words of the page: a heading, if they stand in none.
+/// Makes the text of a control part of the page: a heading, if it is in none.
 fn read_control(control: &NodeRef<'_>, words: &str) {
     let says_nothing = SAY_NOTHING.contains(&words.to_lowercase().as_str());
     let inner = || control.descendants_it().any(|inner| is_heading(&inner));

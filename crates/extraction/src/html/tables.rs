@@ -1,4 +1,4 @@
-//! Tables with data, whose cells may span rows and columns.
+//! Data tables, whose cells may span rows and columns.
 
 use dom_query::NodeRef;
 
@@ -6,8 +6,7 @@ use super::{BREAKS, Step, level, name_of, travel, unread};
 use crate::table::{Cell, Grid};
 use crate::text;
 
-/// The cells of a table with data, and how many of its rows are headings, where it says so; none of a table that
-/// only arranges a page.
+/// The cells of a data table, and how many of its rows are headings, where it says so; `None` for a layout table.
 pub fn of(table: &NodeRef<'_>) -> Option<(Grid, Option<usize>)> {
     let role = table.attr("role").map(|role| role.to_string()).unwrap_or_default();
     if matches!(role.as_str(), "presentation" | "none") {

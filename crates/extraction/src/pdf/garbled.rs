@@ -1,21 +1,21 @@
-//! Text whose fonts name other characters than they show. Some programs write such maps for Indian scripts, and no text
-//! (`/ActualText`) beside them. What they name is known for wrong by signs where no script has them: a vowel sign without a
-//! letter, or two of them on one letter.
+//! Text whose fonts map glyphs to wrong characters. Some programs write such maps for Indian scripts, and no text
+//! (`/ActualText`) beside them. They are detected by signs where no script has them: a vowel sign without a letter, or
+//! two of them on one letter.
 
 use domain::knowledge::Block;
 
 /// Why such a document is refused.
 pub const REASON: &str = "its fonts name other characters than they show, so that its words would be wrong; upload the \
                           document it was made from, or a PDF from which words can be copied";
-/// How many words must be impossible, and which share, in percent, of the words in Indian scripts. People write a sign in the
-/// wrong order now and then, and a line of a page may break a word.
+/// How many words must be impossible, and which share, in percent, of the words in Indian scripts. People write a sign
+/// in the wrong order now and then, and a line of a page may break a word.
 const MIN_WORDS: usize = 4;
 const MIN_SHARE: usize = 8;
-/// The same for glyphs that are drawn amid Indian letters and have no character: of all these letters.
+/// The same for glyphs without a character among Indian letters: of all these letters.
 const MIN_LOST: usize = 6;
 const MIN_LOST_SHARE: usize = 3;
 
-/// Whether so many of the words are impossible that the others cannot be believed.
+/// Whether too many of the words are impossible.
 pub fn reads_as_garbled(blocks: &[Block]) -> bool {
     let (mut all, mut impossible) = (0, 0);
     for word in blocks.iter().flat_map(|block| block.text.split_whitespace()) {
@@ -27,7 +27,7 @@ pub fn reads_as_garbled(blocks: &[Block]) -> bool {
     impossible >= MIN_WORDS && impossible * 100 >= all * MIN_SHARE
 }
 
-/// Whether so many glyphs amid Indian letters have no character that words are not what they were.
+/// Whether too many glyphs among Indian letters have no character.
 pub fn lost_too_much(lost: usize, letters: usize) -> bool {
     lost >= MIN_LOST && lost * 100 >= letters * MIN_LOST_SHARE
 }

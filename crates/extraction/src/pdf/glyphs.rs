@@ -1,4 +1,4 @@
-//! What is drawn on a page, as marks with places in the order of the page's instructions.
+//! The glyphs drawn on a page, as marks with positions in the order of the page's instructions.
 
 use hayro_interpret::font::{Glyph, GlyphRun};
 use hayro_interpret::hayro_cmap::BfString;
@@ -19,7 +19,7 @@ const SHIFT: f64 = 0.45;
 /// Lines that are looked back at for the row that a cell belongs to.
 const LOOK_BACK: usize = 8;
 
-/// What one glyph shows, or the glyphs for which the file gives a text.
+/// The text of one glyph, or of the glyphs for which the file gives a text.
 #[derive(Debug, Clone)]
 pub struct Mark {
     pub words: String,
@@ -27,7 +27,7 @@ pub struct Mark {
     pub right: f64,
     /// Which run of glyphs it is part of.
     pub run: u32,
-    /// Whether the file gives the text (`/ActualText`), so that its letters are in their order.
+    /// Whether the file gives the text (`/ActualText`), so that its letters are in logical order.
     pub given: bool,
 }
 
@@ -54,7 +54,7 @@ struct Given {
     text: Option<String>,
 }
 
-/// Collects what is written on a page.
+/// Collects the text of a page.
 #[derive(Default)]
 pub struct Glyphs {
     strips: Vec<Strip>,
@@ -68,13 +68,13 @@ pub struct Glyphs {
     /// Area of the page that pictures cover; they may overlap.
     covered: f64,
     area: Rect,
-    /// The same as `indian` and `lost`, of the run in hand.
+    /// The same as `indian` and `lost`, of the current run.
     run_indian: usize,
     run_lost: usize,
     pub characters: usize,
     /// Glyphs without a character.
     pub nameless: usize,
-    /// Characters in fonts that show other letters than these.
+    /// Characters in legacy fonts.
     pub legacy: usize,
     /// Letters of Indian scripts for which the file gives no text, and glyphs without a character that are drawn among them.
     pub indian: usize,
@@ -210,7 +210,7 @@ impl Glyphs {
         }
     }
 
-    /// Whether a run was drawn just before at nearly the same place, and stands for letters once.
+    /// Whether a run was drawn just before at nearly the same place, and counts as text once.
     fn drawn_before(&mut self, run: &GlyphRun<'_, '_>, turned: Affine) -> bool {
         let Some(first) = run.glyphs().first() else { return false };
         let transform: Affine = turned * first.transform();

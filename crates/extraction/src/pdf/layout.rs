@@ -125,7 +125,7 @@ fn rows(table: Table, draft: &mut Draft) -> Result<(), Unreadable> {
 /// Adds the next line of a paragraph; a word that was parted at the end of the line is one again.
 pub fn join(so_far: &mut String, words: &str) {
     let rest = so_far.trim_end().strip_suffix(['-', '\u{2010}', '\u{ad}']);
-    // A soft hyphen stands nowhere else.
+    // A soft hyphen occurs nowhere else.
     let parted = so_far.trim_end().ends_with('\u{ad}')
         || rest.is_some_and(|rest| rest.ends_with(char::is_lowercase))
             && words.trim_start().starts_with(char::is_lowercase);

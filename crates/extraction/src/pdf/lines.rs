@@ -1,8 +1,8 @@
-//! Marks become lines: gaps between them are spaces, or stand between cells.
+//! Marks become lines: gaps between them are spaces, or separate cells.
 
 use super::glyphs::{Mark, Strip};
 
-/// A gap this wide, in sizes of the font, is a space; one this wide stands between columns.
+/// A gap this wide, in sizes of the font, is a space; one this wide separates columns.
 const SPACE: f64 = 0.18;
 const COLUMN: f64 = 1.6;
 /// Letters that are set apart stand this far from each other, in sizes of the font.
@@ -50,7 +50,7 @@ fn line(strip: Strip) -> Line {
     let mut cells: Vec<Cell> = Vec::new();
     let mut blanks = 0;
     let mut before: Option<&Mark> = None;
-    // Signs are drawn over the letter before them: what follows stands behind both.
+    // Signs are drawn over the letter before them: what follows is after both.
     let mut end = f64::NEG_INFINITY;
     for mark in &marks {
         if mark.is_blank() {

@@ -1,12 +1,12 @@
-//! PDF: marks with places on pages become lines, lines become paragraphs, headings and rows of tables.
+//! PDF: marks with positions on pages become lines, lines become paragraphs, headings and rows of tables.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `garbled` | fonts that name other characters than they show |
-//! | `glyphs` | what is drawn, and the text that the file gives for it |
+//! | `garbled` | fonts that map glyphs to wrong characters |
+//! | `glyphs` | the drawn glyphs, and the text that the file gives for them |
 //! | `lines` | marks that become lines, with their cells |
 //! | `signs` | vowel signs that stand before their letter on paper |
-//! | `running` | what most pages begin or end with |
+//! | `running` | page headers and footers |
 //! | `tables` | lines that are rows of one table |
 //! | `layout` | blocks |
 
@@ -33,7 +33,7 @@ use glyphs::{Drawn, Glyphs};
 use lines::Line;
 use strings::string;
 
-/// A page of which pictures cover this share is one of a scan, if it says less than this many characters.
+/// A page of which pictures cover this share is one of a scan, if it has less text than this many characters.
 const SCANNED: f64 = 0.6;
 const SAYS_NOTHING: usize = 32;
 /// Why pages that are pictures are refused.
@@ -64,7 +64,7 @@ pub fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Unreadable> {
     let mut drawn: Vec<Drawn> = Vec::new();
     let mut legacy = 0;
     for page in pages.iter() {
-        // Fonts are read once a page: what a cache of all pages holds has no bound.
+        // Fonts are parsed once a page: a cache for all pages would be unbounded.
         let cache = InterpreterCache::new();
         let transform = page.initial_transform(true).to_kurbo();
         let (width, height) = page.render_dimensions();
@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Whether most pages are pictures that say next to nothing beside: a scan, perhaps with a stamp on it.
+/// Whether most pages are pictures with next to no text: a scan, perhaps with a stamp on it.
 fn are_pictures(covered: &[f64], lines: &[Vec<Line>]) -> bool {
     let mut scanned = 0;
     let mut characters = 0;

@@ -1,5 +1,5 @@
-//! What most pages begin or end with: the name of the document, the number of the page. Lines that differ in more
-//! than the number of the page are text, and so are lines of a table.
+//! Page headers and footers: the name of the document, the number of the page. Lines that differ in more than the
+//! number of the page are text, and so are lines of a table.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ const PAGES: usize = 3;
 /// Lines at each end of a page that may be such lines, and how far from its edge they may stand: a share of the page.
 const EDGE: usize = 3;
 const MARGIN: f64 = 0.16;
-/// How far such a line may stand from where it stands on other pages, in sizes of its font.
+/// Largest distance of such a line from its position on other pages, in sizes of its font.
 const SHIFT: f64 = 2.0;
 /// Largest number of a page.
 const LARGEST: u64 = 5_000;
@@ -48,7 +48,7 @@ struct Edge {
     page: usize,
     /// Its place among the lines of the page.
     place: usize,
-    /// How far it stands from its end of the page, and how large it is.
+    /// Its distance from its end of the page, and its size.
     height: f64,
     size: f64,
     /// How far such lines may stand from it.
@@ -61,7 +61,7 @@ struct Edge {
     in_table: bool,
 }
 
-/// Leaves out such lines.
+/// Removes such lines.
 pub fn leave_out(pages: &mut [Vec<Line>], sizes: &[(f64, f64)]) {
     if pages.len() < PAGES {
         return;
@@ -144,7 +144,7 @@ fn edges(page: usize, lines: &[Line], (width, height): (f64, f64)) -> Vec<Edge> 
         }
     };
     let length = places.len();
-    // A line of a short page stands at the edge that it is nearer to.
+    // A line of a short page belongs to the edge that it is nearer to.
     let alone_below = length == 1 && lines[places[0]].baseline - start > height / 2.0;
     let of_top = if alone_below { 0 } else { length.div_ceil(2) };
     let top = (0..of_top.min(EDGE)).map(|nth| edge(nth, true));
@@ -152,7 +152,7 @@ fn edges(page: usize, lines: &[Line], (width, height): (f64, f64)) -> Vec<Edge> 
     top.chain(bottom).collect()
 }
 
-/// The words of a line with `#` for each number, and the numbers. A Roman number that stands alone is one.
+/// The words of a line with `#` for each number, and the numbers. A Roman number that is a word by itself is one.
 fn pattern(line: &Line) -> (String, Vec<u64>) {
     let words = text::tidy(&line.text());
     if let Some(number) = roman(&words) {

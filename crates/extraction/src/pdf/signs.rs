@@ -1,5 +1,5 @@
-//! Vowel signs that are drawn before their letter (ि, ெ, ে): in text they stand after it. Some programs write
-//! glyphs in the order in which they stand on paper; there, a word may begin with such a sign and never ends with one.
+//! Vowel signs that are drawn before their letter (ि, ெ, ে): in text they follow it. Some programs write glyphs in
+//! visual order; there, a word may begin with such a sign and never ends with one.
 
 use super::glyphs::{Drawn, Mark};
 
@@ -8,7 +8,7 @@ const REPHS: [&str; 4] = ["\u{930}\u{94d}", "\u{9b0}\u{9cd}", "\u{ab0}\u{acd}", 
 /// Most marks between a sign and the end of the letters that it belongs to.
 const CLUSTER: usize = 8;
 
-/// Puts such signs into the order of text, where the document has them in the order of paper.
+/// Puts such signs into logical order, where the document has them in visual order.
 pub fn put_in_order(pages: &mut [Drawn]) {
     let (mut first, mut last) = (0, 0);
     for strip in pages.iter().flat_map(|page| &page.strips) {

@@ -1,5 +1,5 @@
-//! Lines that are rows of one table: their cells stand under each other, though some may be empty, and the table may
-//! go on on the next page.
+//! Lines that are rows of one table: their cells are aligned, though some may be empty, and the table may continue on
+//! the next page.
 
 use super::lines::{Cell, Line};
 use crate::MAX_COLUMNS;
@@ -21,7 +21,7 @@ struct Column {
 }
 
 impl Column {
-    /// Whether a cell stands in line with those of the column.
+    /// Whether a cell is aligned with those of the column.
     fn in_line(&self, cell: &Cell, size: f64) -> bool {
         let near = |one: f64, other: f64| (one - other).abs() < size * TOLERANCE;
         // Words that end with their column are those of a text that fills its lines; numbers are not.
@@ -79,7 +79,7 @@ struct Placed {
     in_line: usize,
 }
 
-/// None when a cell lies over several columns, or two in one.
+/// `None` when a cell spans several columns, or one column has two.
 fn place(columns: &[Column], line: &Line) -> Option<Placed> {
     let mut placed = Placed { of: Vec::with_capacity(line.cells.len()), new: Vec::new(), in_line: 0 };
     let as_many = line.cells.len() == columns.len();

@@ -1,4 +1,4 @@
-//! A provider that keeps failing is passed over for a while.
+//! Circuit breaker: a provider that keeps failing is skipped for a while.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -26,15 +26,15 @@ impl Default for BreakerLimits {
     }
 }
 
-/// The breaker of one provider in one role. Failures of one workspace close the way for that workspace alone: only what
-/// several workspaces meet closes it for all, and of each at most half of the limit counts toward that.
+/// The breaker of one provider in one role. Failures of one workspace open it for that workspace only: it opens for all
+/// only on failures of several workspaces, and of each at most half of the limit counts toward that.
 pub(crate) struct Breaker {
     limits: BreakerLimits,
     clock: Monotonic,
     state: Mutex<State>,
 }
 
-/// What a request came to.
+/// The outcome of a request.
 struct Outcome {
     at: Duration,
     /// Whose request it was; none for those that no workspace made.
@@ -52,10 +52,10 @@ struct State {
     open_for: HashMap<Tenant, Duration>,
 }
 
-/// Workspaces for which a breaker can be open at once; the longest open are forgotten first.
+/// Workspaces for which a breaker can be open at once; the longest open are dropped first.
 const OPEN_FOR: usize = 1_000;
 
-/// Whether one that opened at `since` admits a request, which is then its probe.
+/// Whether a breaker that opened at `since` admits a request, as its probe.
 fn probed(since: &mut Duration, now: Duration, pause: Duration) -> bool {
     let over = now.saturating_sub(*since) >= pause;
     if over {
@@ -73,7 +73,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the provider may be asked now for `of`. An open breaker whose pause is over admits one probe per pause.
+    /// Whether the provider may be used now for `of`. An open breaker whose pause is over admits one probe per pause.
     pub(crate) fn admits(&self, of: Option<Tenant>) -> bool {
         let (now, pause) = ((self.clock)(), self.limits.pause);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Breaker {
         state.open_since.as_mut().is_none_or(|since| probed(since, now, pause))
     }
 
-    /// The provider did what it was asked.
+    /// The provider succeeded.
     pub(crate) fn succeeded(&self, of: Option<Tenant>) {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +120,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the failures that count come to the limit and are not those of one workspace alone.
+    /// Whether the counted failures reach the limit and come from more than one workspace.
     fn several(&self, state: &State) -> bool {
         let mut by: HashMap<Option<Tenant>, usize> = HashMap::new();
         for outcome in state.outcomes.iter().filter(|outcome| outcome.failed) {
@@ -230,7 +230,7 @@ mod tests {
         assert!(breaker.admits(None));
     }
 
-    /// What one workspace meets again and again is its own: its prompt, its tools, its flood.
+    /// Repeated failures of one workspace are its own: its prompt, its tools, its flood.
     #[test]
     fn failures_of_one_workspace_close_the_way_for_it_alone() {
         let (breaker, at) = breaker(4);

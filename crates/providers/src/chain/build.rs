@@ -12,7 +12,7 @@ use crate::http::{Monotonic, Net, monotonic};
 use crate::language_model::OpenAi;
 use crate::{settings, speech};
 
-/// What the chains are built from.
+/// Input of the chains.
 #[derive(Clone)]
 pub struct Settings {
     /// Sections of `speech.to_text`, the preferred first.
@@ -25,7 +25,7 @@ pub struct Settings {
     pub embeddings: Option<settings::Embeddings>,
     /// Only providers that keep data in India.
     pub residency: bool,
-    /// When providers are passed over.
+    /// When breakers open.
     pub breaker: BreakerLimits,
     /// The clock of the breakers.
     pub clock: Monotonic,
@@ -47,7 +47,7 @@ impl Default for Settings {
 
 type Make<'a, S, T> = &'a dyn Fn(&S) -> Result<Arc<T>, String>;
 
-/// How the providers named `offline` are made.
+/// Constructor of the providers named `offline`.
 #[derive(Clone, Copy)]
 pub struct Offline<'a> {
     pub to_text: Make<'a, settings::Speech, dyn Recogniser>,
@@ -84,7 +84,7 @@ pub fn build(settings: &Settings, offline: Offline<'_>) -> Result<Set, String> {
     })
 }
 
-/// The models that see pictures.
+/// The models that support vision.
 fn readers(settings: &Settings, net: &Net) -> Result<Vec<Arc<dyn DetailReader>>, String> {
     let mut readers: Vec<Arc<dyn DetailReader>> = Vec::new();
     for section in
@@ -98,7 +98,7 @@ fn readers(settings: &Settings, net: &Net) -> Result<Vec<Arc<dyn DetailReader>>,
     Ok(readers)
 }
 
-/// Who makes vectors of texts; nobody without a section, or where that provider may not be used.
+/// The embeddings service; `None` without a section, or where that provider may not be used.
 fn embeddings(settings: &Settings, net: &Net) -> Result<Option<Embeddings>, String> {
     let Some(section) = &settings.embeddings else { return Ok(None) };
     let made = Embeddings::new(section, net, settings.breaker, &settings.clock)

@@ -1,4 +1,4 @@
-//! Counters and health checks of providers, as values.
+//! Metrics and health checks of providers, as values.
 
 use domain::ports::{ProviderError, ProviderFault};
 
@@ -23,7 +23,7 @@ impl Role {
         }
     }
 
-    /// A word for labels of figures.
+    /// The role as a label of metrics.
     pub fn label(self) -> &'static str {
         match self {
             Role::ToText => "to_text",

@@ -1,4 +1,4 @@
-//! Providers of one kind in order of preference: which to ask next, and what is counted of each.
+//! Providers of one kind in order of preference: which to use next, and counters for each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl<T: ?Sized> Member<T> {
         if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
             self.faults[at].fetch_add(1, Ordering::Relaxed);
         }
-        // A request that is refused or led to no word says nothing about the provider: others may succeed.
+        // A refused request, or a turn without a word, is not the provider's fault: other requests may succeed.
         if !matches!(error.fault, ProviderFault::Refused | ProviderFault::Silent) {
             self.breaker.failed(of);
         }
@@ -59,17 +59,17 @@ impl<T: ?Sized> Member<T> {
     }
 }
 
-/// What a chain needs to know of its kind of provider.
+/// What a chain needs to know about its kind of provider.
 pub trait Kind: Send + Sync {
     /// What providers of this kind are used for.
     const ROLE: Role;
-    /// The error message when there is none to ask.
+    /// The error message when no provider is available.
     const NONE: &'static str;
 
     /// As the settings name it.
     fn name(&self) -> &str;
 
-    /// Whether what it is given stays in India.
+    /// Whether its data stays in India.
     fn resident(&self) -> bool;
 
     /// Whether it can be used, with a short description for a person.
@@ -103,7 +103,7 @@ kinds! {
     LanguageModel: Model, "no language model is set up";
 }
 
-/// Providers of one kind in order of preference, as one. Clones share what is counted.
+/// Providers of one kind in order of preference, as one. Clones share the counters.
 pub struct Chain<T: ?Sized> {
     list: Arc<[Arc<Member<T>>]>,
     name: Arc<str>,
@@ -159,7 +159,7 @@ impl<T: ?Sized + Kind> Chain<T> {
         self.list.iter().map(|member| member.figure(T::ROLE))
     }
 
-    /// Asks every provider whether it can be used, all at once.
+    /// Runs the health check of every provider, all at once.
     pub(super) async fn checks(&self) -> Vec<Check> {
         let checks = self.iter().map(|provider| async {
             Check { name: provider.name().to_owned(), role: T::ROLE, outcome: provider.check().await }
@@ -179,7 +179,7 @@ impl<T: ?Sized + Kind> Chain<T> {
         Err(last)
     }
 
-    /// The providers that fit, in order, each once.
+    /// The matching providers, in order, each once.
     pub(super) fn tries(&self, fits: impl Fn(&T) -> bool) -> Tries<T> {
         self.tries_after(None, fits)
     }
@@ -198,24 +198,24 @@ impl<T: ?Sized + Kind> Chain<T> {
         }
     }
 
-    /// The error when there is no provider to ask.
+    /// The error when no provider is available.
     pub(super) fn none(&self) -> ProviderError {
         ProviderError::new(T::ROLE.setting(), ProviderFault::NotInstalled, T::NONE)
     }
 }
 
-/// Whom to ask next. Providers whose breaker is open come last: a try serves a caller on the line better than
+/// The order of providers to try. Those with an open breaker come last: a try serves a caller on the line better than
 /// silence.
 pub(super) struct Tries<T: ?Sized> {
     waiting: VecDeque<Arc<Member<T>>>,
-    /// Whose request it is.
+    /// The workspace of the request.
     of: Option<Tenant>,
     passed_over: VecDeque<Arc<Member<T>>>,
     failure: Option<ProviderError>,
 }
 
 impl<T: ?Sized> Tries<T> {
-    /// For a workspace: what fails counts as its own.
+    /// For a workspace: failures count as its own.
     pub(super) fn of(mut self, workspace: Option<Tenant>) -> Self {
         self.of = workspace;
         self
@@ -227,7 +227,7 @@ impl<T: ?Sized> Tries<T> {
         self
     }
 
-    /// Asks one after the other until one agrees; none when all have failed.
+    /// Tries one after the other until one accepts; `None` when all have failed.
     pub(super) async fn begin<R>(
         &mut self,
         ask: impl for<'a> Fn(&'a T) -> Answer<'a, Result<R, ProviderError>>,
@@ -244,7 +244,7 @@ impl<T: ?Sized> Tries<T> {
         None
     }
 
-    /// The newest failure that [`begin`](Self::begin) met and that was not taken yet.
+    /// The newest failure in [`begin`](Self::begin) that was not taken yet.
     pub(super) fn take_failure(&mut self) -> Option<ProviderError> {
         self.failure.take()
     }
@@ -260,7 +260,7 @@ impl<T: ?Sized> Tries<T> {
     }
 }
 
-/// A provider that is being asked. The caller reports the outcome.
+/// A provider in use. The caller reports the outcome.
 pub(super) struct Asked<T: ?Sized> {
     pub(super) member: Arc<Member<T>>,
     of: Option<Tenant>,

@@ -1,16 +1,16 @@
-//! Several providers of a kind behind one port: order of preference, circuit breaking, fallback during a
-//! call, health and figures.
+//! Several providers of a kind behind one port: order of preference, circuit breaking, failover during a call, health
+//! and metrics.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `build` | from settings to a [`Set`] |
-//! | `members` | `Chain`: the providers of a kind in order, which to ask next, what is counted |
-//! | `recognisers`, `synthesisers`, `models` | a chain as a provider of its kind: what is handed on when one breaks |
-//! | `breaker` | when a provider is passed over |
-//! | `figures` | counters and checks as values |
+//! | `members` | `Chain`: the providers of a kind in order, which to use next, counters |
+//! | `recognisers`, `synthesisers`, `models` | a chain as a provider of its kind: failover |
+//! | `breaker` | when a provider is skipped |
+//! | `figures` | metrics and checks as values |
 //!
-//! A provider whose breaker is open moves behind the others; it is asked before its pause is over only if all
-//! others have failed.
+//! A provider whose breaker is open moves behind the others; it is used before its pause is over only if all others
+//! have failed.
 
 mod breaker;
 mod build;
@@ -38,15 +38,15 @@ pub use synthesisers::Synthesisers;
 use crate::embeddings::Embeddings;
 use crate::http::Net;
 
-/// All speech and language providers of the service, and who makes vectors of texts.
+/// All speech and language providers of the service, and the embeddings service.
 #[derive(Clone)]
 pub struct Set {
     pub to_text: Arc<Recognisers>,
     pub from_text: Arc<Synthesisers>,
     pub model: Arc<LanguageModels>,
-    /// Models that see, the preferred first.
+    /// Models that support vision, the preferred first.
     pub readers: Vec<Arc<dyn DetailReader>>,
-    /// Vectors of texts, where a service for them is set up.
+    /// The embeddings service, where one is configured.
     pub embeddings: Option<Embeddings>,
     net: Net,
 }
@@ -66,8 +66,8 @@ impl Set {
     /// Whether every role has a provider.
     ///
     /// # Errors
-    /// The first role without one. With `residency`, it has no provider that keeps data in India, and
-    /// placements answer 503 (docs/contract/calls.md#refusals).
+    /// The first role without one. With `residency`, it has no provider that keeps data in India, and placements answer
+    /// 503 (docs/contract/calls.md#refusals).
     pub fn complete(&self) -> Result<(), Role> {
         for (role, count) in [
             (Role::ToText, self.to_text.len()),
@@ -81,7 +81,7 @@ impl Set {
         Ok(())
     }
 
-    /// Asks every provider of speech and language whether it can be used, all at once (`dastak doctor`).
+    /// Health check of every provider of speech and language, all at once (`dastak doctor`).
     pub async fn checks(&self) -> Vec<Check> {
         let (to_text, from_text, model) =
             tokio::join!(self.to_text.checks(), self.from_text.checks(), self.model.checks());

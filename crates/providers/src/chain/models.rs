@@ -50,7 +50,7 @@ struct ChainTalking {
     tries: Tries<dyn LanguageModel>,
     order: TalkOrder,
     current: Option<(Box<dyn Talking>, Asked<dyn LanguageModel>)>,
-    /// Something was handed on, so no other model may begin again.
+    /// Output was passed on, so no other model may begin again.
     said: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Recognisers in order. One that breaks during a call is replaced, and the next hears what the customer has
-//! said since the last turn that was answered.
+//! Recognisers in order. One that fails during a call is replaced, and the next gets the sound since the last answered
+//! turn.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use tokio::task::JoinHandle;
 use super::figures::Role;
 use super::members::{Asked, Chain, Tries};
 
-/// Most sound that is kept for the next provider, samples: 30 s. The oldest is dropped beyond it.
+/// Most sound kept for the next provider, samples: 30 s. The oldest is dropped beyond it.
 const KEPT: usize = 30 * SAMPLE_RATE as usize;
-/// Reports that may wait until the caller asks for them.
+/// Capacity of the queue of reports.
 const REPORTS: usize = 64;
 
 /// Recognisers in order of preference, as one.
@@ -56,7 +56,7 @@ impl Recogniser for Recognisers {
 
 type Opened = (Arc<dyn Listening>, Asked<dyn Recogniser>);
 
-/// The first that listens; otherwise the last failure, if there was a provider to ask.
+/// The first that accepts; otherwise the last failure, if there was a provider to try.
 async fn first(
     mut tries: Tries<dyn Recogniser>,
     order: &ListenOrder,
@@ -67,14 +67,14 @@ async fn first(
     Ok((Arc::from(listening), asked))
 }
 
-/// What was heard since the last answered turn.
+/// The sound since the last answered turn.
 enum Item {
     Sound(Vec<i16>),
     TurnEnded,
 }
 
-/// The customer's side of the conversation: what the next provider has to hear again, and who listens now.
-/// Sound is kept and passed on under one lock, so a new listener gets every sample once and in order.
+/// The customer's side of the conversation: the sound for the next provider to replay, and the current listener. Sound
+/// is kept and passed on under one lock, so a new listener gets every sample once and in order.
 #[derive(Default)]
 struct Line(Mutex<Kept>);
 
@@ -120,7 +120,7 @@ impl Line {
         kept.hints = Some(hints);
     }
 
-    /// A turn was answered: its sound is forgotten. False when no answer was due.
+    /// A turn was answered: its sound is dropped. False when no answer was due.
     fn answered(&self) -> bool {
         let mut kept = self.kept();
         let Some(mark) = kept.items.iter().position(|item| matches!(item, Item::TurnEnded)) else {
@@ -139,7 +139,7 @@ impl Line {
         self.kept().to = None;
     }
 
-    /// Gives this listener what it has missed, and all sound from now on.
+    /// Replays the missed sound to this listener, and passes on all sound from now on.
     fn install(&self, to: Arc<dyn Listening>) {
         let mut kept = self.kept();
         if let Some(hints) = &kept.hints {
@@ -177,7 +177,7 @@ impl Kept {
     }
 }
 
-/// Passes reports on and replaces listeners that break.
+/// Passes reports on and replaces listeners that fail.
 struct Pump {
     chain: Recognisers,
     order: ListenOrder,
@@ -187,7 +187,7 @@ struct Pump {
 
 impl Pump {
     async fn run(self, mut to: Arc<dyn Listening>, mut asked: Asked<dyn Recogniser>) {
-        // A provider that keeps connecting and breaking is given up within one turn.
+        // A provider that keeps connecting and failing is given up within one turn.
         let most = self.chain.len() * 2;
         let mut left = most;
         loop {

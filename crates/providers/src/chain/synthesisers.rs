@@ -5,7 +5,7 @@ use domain::ports::{Answer, ProviderError, ProviderFault, SAMPLE_RATE, SpeakOrde
 
 use super::members::{Asked, Chain, Tries};
 
-/// Letters spoken in a second, roughly. It tells in which sentence a voice broke off.
+/// Letters spoken in a second, roughly. It estimates the sentence in which a voice broke off.
 const LETTERS_A_SECOND: usize = 14;
 
 /// Synthesisers in order of preference, as one.
@@ -65,7 +65,7 @@ struct ChainSpeaking {
     tries: Tries<dyn Synthesiser>,
     order: SpeakOrder,
     current: Option<(Box<dyn Speaking>, Asked<dyn Synthesiser>)>,
-    /// Samples that the current one gave.
+    /// Samples from the current one.
     given: usize,
 }
 
@@ -77,7 +77,7 @@ impl ChainSpeaking {
         self.current.is_some()
     }
 
-    /// Goes on after a failure. None when there is nothing more to say.
+    /// Continues after a failure. `None` when nothing is left to say.
     async fn go_on(&mut self, error: ProviderError) -> Option<Result<(), ProviderError>> {
         if let Some((_, asked)) = self.current.take() {
             asked.failed(&error);

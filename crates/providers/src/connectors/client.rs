@@ -1,4 +1,4 @@
-//! The clients through which all systems are reached.
+//! The HTTP clients for all systems.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use crate::GuardedClient;
 use crate::guarded_client::{Policy, PoolLimits, SystemResolver, Transport};
 use crate::settings::Integrations;
 
-/// The way to the systems. Cheap to clone.
+/// The clients for the systems. Cheap to clone.
 #[derive(Clone)]
 pub struct Systems {
     pub(super) settings: Integrations,
-    /// For requests that may be repeated.
+    /// For requests that may be retried.
     pub(super) reading: GuardedClient,
-    /// For requests that must not: it keeps no connection, so nothing is sent twice on a new one.
+    /// For requests that must not be retried: it keeps no connection, so nothing is resent on a new one.
     pub(super) writing: GuardedClient,
-    /// Who stands in for the systems, in the simulation.
+    /// Replacement of the systems, in the simulation.
     pub(super) stand_in: Option<Arc<dyn Transport>>,
 }
 
@@ -26,10 +26,10 @@ impl fmt::Debug for Systems {
 }
 
 impl Systems {
-    /// The systems of these settings.
+    /// Clients with these settings.
     ///
     /// # Errors
-    /// What the settings have wrong.
+    /// The invalid settings.
     pub fn new(settings: &Integrations) -> Result<Self, String> {
         let resolver = Arc::new(SystemResolver::new());
         let client = |pool: PoolLimits| {
@@ -49,7 +49,7 @@ impl Systems {
         })
     }
 
-    /// The same with requests that go elsewhere, for the simulation.
+    /// The same with another transport, for the simulation.
     #[must_use]
     pub fn with_transport(self, stand_in: Arc<dyn Transport>) -> Self {
         Self { stand_in: Some(stand_in), ..self }

@@ -1,4 +1,4 @@
-//! What an account is opened with.
+//! Credentials of connected accounts.
 
 use domain::integration::Provider;
 use domain::secret::Secret;
@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 pub struct Credentials {
     /// Name of the shop, for Shopify.
     pub shop: Option<String>,
-    /// What is known of the access.
+    /// Credentials and how to use them.
     pub access: Access,
 }
 
-/// How requests are allowed.
+/// How requests are authorised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// An access token that does not expire, or that somebody else renews.
+    /// An access token that does not expire, or that is renewed elsewhere.
     Token(Secret),
     /// Access tokens are renewed.
     Renewed {
@@ -28,11 +28,11 @@ pub enum Access {
     },
 }
 
-/// A field that is missing or wrong.
+/// A field that is missing or invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongCredentials {
     pub field: &'static str,
-    /// What it must be; reads on after its name.
+    /// What it must be; continues a sentence after its name.
     pub must: &'static str,
 }
 
@@ -40,7 +40,7 @@ const MISSING: &str = "is required";
 
 const LONGEST: usize = 4_096;
 
-/// A field that has to be there.
+/// A required field.
 fn required(fields: &Map<String, Value>, field: &'static str) -> Result<String, WrongCredentials> {
     optional(fields, field)?.ok_or(WrongCredentials { field, must: MISSING })
 }
@@ -87,7 +87,7 @@ impl Credentials {
     /// Reads the credentials of a system (docs/contract/integrations.md#credentials).
     ///
     /// # Errors
-    /// The first field that is missing or wrong. What the system does not know is left out.
+    /// The first field that is missing or invalid. Unknown fields are dropped.
     pub fn read(provider: Provider, fields: &Map<String, Value>) -> Result<Self, WrongCredentials> {
         let shop = match provider {
             Provider::Shopify => Some(shop(&required(fields, "shop")?)?),
@@ -109,7 +109,7 @@ impl Credentials {
         Ok(Self { shop, access })
     }
 
-    /// As they are stored, to be sealed.
+    /// As they are stored, before sealing.
     pub fn to_json(&self) -> Value {
         let mut fields = match &self.access {
             Access::Token(token) => json!({"accessToken": &**token}),
@@ -123,12 +123,12 @@ impl Credentials {
         fields
     }
 
-    /// Whether a new access token can be got.
+    /// Whether an access token can be renewed.
     pub fn renewable(&self) -> bool {
         matches!(self.access, Access::Renewed { .. })
     }
 
-    /// Everything in them that must not be shown.
+    /// All secrets in them, for redaction.
     pub fn secrets(&self) -> Vec<&str> {
         match &self.access {
             Access::Token(token) => vec![token],

@@ -14,13 +14,13 @@ const WHOLE: usize = 16 << 20;
 /// Most rows of a spreadsheet, without the headings.
 pub const MOST_ROWS: usize = 50_000;
 
-/// A row: what stands under each heading, trimmed, in the order of the columns; empty cells are left out.
+/// A row: the cell under each heading, trimmed, in the order of the columns; empty cells are left out.
 pub type Row = Vec<(Arc<str>, String)>;
 
 /// A spreadsheet as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
-    /// Rows with something in them.
+    /// Rows that are not empty.
     pub rows: Vec<Row>,
 }
 

@@ -23,12 +23,12 @@ const USUAL: [&str; 9] = [
 
 /// Contacts of one page.
 const PAGE: usize = 100;
-/// A search brings no more than this; then it has to begin anew, with a later moment.
+/// The maximum of a search; then it has to begin again, with a later time.
 const MOST_OF_A_SEARCH: u64 = 10_000;
 /// Longest name of a property.
 const LONGEST_NAME: usize = 100;
 
-/// How a call and a contact belong together, as HubSpot numbers it.
+/// HubSpot's id of the association of a call with a contact.
 const CALL_TO_CONTACT: i64 = 194;
 
 pub(super) async fn page(

@@ -1,18 +1,18 @@
-//! Customers' systems: HubSpot, Salesforce, Zoho CRM, Shopify and Google Sheets
-//! (docs/contract/integrations.md). Here is what travels: new records and rows of spreadsheets come in, calls
-//! are written back, and access tokens are renewed. When that happens is decided elsewhere.
+//! Customers' systems: HubSpot, Salesforce, Zoho CRM, Shopify and Google Sheets (docs/contract/integrations.md). The
+//! requests: polling new records and rows of spreadsheets, writing calls back, and renewing access tokens. When to do
+//! so is decided elsewhere.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `records` | what travels: access, queries, records, calls |
-//! | `client` | the clients through which all systems are reached |
-//! | `wire` | one exchange, and what an answer without success means |
-//! | `credentials` | what an account is opened with |
+//! | `records` | data types: access, queries, records, calls |
+//! | `client` | the HTTP clients for all systems |
+//! | `wire` | one request, and the meaning of an error response |
+//! | `credentials` | credentials of connected accounts |
 //! | `oauth` | renewing an access token |
-//! | one file for each system | its requests and answers |
+//! | one file for each system | its requests and responses |
 //!
-//! All requests go through the guarded client: the operator's settings and the systems' own answers say where
-//! they go, and unless the settings allow more, they reach public addresses over TLS only.
+//! All requests go through the guarded client: their addresses come from the operator's settings and from the systems'
+//! own responses, and unless the settings allow more, they are public and over TLS only.
 
 mod client;
 mod credentials;
@@ -32,12 +32,11 @@ pub use credentials::{Credentials, WrongCredentials};
 pub use google_sheets::{MOST_ROWS, Row, Sheet};
 pub use records::{CallNote, Cursor, Fault, Found, Page, Pass, Query, Renewed};
 
-/// Most records that one page brings, whatever the system sends.
+/// Most records taken of one page, whatever the system sends.
 const MOST_ON_A_PAGE: usize = 2_500;
 
 impl Systems {
-    /// Gets a new access token. `refresh_token` is the one in force, which may be newer than that of the
-    /// credentials.
+    /// Fetches a new access token. `refresh_token` is the current one, which may be newer than that of the credentials.
     ///
     /// # Errors
     /// [`Fault::Revoked`] when there will be none.
@@ -53,7 +52,7 @@ impl Systems {
     /// One page of the records of a CRM or a shop.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why the request failed.
     pub async fn page(
         &self,
         provider: Provider,
@@ -75,7 +74,7 @@ impl Systems {
             return Err(Fault::Unclear(format!("a page of more than {MOST_ON_A_PAGE} records")));
         }
         let came = page.records.len();
-        // Of those that keep whole seconds, the second in which the query begins counts as a whole.
+        // Systems with whole seconds: the second in which the query begins counts as a whole.
         let from = match provider {
             Provider::HubSpot => query.from.0,
             _ => query.from.0 - query.from.0.rem_euclid(1_000),
@@ -96,8 +95,8 @@ impl Systems {
         google_sheets::read(self, pass, spreadsheet, tab).await
     }
 
-    /// Writes a call back and returns the id of what was made of it. With `look_first` it may be there
-    /// already, which is looked up before.
+    /// Writes a call back and returns the id of the created object. With `look_first` it may exist already, and is
+    /// searched first.
     ///
     /// # Errors
     /// Why it was not written; after [`Fault::Unclear`] it may have been.

@@ -9,7 +9,7 @@ use super::records::{Fault, Pass, Renewed};
 use super::shopify;
 use super::wire::{Answer, Ask, join, pairs, refusal};
 
-/// Words with which a system says that the consent is gone.
+/// Error codes of a system for a revoked consent.
 const GONE: [&str; 2] = ["invalid_grant", "invalid_code"];
 
 pub(super) async fn renew(
@@ -32,7 +32,7 @@ pub(super) async fn renew(
     let ask = match provider {
         Provider::HubSpot => Ask::form(&settings.hubspot, "/oauth/v3/token", &form),
         Provider::Salesforce => Ask::form(&settings.salesforce_login, "/services/oauth2/token", &form),
-        // Its parameters stand in the query.
+        // Its parameters are in the query.
         Provider::Zoho => {
             Ask::form(&settings.zoho_accounts, format!("/oauth/v2/token?{}", pairs(&form)), &[])
         }
@@ -67,7 +67,7 @@ fn read(provider: Provider, credentials: &Credentials, answer: &Answer) -> Resul
     }
     if !answer.status.is_success() {
         return Err(match refusal(answer) {
-            // Of the token endpoint, 401 says something else than that a token is too old.
+            // At the token endpoint, 401 does not mean that a token has expired.
             Fault::Unauthorized(said) => Fault::Refused(said),
             other => other,
         });

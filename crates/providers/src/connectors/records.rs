@@ -1,32 +1,32 @@
-//! What travels: access, queries and pages of records, and calls that are written back; fields and moments as the systems
-//! write them.
+//! Data types of connectors: access, queries and pages of records, and calls that are written back; fields and times in
+//! the systems' formats.
 
 use domain::secret::Secret;
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
 
-/// Why an exchange brought nothing. The words may be shown to the owner of the account once its secrets are
-/// taken out: systems repeat what they were given.
+/// Why a request failed. The message may be shown to the owner of the account after secrets are redacted, since systems
+/// echo their input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The access token is not accepted.
     Unauthorized(String),
-    /// The access was withdrawn: no token will be given again.
+    /// The access was revoked: there will be no token again.
     Revoked(String),
-    /// The system wants to be left alone, for so long (milliseconds) if it says so.
+    /// Throttled, with the wait (milliseconds) if the system names one.
     Later {
         wait: Option<i64>,
         said: String,
     },
-    /// The system refused; the same again would be refused again.
+    /// The system refused; a retry would be refused again.
     Refused(String),
     Unreached(String),
-    /// Sent, but without an answer that says what came of it.
+    /// Sent, but without a clear response.
     Unclear(String),
 }
 
 impl Fault {
-    /// What it says, for the owner of the account.
+    /// The message, for the owner of the account.
     pub fn said(&self) -> &str {
         match self {
             Fault::Unauthorized(said)
@@ -51,11 +51,11 @@ impl Fault {
     }
 }
 
-/// What a request is made with.
+/// Authorisation of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pass {
     pub token: Secret,
-    /// Where the system said that it is: Salesforce's instance, Zoho's domain.
+    /// The base address that the system returned: Salesforce's instance, Zoho's domain.
     pub base: Option<String>,
     /// Name of the shop, for Shopify.
     pub shop: Option<String>,
@@ -64,60 +64,60 @@ pub struct Pass {
 /// A new access token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewed {
-    /// What requests are made with from now on.
+    /// Authorisation of requests from now on.
     pub pass: Pass,
-    /// The token for the next renewal, where the system gave another one.
+    /// The next refresh token, where the system sent another one.
     pub refresh_token: Option<Secret>,
-    /// How long it lasts, milliseconds, where the system says so.
+    /// Its lifetime, milliseconds, where the system names it.
     pub lasts: Option<i64>,
 }
 
-/// Which records a stream takes.
+/// Which records a stream imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// Kind of record: `Lead` or `Contact`, `Leads` or `Contacts`; `contacts` and `customers` where there is
     /// one kind only.
     pub object: String,
     pub lifecycle_stage: Option<String>,
-    /// Fields that are asked for beside the usual ones.
+    /// Fields that are requested in addition to the usual ones.
     pub fields: Vec<String>,
-    /// Records made at this moment or later.
+    /// Records created at this time or later.
     pub from: Timestamp,
 }
 
-/// Where the next page begins.
+/// The position of the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// From when on is asked from now on.
+    /// The start time of the next query.
     pub(super) from: Timestamp,
-    /// The system's own word for the place.
+    /// The system's own cursor.
     pub(super) place: String,
     /// Newest first, until the pages are too old.
     pub(super) backwards: bool,
 }
 
 impl Cursor {
-    /// Whether the newest records come first: those that are left cannot be told by their moment.
+    /// Whether the newest records come first: then the remaining ones cannot be identified by time.
     pub fn is_backwards(&self) -> bool {
         self.backwards
     }
 }
 
-/// A record as it was found.
+/// A record of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Its id in the system.
     pub id: String,
-    /// When it was made, if the system says so.
+    /// When it was created, if the system says so.
     pub created: Option<Timestamp>,
     /// Its fields, the usual ones first. Those without a value are left out.
     pub fields: Map<String, Value>,
 }
 
-/// A page of records, in the order in which they were made.
+/// A page of records, in the order of their creation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// The records; none is older than was asked for.
+    /// The records; none is older than requested.
     pub records: Vec<Found>,
     pub next: Option<Cursor>,
 }
@@ -130,7 +130,7 @@ pub struct CallNote {
     pub object: String,
     pub record: String,
     pub started: Timestamp,
-    /// How long was talked, seconds.
+    /// Talk time, seconds.
     pub talk_seconds: i64,
     /// Whether the person was called.
     pub outbound: bool,
@@ -140,20 +140,20 @@ pub struct CallNote {
     /// Whether somebody answered.
     pub answered: bool,
     pub end_cause: Option<String>,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Option<String>,
-    /// What was said, in a few sentences.
+    /// Its summary.
     pub summary: Option<String>,
 }
 
 impl CallNote {
-    /// One line that tells the call from all others.
+    /// One line that identifies the call.
     pub(super) fn title(&self) -> String {
         let what = self.outcome.as_deref().or(self.end_cause.as_deref()).unwrap_or("call");
         format!("AI call: {} ({})", short(what, 80), self.call)
     }
 
-    /// What is to be read about it.
+    /// Its text.
     pub(super) fn text(&self) -> String {
         let mut lines = Vec::new();
         lines.extend(self.summary.clone());
@@ -175,11 +175,11 @@ pub(super) fn arranged(usual: &[&str], record: &Map<String, Value>) -> Map<Strin
     let filled = |name: &str| record.get(name).filter(|value| !value.is_null()).cloned();
     let first = usual.iter().filter_map(|name| Some(((*name).to_owned(), filled(name)?)));
     let rest = record.keys().filter_map(|name| Some((name.clone(), filled(name)?)));
-    // A name that comes again changes nothing.
+    // A repeated name is ignored.
     first.chain(rest).collect()
 }
 
-/// The usual fields and those that are wanted beside them, each once.
+/// The usual fields and the additional ones, each once.
 pub(super) fn asked_fields(usual: &[&str], wanted: &[String]) -> Vec<String> {
     let mut fields: Vec<String> = usual.iter().map(|name| (*name).to_owned()).collect();
     for name in wanted {
@@ -190,7 +190,7 @@ pub(super) fn asked_fields(usual: &[&str], wanted: &[String]) -> Vec<String> {
     fields
 }
 
-/// Whether a name can stand in a query: letters, digits and underscores, with dots between its parts.
+/// Whether a name is valid in a query: letters, digits and underscores, with dots between its parts.
 pub(super) fn is_field_name(name: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
@@ -199,8 +199,8 @@ pub(super) fn is_field_name(name: &str) -> bool {
     name.len() <= 200 && name.split('.').count() <= 6 && name.split('.').all(part)
 }
 
-/// The fields that a query asks for: the usual ones of its object, of those that are read, and those that are
-/// wanted. `kind` is what the system calls an object.
+/// The fields of a query: the usual ones of its object, and the additional ones. `kind` is the system's name of an
+/// object.
 pub(super) fn query_fields(query: &Query, kind: &str, objects: &[(&str, &[&str])]) -> Result<String, Fault> {
     let usual = objects
         .iter()
@@ -211,7 +211,7 @@ pub(super) fn query_fields(query: &Query, kind: &str, objects: &[(&str, &[&str])
     Ok(fields.join(", "))
 }
 
-/// Checks the names of fields that stand in a query.
+/// Validates the names of fields in a query.
 pub(super) fn check_names(fields: &[String]) -> Result<(), Fault> {
     match fields.iter().find(|name| !is_field_name(name)) {
         Some(name) => {
@@ -221,13 +221,13 @@ pub(super) fn check_names(fields: &[String]) -> Result<(), Fault> {
     }
 }
 
-/// The records in a list of an answer; those that have no id are left out.
+/// The records in a list of a response; those without an id are left out.
 pub(super) fn found_in(list: &Value, found: fn(&Value) -> Option<Found>) -> Result<Vec<Found>, Fault> {
     let list = list.as_array().ok_or_else(|| Fault::Unclear("an answer without a list of records".into()))?;
     Ok(list.iter().filter_map(found).collect())
 }
 
-/// A moment as systems write it: ISO 8601, also with `+0000`, or milliseconds since 1970.
+/// A time as systems write it: ISO 8601, also with `+0000`, or milliseconds since 1970.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     if text.bytes().all(|byte| byte.is_ascii_digit())
         && let Ok(ms) = text.parse()
@@ -244,7 +244,7 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text)
 }
 
-/// A moment to the second, without a zone.
+/// A time to the second, without a zone.
 pub(super) fn to_the_second(at: Timestamp) -> String {
     at.with_text(|text| text.get(..19).unwrap_or(text).to_owned())
 }

@@ -24,7 +24,7 @@ fn base(pass: &Pass) -> Result<&str, Fault> {
     pass.base.as_deref().ok_or_else(|| Fault::Unauthorized("no instance is known".into()))
 }
 
-/// Fields that a query names: the usual ones of the object and those that are wanted.
+/// Fields of a query: the usual ones of the object and the additional ones.
 fn query_text(query: &Query, cursor: &Cursor) -> Result<String, Fault> {
     let fields = query_fields(query, "object", &[("Lead", &LEAD), ("Contact", &CONTACT)])?;
     Ok(format!(
@@ -87,7 +87,7 @@ pub(super) async fn write(
 ) -> Result<String, Fault> {
     let base = base(pass)?;
     if look_first {
-        // The id of a call has nothing in it that a query could take for its own.
+        // The id of a call has no characters with a meaning in a query.
         let text = format!("SELECT Id FROM Task WHERE CallObject = '{}' LIMIT 1", note.call);
         let ask = Ask::get(base, format!("{DATA}/query?{}", pairs(&[("q", &text)]))).bearer(&pass.token);
         if let Some(known) = systems.read(ask).await?["records"][0]["Id"].as_str() {

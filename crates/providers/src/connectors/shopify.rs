@@ -48,7 +48,7 @@ pub(super) fn base(systems: &Systems, shop: Option<&str>) -> String {
     }
 }
 
-/// Sends a query and gives the whole answer, without errors in it.
+/// Sends a query and returns the whole response, if it has no errors.
 async fn ask(
     systems: &Systems,
     pass: &Pass,
@@ -86,7 +86,7 @@ fn refusal(error: &Value, answer: &Value) -> Fault {
     }
 }
 
-/// A selection of fields: names, and what is selected of each.
+/// A selection of fields: names, and the nested selections.
 #[derive(Default)]
 struct Selection(BTreeMap<String, Selection>);
 
@@ -136,8 +136,8 @@ pub(super) async fn page(
     let variables =
         json!({"q": format!("customer_date:>='{}Z'", to_the_second(cursor.from)), "after": after});
     let answer = ask(systems, pass, &text, variables, false).await?;
-    // A shop that does not know the term leaves it out and sends everybody: then the newest come first, and
-    // the pages end where they are too old.
+    // A shop that does not know the search term ignores it and returns everybody: then the newest come first, and
+    // paging ends where they are too old.
     if ignored(&answer) && !cursor.backwards {
         let next = Cursor { place: String::new(), backwards: true, ..cursor };
         return Ok(Page { records: Vec::new(), next: Some(next) });
@@ -164,7 +164,7 @@ fn found(node: &Value) -> Option<Found> {
     let id = node["id"].as_str()?.to_owned();
     let mut fields = arranged(&FIRST, node.as_object()?);
     let text = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
-    // A customer's number is elsewhere than the field that is called like one.
+    // A customer's number is in another field than the name suggests.
     let phone =
         [&node["phone"], &node["defaultPhoneNumber"]["phoneNumber"], &node["defaultAddress"]["phone"]];
     if let Some(phone) = phone.into_iter().find(|value| text(value)) {
@@ -180,8 +180,8 @@ fn found(node: &Value) -> Option<Found> {
 const READ_NOTE: &str = "query($id: ID!) { customer(id: $id) { id note } }";
 const WRITE_NOTE: &str = "mutation($i: CustomerInput!) { customerUpdate(input: $i) { customer { id } userErrors { field message } } }";
 
-/// Adds a line to the customer's note, which can only be replaced as a whole: it is read first, so a call
-/// that is in it already is found.
+/// Adds a line to the customer's note, which can only be replaced as a whole: it is read first, so a call that is in it
+/// already is found.
 pub(super) async fn write(systems: &Systems, pass: &Pass, note: &CallNote) -> Result<String, Fault> {
     let answer = ask(systems, pass, READ_NOTE, json!({"id": note.record}), false).await?;
     let customer = &answer["data"]["customer"];
@@ -201,7 +201,7 @@ pub(super) async fn write(systems: &Systems, pass: &Pass, note: &CallNote) -> Re
     }
 }
 
-/// The note with one more line. What is there is never cut: the line is.
+/// The note with one more line. The existing text is never truncated: the line is.
 fn with_line(before: &str, note: &CallNote, line: &str) -> String {
     let day = note.started.with_text(|text| text.get(..10).unwrap_or_default().to_owned());
     let whole = format!("{day} AI call {}: {line}", note.call);

@@ -1,4 +1,4 @@
-//! One exchange with a system, and what an answer without success means.
+//! One request to a system, and the meaning of an error response.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, RETRY_AFTER};
@@ -10,11 +10,11 @@ use super::records::{Fault, short};
 use crate::guarded_client::{GuardedClient, Limits, Phase, Request, SendError};
 use crate::http::encoded;
 
-/// What is read of an answer with records.
+/// Most bytes of a response with records.
 pub(super) const RECORDS: usize = 8 << 20;
-/// What is read of any other answer.
+/// Most bytes of any other response.
 pub(super) const SMALL: usize = 256 * 1024;
-/// Longest words of a system that are passed on.
+/// Longest message of a system that is passed on.
 const LONGEST_WORDS: usize = 300;
 
 pub(super) struct Ask<'a> {
@@ -58,7 +58,7 @@ impl<'a> Ask<'a> {
         self.with(AUTHORIZATION, format!("Bearer {token}"))
     }
 
-    /// Reads so much of the answer.
+    /// Sets the limit of the response.
     pub(super) fn up_to(self, most: usize) -> Self {
         Self { most, ..self }
     }
@@ -71,7 +71,7 @@ pub(super) fn pairs(fields: &[(&str, &str)]) -> String {
     pairs.join("&")
 }
 
-/// An answer: its status, and its JSON, null without a body.
+/// A response: its status, and its JSON, null without a body.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -79,17 +79,17 @@ pub(super) struct Answer {
 }
 
 impl Systems {
-    /// Sends a request that may be sent twice and gives the JSON of its answer.
+    /// Sends an idempotent request and returns the JSON of its response.
     pub(super) async fn read(&self, ask: Ask<'_>) -> Result<Value, Fault> {
         accepted(self.exchange(&self.reading, ask).await?)
     }
 
-    /// The same for a request that must not be sent twice.
+    /// The same for a request that must not be retried.
     pub(super) async fn write(&self, ask: Ask<'_>) -> Result<Value, Fault> {
         accepted(self.answer(ask).await?)
     }
 
-    /// Sends a request that must not be sent twice and gives its answer, whatever it is.
+    /// Sends a request that must not be retried and returns its response, whatever it is.
     pub(super) async fn answer(&self, ask: Ask<'_>) -> Result<Answer, Fault> {
         self.exchange(&self.writing, ask).await
     }
@@ -123,7 +123,7 @@ impl Systems {
         };
         let body = match body {
             Some(body) => body,
-            // An error page says nothing of use.
+            // An error page has no useful content.
             None if !answer.status.is_success() => Value::Null,
             None => return Err(Fault::Unclear("an answer that is not JSON".into())),
         };
@@ -147,12 +147,12 @@ fn unsent(why: &SendError) -> Fault {
     }
 }
 
-/// The JSON of an answer whose status says that all is well.
+/// The JSON of a successful response.
 pub(super) fn accepted(answer: Answer) -> Result<Value, Fault> {
     if answer.status.is_success() { Ok(answer.body) } else { Err(refusal(&answer)) }
 }
 
-/// What an answer without success means.
+/// The meaning of an error response.
 pub(super) fn refusal(answer: &Answer) -> Fault {
     let said = words(answer.status, &answer.body);
     match answer.status.as_u16() {
@@ -184,7 +184,7 @@ fn words(status: StatusCode, body: &Value) -> String {
     join(&[Some(format!("answered {}", status.as_u16())), code, message])
 }
 
-/// Words of a system on one line, cut to a length.
+/// A message of a system on one line, truncated.
 pub(super) fn join(parts: &[Option<String>]) -> String {
     let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
     let whole = parts.join(": ");
@@ -194,8 +194,7 @@ pub(super) fn join(parts: &[Option<String>]) -> String {
     )
 }
 
-/// The wait that an answer asks for, in milliseconds: seconds, or a date, which is counted from the date of
-/// the answer itself.
+/// The `Retry-After` of a response, in milliseconds: seconds, or a date relative to the date of the response.
 fn wait(headers: &HeaderMap) -> Option<i64> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {

@@ -31,7 +31,7 @@ const CONTACTS: [&str; 9] =
 
 /// Records of one page: so many cost one credit.
 const PAGE: u64 = 200;
-/// A query brings no more than this; then it has to begin anew, with a later moment.
+/// The maximum of a query; then it has to begin again, with a later time.
 const MOST_OF_A_QUERY: u64 = 100_000;
 /// Longest text of a note, characters.
 const LONGEST_TEXT: usize = 32_000;
@@ -68,7 +68,7 @@ pub(super) async fn page(
     let body = json!({"select_query": query_text(query, &cursor, offset)?});
     let request = ask(Ask::json(base(systems, pass)?, COQL, &body), pass).up_to(RECORDS);
     let answer = systems.read(request).await?;
-    // 204 without a body when nothing fits.
+    // 204 without a body when nothing matches.
     if answer.is_null() {
         return Ok(Page { records: Vec::new(), next: None });
     }

@@ -1,8 +1,8 @@
-//! Vectors of texts, from an OpenAI-compatible service: hosted, or vLLM, llama.cpp, Ollama, text-embeddings-inference
-//! and the like (docs/providers.md).
+//! Embeddings of texts, from an OpenAI-compatible service: hosted, or vLLM, llama.cpp, Ollama,
+//! text-embeddings-inference and the like (docs/providers.md).
 //!
-//! Questions and passages are asked for separately: a question has a short deadline, because somebody waits for the
-//! answer, and a breaker of its own, so that a service which is too slow for questions still gets the passages.
+//! Queries and passages are requested separately: a query has a short deadline, because somebody waits for the answer,
+//! and a breaker of its own, so that a service which is too slow for queries still gets the passages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const BYTES_A_TEXT: usize = 128 * 1024;
 /// Most numbers of a vector.
 pub const MAX_DIMENSIONS: usize = 4096;
 
-/// The service. Clones share connections, breakers and what is counted.
+/// The service. Clones share connections, breakers and counters.
 #[derive(Clone)]
 pub struct Embeddings(Arc<Inner>);
 
@@ -38,7 +38,7 @@ struct Inner {
     passages: Counted,
 }
 
-/// One kind of request: its breaker, and what is counted of it.
+/// One kind of request: its breaker, and its counters.
 struct Counted {
     role: Role,
     breaker: Breaker,
@@ -68,7 +68,7 @@ impl Counted {
                 if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
                     self.faults[at].fetch_add(1, Ordering::Relaxed);
                 }
-                // A refused request says nothing about the service: other texts may be taken.
+                // A refused request is not the service's fault: other texts may be accepted.
                 if error.fault != ProviderFault::Refused {
                     self.breaker.failed(None);
                 }
@@ -136,7 +136,7 @@ impl Embeddings {
         })))
     }
 
-    /// What vectors of this service are called: those of another model, or of another length, are not comparable.
+    /// The name stored with vectors of this service: those of another model, or of another length, are not comparable.
     pub fn model(&self) -> String {
         match self.0.dimensions {
             None => self.0.model.clone(),
@@ -149,13 +149,12 @@ impl Embeddings {
         self.0.batch
     }
 
-    /// Whether what it is given stays in India.
+    /// Whether its data stays in India.
     pub fn resident(&self) -> bool {
         self.0.resident
     }
 
-    /// The vector of a question, within `deadline`; none where the service keeps failing and is passed over for
-    /// a while.
+    /// The vector of a query, within `deadline`; `None` while the breaker is open.
     ///
     /// # Errors
     /// Why there is none.
@@ -170,8 +169,7 @@ impl Embeddings {
         Ok(vectors.and_then(|mut vectors| vectors.pop()))
     }
 
-    /// The vectors of at most [`Embeddings::batch`] passages, in their order; none while the service is passed
-    /// over.
+    /// The vectors of at most [`Embeddings::batch`] passages, in their order; `None` while the breaker is open.
     ///
     /// # Errors
     /// Why there are none. A refusal ([`ProviderFault::Refused`]) is about these texts.
@@ -209,7 +207,7 @@ impl Embeddings {
     }
 }
 
-/// Does it unless the breaker is open, and tells the breaker.
+/// Runs it unless the breaker is open, and reports the outcome to the breaker.
 async fn counted<T>(
     counted: &Counted,
     asking: impl Future<Output = Result<T, ProviderError>>,
@@ -223,7 +221,7 @@ async fn counted<T>(
     answer.map(Some)
 }
 
-/// The vectors in the order of the texts. Entries without an index stand in that order.
+/// The vectors in the order of the texts. Entries without an index keep their order.
 fn in_order(entries: Vec<Entry>, texts: usize, dimensions: Option<usize>) -> Result<Vec<Vec<f32>>, String> {
     if entries.len() != texts {
         return Err(format!("{} vectors for {texts} texts", entries.len()));

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::Ipv4Net;
 
-/// How far requests may go.
+/// Which addresses are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Public addresses only.
@@ -27,8 +27,8 @@ impl Reach {
     }
 }
 
-/// Whether the address is one of the public Internet. An IPv6 address that carries an IPv4 address (mapped,
-/// NAT64, ISATAP) is judged by that one; the retired tunnels (6to4, Teredo) are refused whatever they carry.
+/// Whether the address is one of the public Internet. An IPv6 address that embeds an IPv4 address (mapped, NAT64,
+/// ISATAP) is checked by that one; the retired tunnels (6to4, Teredo) are refused whatever they embed.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),

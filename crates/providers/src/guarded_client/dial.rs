@@ -1,5 +1,5 @@
-//! Opening a connection: look up the host, judge every address, connect to one of the judged addresses, and
-//! perform the TLS handshake.
+//! Opening a connection: DNS look-up, check of every address, connection to one of the checked addresses, and the TLS
+//! handshake.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,8 +13,7 @@ use super::resolver::Resolver;
 use super::target::{Host, Origin, Target};
 use crate::socket::{self, Stream};
 
-/// Opens a connection to the target. `phase` says how far it has come, for the error of a caller that stops
-/// waiting.
+/// Opens a connection to the target. `phase` is the progress, for the error of a caller that stops waiting.
 pub(super) async fn dial(
     target: &Target,
     resolver: &dyn Resolver,
@@ -39,8 +38,8 @@ pub(super) async fn dial(
     }
 }
 
-/// The addresses of the origin. One address that may not be reached refuses the host: a mixed answer is a
-/// misconfiguration or an attack.
+/// The addresses of the origin. One forbidden address refuses the host: a mixed answer is a misconfiguration or an
+/// attack.
 async fn addresses(origin: &Origin, resolver: &dyn Resolver, reach: Reach) -> Result<Vec<IpAddr>, SendError> {
     let found = match &origin.host {
         Host::Address(address) => vec![*address],

@@ -1,4 +1,4 @@
-//! Why a request has no answer.
+//! Why a request has no response.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,10 @@ use std::net::IpAddr;
 
 use http::StatusCode;
 
-/// What an exchange was doing when it failed.
+/// The phase in which an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Looking the host up.
+    /// DNS look-up.
     Dns,
     /// Opening the connection.
     Connect,

@@ -13,7 +13,7 @@ use super::link::Link;
 use super::pool::Pool;
 use super::target::Target;
 
-/// Headers that belong to the connection: the client writes them itself, whatever the caller gave.
+/// Headers of the connection: the client writes them itself, whatever the caller gave.
 pub(super) const OWN_HEADERS: [HeaderName; 10] = [
     HOST,
     CONTENT_LENGTH,
@@ -52,7 +52,7 @@ pub struct Limits {
     /// Real time for the whole exchange: look-up, connection, TLS, request, answer, body, and a second
     /// attempt if there is one.
     pub deadline: Duration,
-    /// Bytes of the answer's body that are kept; what follows is not read.
+    /// Bytes of the response's body that are kept; the rest is not read.
     pub max_response_bytes: usize,
 }
 
@@ -99,8 +99,7 @@ impl Open {
         piece.map_err(|error| SendError::from_hyper(&error, self.phase()))
     }
 
-    /// Reads the body up to `cap` bytes, and whether there was more. If there was, the connection cannot be
-    /// used again.
+    /// Reads the body up to `cap` bytes, and whether there was more. If there was, the connection cannot be reused.
     pub(super) async fn read(&mut self, cap: usize) -> Result<(Bytes, bool), SendError> {
         let mut whole = Bytes::new();
         let mut pieces = Vec::new();
@@ -108,7 +107,7 @@ impl Open {
             let room = cap - whole.len().max(pieces.len());
             let kept = piece.slice(..piece.len().min(room));
             if whole.is_empty() && pieces.is_empty() {
-                // Most bodies come in one piece, which is not copied.
+                // Most bodies are one chunk, which is not copied.
                 whole = kept;
             } else {
                 if pieces.is_empty() {
@@ -123,7 +122,7 @@ impl Open {
         Ok((if pieces.is_empty() { whole } else { pieces.into() }, false))
     }
 
-    /// Gives the connection back, if the peer keeps it open.
+    /// Returns the connection to the pool, if the peer keeps it open.
     pub(super) async fn finish(self) {
         let Open { body, mut link, pool, target, .. } = self;
         drop(body);

@@ -1,8 +1,8 @@
 //! One connection: HTTP/1 over TCP or TLS.
 //!
-//! The task that uses a connection drives it. So a request needs no hand-over between tasks, and dropping the
-//! request closes the socket. An idle connection is not driven; whether the peer has closed it is found out
-//! when it is taken from the pool.
+//! The task that uses a connection drives it. So a request needs no hand-over between tasks, and dropping the request
+//! closes the socket. An idle connection is not driven; whether the peer has closed it is checked when it is taken from
+//! the pool.
 
 use std::future::{Future, poll_fn};
 use std::io;

@@ -1,21 +1,21 @@
-//! The only way to addresses that users give: webhook receivers, tools, their own systems.
+//! The only client for addresses that users give: webhook receivers, tools, their own systems.
 //!
 //! Guarantees:
 //! - **Only public addresses.** [`GuardedClient::check_url`] refuses what the URL alone shows. When a
-//!   connection is opened, every address of the host is judged, one that is not public refuses the host, and
-//!   the connection goes to one of the judged addresses. There is no second look-up that an attacker's name
-//!   server could answer differently.
+//!   connection is opened, every address of the host is checked, one that is not public refuses the host, and
+//!   the connection goes to one of the checked addresses. There is no second look-up that an attacker's name
+//!   server could answer differently (DNS rebinding).
 //! - **One deadline** for the whole exchange, also for a peer that is silent or sends a byte at a time.
-//! - **Bounded connections**: in all, at rest, at rest per origin, by idle time and by age; see
+//! - **Bounded connections**: in all, idle, idle per origin, by idle time and by age; see
 //!   [`PoolLimits`]. A request that is dropped closes its connection.
 //! - **Bounded answers**: 64 KiB of headers, and as much body as the caller asked for; the rest is not read.
 //! - **No redirects, no proxies**: a 3xx is returned as it is, and the environment is not consulted.
 //! - **TLS** 1.2 or 1.3, verified against the host name with Mozilla's roots and those of the policy.
 //!
-//! Connections are kept and used again for the same scheme, host and port. If a kept connection closes before
-//! a byte of the answer arrives, the request is sent once more, on a new connection. The peer may then have
-//! received it twice, so every request sent through here must be safe to repeat or carry an id that shows the
-//! repetition, as webhook deliveries do. [`GuardedClient::send_once`] is for other requests.
+//! Connections are pooled by scheme, host and port. If a pooled connection closes before a byte of the response
+//! arrives, the request is retried once, on a new connection. The peer may then have received it twice, so every
+//! request sent through here must be idempotent or carry an id that shows the repetition, as webhook deliveries do.
+//! [`GuardedClient::send_once`] is for other requests.
 //!
 //! Deadlines here are network deadlines and run in real time, not on the service's clock.
 
@@ -105,10 +105,10 @@ impl std::error::Error for PolicyError {}
 #[derive(Clone)]
 pub struct GuardedClient(Arc<Inner>);
 
-/// Whether a request may go over a connection that was kept.
+/// Whether a request may use a pooled connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    /// It may, and again over a new one when the kept one was dead.
+    /// It may, and is retried on a new one when the pooled one was dead.
     Again,
     Once,
     /// It may not.
@@ -137,8 +137,8 @@ impl GuardedClient {
         Ok(GuardedClient(Arc::new(Inner { reach, user_agent, resolver, tls, pool })))
     }
 
-    /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about
-    /// where the host name leads; that is judged with every new connection.
+    /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about the
+    /// addresses of the host name; they are checked with every new connection.
     ///
     /// # Errors
     /// What is wrong with the URL.
@@ -155,9 +155,8 @@ impl GuardedClient {
         self.exchange(request, limits, Kept::Again).await
     }
 
-    /// The same, but a request that may have reached the peer is not sent again: if a kept connection closes
-    /// under it, the outcome is not known. It is for what must not be done twice and is too frequent for a
-    /// connection each.
+    /// The same, but a request that may have reached the peer is not retried: if a pooled connection closes under it,
+    /// the outcome is unknown. For requests that are not idempotent and too frequent for a connection each.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -165,8 +164,8 @@ impl GuardedClient {
         self.exchange(request, limits, Kept::Once).await
     }
 
-    /// The same on a connection of its own, so that the peer cannot receive the request twice: for what is
-    /// neither safe to repeat nor recognised when it is.
+    /// The same on a connection of its own, so that the peer cannot receive the request twice: for requests that are
+    /// neither idempotent nor recognised when repeated.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -194,8 +193,8 @@ impl GuardedClient {
         }
     }
 
-    /// Sends the request and waits for the head of the answer: on a kept connection if there is one and it may be
-    /// used, and again on a new one if the kept one was dead.
+    /// Sends the request and waits for the head of its response: on a pooled connection if there is one and it may be
+    /// used, and again on a new one if the pooled one was dead.
     async fn open(&self, request: Request, kept: Kept, phase: &mut Phase) -> Result<Open, SendError> {
         let Request { method, target, mut headers, body } = request;
         if method == Method::CONNECT {
@@ -237,7 +236,7 @@ impl GuardedClient {
         }
     }
 
-    /// A kept connection of the target's origin that is still open as far as can be told.
+    /// A pooled connection of the target's origin that is still open as far as can be told.
     async fn kept(&self, target: &Target) -> Option<Box<Link>> {
         loop {
             let mut link = self.0.pool.take(target.origin())?;

@@ -1,5 +1,5 @@
-//! Connections at rest, by origin. Each was opened to an address that had been judged, so a request that takes
-//! one needs no new check.
+//! The connection pool: idle connections, by origin. Each was opened to a checked address, so a request that takes one
+//! needs no new check.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,17 +14,15 @@ use super::target::Origin;
 /// How many connections a client keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLimits {
-    /// Resting connections of one origin (scheme, host, port). Default 64.
+    /// Idle connections of one origin (scheme, host, port). Default 64.
     pub idle_per_origin: usize,
-    /// Resting connections in all; above it the one that has rested longest is closed. Default 1024.
+    /// Idle connections in all; above it the one that has been idle longest is closed. Default 1024.
     pub idle_total: usize,
-    /// Open connections in all, resting or in use; above it [`Overloaded`](super::SendError::Overloaded).
-    /// Default 8192.
+    /// Open connections in all, idle or in use; above it [`Overloaded`](super::SendError::Overloaded). Default 8192.
     pub open_total: usize,
-    /// A connection that has rested this long is closed. Default 30 s.
+    /// A connection that has been idle this long is closed. Default 30 s.
     pub idle_timeout: Duration,
-    /// A connection older than this is not used again, so that changes of a host's address take effect.
-    /// Default 5 min.
+    /// A connection older than this is not reused, so that changes of a host's address take effect. Default 5 min.
     pub max_age: Duration,
 }
 
@@ -65,7 +63,7 @@ impl Pool {
         Pool { limits, permits, resting: Mutex::default(), closing: Arc::default() }
     }
 
-    /// The permission to open one more connection; a resting one is closed for it if necessary.
+    /// The permit to open one more connection; an idle one is closed for it if necessary.
     pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = self.permits.clone().try_acquire_owned() {
             return Some(permit);
@@ -75,7 +73,7 @@ impl Pool {
         self.permits.clone().try_acquire_owned().ok()
     }
 
-    /// The connection of this origin that was used last, if one rests here.
+    /// The most recently used idle connection of this origin.
     pub(super) fn take(&self, origin: &Arc<Origin>) -> Option<Box<Link>> {
         let now = Instant::now();
         let mut resting = self.lock();
@@ -117,7 +115,7 @@ impl Pool {
             && now.duration_since(idle.link.opened()) < self.limits.max_age
     }
 
-    /// Closes what has rested too long. Returns whether nothing is left to watch.
+    /// Closes connections that have been idle too long. Returns whether none are left.
     fn sweep(&self) -> bool {
         let now = Instant::now();
         let mut stale = Vec::new();
@@ -142,7 +140,7 @@ impl Pool {
 }
 
 impl Resting {
-    /// Takes out the connection that has rested longest.
+    /// Removes the connection that has been idle longest.
     fn evict(&mut self) -> Option<Idle> {
         let rows = self.by_origin.values_mut();
         let row = rows.filter(|row| !row.is_empty()).min_by_key(|row| row.front().map(|idle| idle.since))?;
@@ -158,7 +156,7 @@ impl Drop for Pool {
     }
 }
 
-/// Sweeps while connections rest; ends with the last of them, or with the pool. Network time is real time, so
+/// Sweeps while there are idle connections; ends with the last of them, or with the pool. Network time is real time, so
 /// this does not wait on the service's clock.
 async fn reap(pool: Weak<Pool>, closing: Arc<Notify>, pause: Duration) {
     while timeout(pause.max(Duration::from_millis(1)), closing.notified()).await.is_err() {

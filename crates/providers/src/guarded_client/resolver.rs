@@ -12,15 +12,14 @@ use tokio::sync::{Semaphore, watch};
 /// What [`Resolver::resolve`] returns.
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
-/// Looks host names up. A trait, so that tests can answer as a hostile name server would.
+/// DNS look-up. A trait, so that tests can answer as a hostile name server would.
 pub trait Resolver: Send + Sync + 'static {
     /// All addresses of a lower-case host name, best first. An error or an empty list means that the name has
     /// none.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
 }
 
-/// Name look-ups of the system that may run at the same time; each occupies a thread for as long as the name
-/// server takes.
+/// Concurrent look-ups of the system; each occupies a thread for as long as the name server takes.
 const LOOKUPS_AT_ONCE: usize = 128;
 
 type Answer = Result<Vec<IpAddr>, io::ErrorKind>;
@@ -28,15 +27,15 @@ type Running = Arc<Mutex<HashMap<String, watch::Receiver<Option<Answer>>>>>;
 
 /// The operating system's resolver.
 ///
-/// A system look-up cannot be cancelled, so concurrent requests for a name share one look-up: a name server
-/// that never answers occupies one thread per name, not one per request. Answers are not cached.
+/// A system look-up cannot be cancelled, so concurrent requests for a name share one look-up: a name server that never
+/// answers occupies one thread per name, not one per request. Answers are not cached.
 pub struct SystemResolver {
     running: Running,
     slots: Arc<Semaphore>,
 }
 
 impl SystemResolver {
-    /// A resolver with no look-up running.
+    /// A resolver without a running look-up.
     pub fn new() -> SystemResolver {
         SystemResolver { running: Running::default(), slots: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)) }
     }

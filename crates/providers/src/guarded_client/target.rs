@@ -96,7 +96,7 @@ pub(super) enum Host {
 }
 
 impl Target {
-    /// The host as it stands in the URL: a lower-case name, or an address (IPv6 without brackets).
+    /// The host as written in the URL: a lower-case name, or an address (IPv6 without brackets).
     pub fn host(&self) -> String {
         match &self.0.origin.host {
             Host::Name(name) => name.clone(),

@@ -1,4 +1,4 @@
-//! The way requests take, where somebody may stand in for the outside.
+//! The transport of requests, which the simulation replaces.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,8 +8,8 @@ use super::{GuardedClient, Limits, Request, Response, SendError};
 /// An exchange under way.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, SendError>> + Send + 'a>>;
 
-/// Carries a request to where it goes and brings the answer. The service has one, the guarded client; the
-/// simulation has receivers and systems of its own.
+/// Transports a request and returns the response. The service has one, the guarded client; the simulation has receivers
+/// and systems of its own.
 pub trait Transport: Send + Sync {
     /// One exchange within its limits.
     fn send(&self, request: Request, limits: Limits) -> Sending<'_>;

@@ -94,8 +94,8 @@ impl Base {
         whole
     }
 
-    /// Whether what is sent there stays in India or on this network: loopback and private addresses,
-    /// `localhost`, and the Indian hosts of providers.
+    /// Whether data sent there stays in India or on this network: loopback and private addresses, `localhost`, and the
+    /// Indian hosts of providers.
     pub fn is_resident(&self) -> bool {
         is_resident(&self.host)
     }

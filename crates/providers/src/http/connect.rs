@@ -24,13 +24,12 @@ use crate::socket::{self, Stream};
 
 /// Longest wait for look-up, connection and TLS together, whatever the provider's own time-out.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
-/// Connections to one host that are kept while nothing is asked.
+/// Idle connections to one host that are kept.
 const IDLE_CONNECTIONS: usize = 32;
 /// How long they are kept.
 const IDLE_FOR: Duration = Duration::from_secs(50);
 
-/// What all adapters share: TLS settings and kept HTTP connections. Clones share them; a process needs only
-/// one.
+/// Shared by all adapters: TLS settings and the HTTP connection pool. Clones share them; a process needs only one.
 #[derive(Clone)]
 pub struct Net(Arc<Inner>);
 
@@ -66,7 +65,7 @@ impl Net {
         self.0.connector.open(tls, host, port).await
     }
 
-    /// The client that keeps connections.
+    /// The client with the connection pool.
     pub(crate) fn http(&self) -> &Client<Connector, Full<Bytes>> {
         &self.0.http
     }

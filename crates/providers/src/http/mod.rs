@@ -1,9 +1,8 @@
-//! The way to the providers that an operator names: HTTP over connections that are kept, and the sockets
-//! under WebSockets.
+//! HTTP to the providers that an operator names, over pooled connections, and the sockets under WebSockets.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `base` | the address of a service, and whether what it is given stays in India |
+//! | `base` | the address of a service, and whether its data stays in India |
 //! | `connect` | opening a connection: look-up, TCP, TLS |
 //! | `peer` | a service with its credentials and time-outs: requests and their failures |
 //! | `time` | a monotonic clock |

@@ -26,7 +26,7 @@ pub(crate) struct Peer {
     /// As the settings name it.
     pub(crate) name: String,
     pub(crate) base: Base,
-    /// Longest wait for a connection and for each answer that is due.
+    /// Longest wait for a connection and for each response.
     pub(crate) timeout: Duration,
     headers: HeaderMap,
 }
@@ -63,7 +63,7 @@ impl Peer {
         Ok(Peer { net: net.clone(), name: name.to_owned(), base, timeout, headers: map })
     }
 
-    /// What is sent with every request.
+    /// Headers of every request.
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -73,12 +73,12 @@ impl Peer {
         ProviderError::new(&self.name, fault, detail)
     }
 
-    /// An answer that the protocol does not know.
+    /// A response that violates the protocol.
     pub(crate) fn broken(&self, detail: impl Into<String>) -> ProviderError {
         self.error(ProviderFault::Broken, detail)
     }
 
-    /// No answer in time.
+    /// No response in time.
     pub(crate) fn timed_out(&self, what: &str) -> ProviderError {
         self.error(
             ProviderFault::TimedOut,
@@ -151,7 +151,7 @@ impl Body {
         self.answer.headers()
     }
 
-    /// Content type in lower case, without parameters being cut off.
+    /// Content type in lower case, with its parameters.
     pub(crate) fn content_type(&self) -> String {
         self.headers()
             .get(CONTENT_TYPE)
@@ -202,7 +202,7 @@ impl Body {
         Ok(whole)
     }
 
-    /// The same answer if its status says that all is well; otherwise the failure that it stands for.
+    /// The same response if its status is a success; otherwise the failure of that status.
     pub(crate) async fn accepted(self) -> Result<Body, ProviderError> {
         let status = self.status();
         if status.is_success() {
@@ -214,8 +214,7 @@ impl Body {
     }
 }
 
-/// The failure that a status stands for. Of the body only a short code is repeated: services echo what they
-/// were given in their messages.
+/// The failure of a status. Of the body only a short code is repeated: services echo their input in their messages.
 pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> ProviderError {
     let fault = match status.as_u16() {
         401..=403 => ProviderFault::Forbidden,
@@ -229,7 +228,7 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
         .ok()
         .and_then(|body| error_code(&body))
         .map_or(String::new(), |code| format!(" ({code})"));
-    // An exhausted quota answers 429 or 403 by provider; both are limits.
+    // An exhausted quota is 429 or 403, by provider; both are limits.
     let fault = if fault == ProviderFault::Forbidden && code.contains("quota") {
         ProviderFault::Limited
     } else {
@@ -238,7 +237,7 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
     ProviderError::new(name, fault, format!("answered {}{code}", status.as_u16()))
 }
 
-/// For [`crate::fuzzing`]: the failure that an answer without success stands for.
+/// For [`crate::fuzzing`]: the failure of a response with an error status.
 pub fn fuzzed_failure(status: u16, body: &[u8]) -> Option<ProviderError> {
     StatusCode::from_u16(status).ok().map(|status| status_error("fuzz", status, body))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A clock that only goes forward, from any beginning. Tests put their own in its place.
+/// A monotonic clock with any start. Tests replace it.
 pub type Monotonic = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// The clock of the machine, from now on.

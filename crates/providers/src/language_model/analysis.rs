@@ -1,4 +1,4 @@
-//! Analysis of a conversation that is over.
+//! Analysis of a finished conversation.
 
 use domain::conversation::Role;
 use domain::ports::{Analysis, AnalysisOrder, Chosen};
@@ -82,7 +82,7 @@ pub(super) fn schema(order: &AnalysisOrder) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// The request. The schema stands in the words, too, for servers that take no schema.
+/// The request. The schema is also in the prompt, for servers that accept no schema.
 pub(super) fn messages(order: &AnalysisOrder) -> Vec<Value> {
     let system = format!(
         "You read a conversation between an agent and a customer and report on it. Answer with one JSON object and nothing else, by this JSON Schema:\n{}\n\
@@ -103,8 +103,8 @@ pub(super) fn messages(order: &AnalysisOrder) -> Vec<Value> {
     ]
 }
 
-/// The answer, checked against the schema's types: what does not fit is left out, and what the flow captured
-/// stays as it is. None when there is no JSON object in it.
+/// The result, validated against the schema's types: invalid values are left out, and what the flow captured is
+/// unchanged. `None` when there is no JSON object in it.
 pub(super) fn read(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
     let value = object_in(text)?;
     let mut extracted = Map::new();
@@ -131,7 +131,7 @@ pub(super) fn read(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
     })
 }
 
-/// The choice, if it is one of those that were offered. A model that does not say how sure it is, is not.
+/// The choice, if it is one of those that were offered. Without a confidence it counts as not sure.
 fn chosen(value: &Value, order: &AnalysisOrder) -> Option<Chosen> {
     let said = value["stage"].as_str()?.trim();
     let choice = order.choices.iter().find(|choice| choice.key.eq_ignore_ascii_case(said))?;

@@ -1,4 +1,4 @@
-//! Reading a document that a customer handed in, by a model that sees.
+//! Reading a document that a customer handed in, by a model with vision.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -48,7 +48,7 @@ pub(super) fn messages(order: &DetailOrder) -> Vec<Value> {
     vec![json!({"role": "system", "content": system}), json!({"role": "user", "content": content})]
 }
 
-/// The answer; none when there is no JSON object in it that says whether the document fits.
+/// The result; `None` when there is no JSON object in it that says whether the document matches.
 pub(super) fn read(text: &str, order: &DetailOrder) -> Option<Reading> {
     let value = object_in(text)?;
     let (matches, legible) = (value["matches"].as_bool()?, value["legible"].as_bool().unwrap_or(true));

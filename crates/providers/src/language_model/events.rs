@@ -1,10 +1,10 @@
-//! Server-sent events, cut anywhere.
+//! Server-sent events, split anywhere.
 
 /// Longest line, bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Collects the data lines of a stream. Every line of a chat completion is one JSON value, so lines are not
-/// joined: servers that forget the blank line between two events are understood, too.
+/// Collects the data lines of a stream. Every line of a chat completion is one JSON value, so lines are not joined:
+/// servers that forget the blank line between two events work, too.
 #[derive(Default)]
 pub(super) struct Events {
     held: Vec<u8>,
@@ -15,7 +15,7 @@ pub(super) struct Events {
 pub(super) struct TooLong;
 
 impl Events {
-    /// Takes bytes and gives the values of the `data:` lines that are complete now.
+    /// Takes bytes and returns the values of the complete `data:` lines.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {

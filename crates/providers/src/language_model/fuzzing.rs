@@ -1,4 +1,4 @@
-//! Answers of a language model, read as a conversation reads them. Only fuzz targets call these functions.
+//! Parsers of a language model's answers. Only fuzz targets call these functions.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn gathered(turn: &mut Turn) -> Vec<Said> {
     std::iter::from_fn(|| turn.ready()).collect()
 }
 
-/// The turn that a stream of these pieces says, and how it failed.
+/// The turn in a stream of these chunks, and its error.
 pub fn stream(net: &Net, order: &TalkOrder, pieces: &[&[u8]]) -> (Vec<Said>, Option<ProviderError>) {
     let Ok(mut turn) = turn_of(net, order) else { return (Vec::new(), None) };
     let mut said = Vec::new();
@@ -41,12 +41,12 @@ pub fn whole(net: &Net, order: &TalkOrder, answer: &Value) -> (Vec<Said>, Option
     (gathered(&mut turn), error)
 }
 
-/// What a reading of a conversation found.
+/// The result of an analysis.
 pub fn analysis(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
     super::analysis::read(text, order)
 }
 
-/// What the model would be asked.
+/// The request to the model.
 pub fn request(order: &TalkOrder) -> Value {
     let names = Names::of(order);
     json!({"messages": messages(order, &names), "tools": functions(order, &names)})

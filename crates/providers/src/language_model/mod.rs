@@ -6,10 +6,10 @@
 //! | `openai` | the adapter: requests, and which fields a server has refused |
 //! | `offline` | the answerer without a model |
 //! | `request` | instructions, history and tools as messages |
-//! | `events` | server-sent events, cut anywhere |
-//! | `turn` | the model's turn as it arrives |
+//! | `events` | server-sent events, split anywhere |
+//! | `turn` | the model's turn while it is streamed |
 //! | `speakable` | the part of a model's text that is spoken |
-//! | `analysis` | analysis of a conversation that is over |
+//! | `analysis` | analysis of a finished conversation |
 //! | `document` | reading a document that a customer handed in |
 
 mod analysis;

@@ -40,14 +40,14 @@ struct Inner {
     learned: Learned,
 }
 
-/// What the server has refused and is not sent again.
+/// Fields that the server has refused; they are not sent again.
 #[derive(Default)]
 struct Learned {
     /// It wants `max_completion_tokens` instead of `max_tokens`.
     completion_tokens: AtomicBool,
     /// It takes no `temperature`.
     no_temperature: AtomicBool,
-    /// How answers are asked for as JSON: 0 by schema, 1 as any object, 2 by words only.
+    /// How JSON is requested: 0 by schema, 1 as any object, 2 by the prompt only.
     json: AtomicU8,
 }
 
@@ -154,7 +154,7 @@ impl DetailReader for OpenAi {
 }
 
 impl Inner {
-    /// Asks for a completion, and again without each field that the server refuses and that can be left out.
+    /// Requests a completion, and retries without each optional field that the server refuses.
     async fn complete(&self, peer: &Peer, mut body: Value) -> Result<Body, ProviderError> {
         body["model"] = json!(self.model);
         body["temperature"] = json!(self.temperature);
@@ -179,7 +179,7 @@ impl Inner {
 }
 
 impl Learned {
-    /// The request as this server takes it.
+    /// The request in the form that this server accepts.
     fn applied(&self, mut body: Value) -> Value {
         let Value::Object(fields) = &mut body else { return body };
         if self.completion_tokens.load(Ordering::Relaxed)
@@ -204,8 +204,8 @@ impl Learned {
         body
     }
 
-    /// Whether the refusal names a field that was sent and can be left out. It is true at most once per field,
-    /// so the repetition ends.
+    /// Whether the refusal names a field that was sent and can be left out. It is true at most once per field, so the
+    /// retries end.
     fn learn(&self, sent: &Value, refusal: &str) -> bool {
         if sent.get("max_tokens").is_some() && refusal.contains("max_tokens") {
             return !self.completion_tokens.swap(true, Ordering::Relaxed);

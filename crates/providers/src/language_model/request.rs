@@ -37,7 +37,7 @@ impl Names {
         names
     }
 
-    /// The tool behind a name.
+    /// The tool of a name.
     pub(super) fn id(&self, name: &str) -> Option<&str> {
         self.ids.get(name).map(String::as_str)
     }
@@ -123,8 +123,8 @@ fn parameters(tool: &ToolOffer) -> Value {
     }
 }
 
-/// All messages of a turn. Roles alternate, which the chat templates of many self-hosted models insist on,
-/// and every tool call is followed by its answer.
+/// All messages of a turn. Roles alternate, as the chat templates of many self-hosted models require, and every tool
+/// call is followed by its answer.
 pub(super) fn messages(order: &TalkOrder, names: &Names) -> Vec<Value> {
     let mut messages = vec![json!({"role": "system", "content": instructions(order)})];
     let mut at = 0;
@@ -141,7 +141,7 @@ pub(super) fn messages(order: &TalkOrder, names: &Names) -> Vec<Value> {
                 at += calls.len() - 1;
                 call(&mut messages, &calls, order, names);
             }
-            // They were placed behind their calls; one without its call is older than what is shown.
+            // They were placed behind their calls; one without its call is older than the shown history.
             Exchange::ToolAnswered { .. } => {}
         }
         at += 1;
@@ -170,7 +170,7 @@ fn say(messages: &mut Vec<Value>, role: &str, text: &str) {
     messages.push(json!({"role": role, "content": text}));
 }
 
-/// Calls made together, and their answers, which may stand anywhere later in the history.
+/// Calls made together, and their answers, which may be anywhere later in the history.
 fn call(messages: &mut Vec<Value>, calls: &[&Exchange], order: &TalkOrder, names: &Names) {
     let mut list = Vec::new();
     let mut answers = Vec::new();

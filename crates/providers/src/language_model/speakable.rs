@@ -21,7 +21,7 @@ impl Speakable {
         Self { spoken, ..Self::default() }
     }
 
-    /// The text that can be handed on now.
+    /// The text that can be passed on now.
     pub(super) fn push(&mut self, text: &str) -> String {
         self.held.push_str(text);
         let mut out = String::new();
@@ -47,7 +47,7 @@ impl Speakable {
         }
     }
 
-    /// What was held back.
+    /// The text that was held back.
     pub(super) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         let mut text = self.plain(if self.thinking { String::new() } else { held });

@@ -1,6 +1,6 @@
-//! The model's turn as it arrives. Servers take liberties (docs/providers.md#models): whole calls in one
-//! piece, calls without an index, repeated roles, thoughts beside the text, errors in the stream, no
-//! `[DONE]`, or no stream at all.
+//! The model's turn while it is streamed. Servers deviate from the protocol (docs/providers.md#models): whole calls in
+//! one chunk, calls without an index, repeated roles, thoughts beside the text, errors in the stream, no `[DONE]`, or
+//! no stream at all.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ const MOST_CALLS: usize = 32;
 /// Longest disposition, letters.
 const LONGEST_OUTCOME: usize = 64;
 
-/// A turn on its way.
+/// A turn in progress.
 pub(super) struct Turn {
     peer: Peer,
     /// None when it has ended.
@@ -35,11 +35,11 @@ pub(super) struct Turn {
     ready: VecDeque<Said>,
     failure: Option<ProviderError>,
     reading: Reading,
-    /// When something useful came last.
+    /// When the last useful content arrived.
     progress: Instant,
 }
 
-/// What has been read of the turn.
+/// The state of the parser.
 struct Reading {
     names: Names,
     text: Speakable,
@@ -56,7 +56,7 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
-    /// The arguments were longer than [`LONGEST_TURN`]: the call is not understood.
+    /// The arguments were longer than [`LONGEST_TURN`]: the call is invalid.
     too_long: bool,
 }
 
@@ -76,7 +76,7 @@ impl Turn {
         Turn { body: Some(body), whole, ..Turn::without_body(peer, names, spoken) }
     }
 
-    /// A turn whose bytes are handed to it.
+    /// A turn whose bytes are fed to it.
     pub(super) fn without_body(peer: Peer, names: Names, spoken: bool) -> Turn {
         let reading = Reading {
             names,
@@ -90,7 +90,7 @@ impl Turn {
         Turn { peer, body: None, over: false, whole: false, events, ready, failure: None, reading, progress }
     }
 
-    /// Reads on until there is something to say, or nothing more to read.
+    /// Reads until there is something to say, or nothing more to read.
     async fn advance(&mut self) -> Result<(), ProviderError> {
         while self.ready.is_empty() {
             let Some(body) = &mut self.body else { return Ok(()) };
@@ -139,7 +139,7 @@ impl Turn {
         self.finish()
     }
 
-    /// What can be handed on.
+    /// The content that can be passed on.
     pub(super) fn ready(&mut self) -> Option<Said> {
         self.ready.pop_front()
     }
@@ -222,7 +222,7 @@ impl Turn {
     }
 }
 
-/// The failure that an error in the stream stands for; its text is not repeated.
+/// The failure of an error in the stream; its text is not repeated.
 fn refused(peer: &Peer, value: &Value) -> ProviderError {
     let code = error_code(value).unwrap_or_else(|| "no code".to_owned());
     let fault = if code.contains("rate_limit") || code.contains("quota") || code == "429" {
@@ -258,7 +258,7 @@ impl Reading {
         call.more(&function["arguments"]);
     }
 
-    /// The call that a piece belongs to; none for a new one.
+    /// The call to which a chunk belongs; `None` for a new one.
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         if let Some(index) = index {
             // Some servers count every call 0; then the id tells them apart.
@@ -279,7 +279,7 @@ impl Reading {
         if name.is_empty() { self.calls.len().checked_sub(1) } else { None }
     }
 
-    /// What the calls mean: tools, then the exit, then the end; and whether one could not be understood.
+    /// The meaning of the calls: tools, then the exit, then the end; and whether one was invalid.
     fn decide(&mut self) -> (Vec<Said>, bool) {
         let (mut tools, mut exit, mut end, mut damaged) = (Vec::new(), None, None, false);
         for call in std::mem::take(&mut self.calls) {
@@ -343,7 +343,7 @@ impl Talking for Turn {
             if self.ready.is_empty()
                 && let Err(error) = self.advance().await
             {
-                // What came before the failure is said before it.
+                // Content before the failure is spoken before it.
                 self.body = None;
                 self.failure = Some(error);
             }

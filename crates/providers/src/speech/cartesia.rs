@@ -1,4 +1,4 @@
-//! Cartesia (docs/providers.md): the recogniser that is told to finalize, and the voices by context.
+//! Cartesia (docs/providers.md): the recogniser with manual finalisation, and the voices by context.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
     Peer::new(net, &section.name, address(section, HOST), section.timeout, &headers)
 }
 
-/// What an error message stands for; its words are not repeated.
+/// The meaning of an error message; its text is not repeated.
 fn refused(peer: &Peer, message: &Value) -> ProviderError {
     let code = message["status_code"].as_u64().or_else(|| message["error_code"].as_u64()).unwrap_or_default();
     let fault = match code {
@@ -161,7 +161,7 @@ impl speaking::Dialect for Voices {
     fn read(&self, frame: Frame, id: u64) -> Result<Said, ProviderError> {
         let Frame::Text(text) = frame else { return Ok(Said::Other) };
         let message = websocket::json(&self.peer, &text)?;
-        // What is left of an utterance that was cancelled.
+        // The rest of a cancelled utterance.
         if message["context_id"].as_str().is_some_and(|of| of != context(id)) {
             return Ok(Said::Other);
         }

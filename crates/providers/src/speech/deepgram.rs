@@ -82,7 +82,7 @@ fn read_json(peer: &Peer, frame: &Frame) -> Result<Option<Value>, ProviderError>
     }
 }
 
-/// What an error message stands for; its words are not repeated.
+/// The meaning of an error message; its text is not repeated.
 fn refused(peer: &Peer, message: &Value) -> ProviderError {
     let code = message["code"]
         .as_str()
@@ -159,7 +159,7 @@ impl listening::Dialect for Nova {
     }
 }
 
-/// Flux: it ends turns by itself and cannot be told; our end is answered by its own, or by its newest words.
+/// Flux: it ends turns by itself and has no manual end; our end is answered by its own, or by its newest words.
 struct Flux {
     peer: Peer,
     in_turn: bool,

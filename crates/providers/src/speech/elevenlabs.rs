@@ -1,4 +1,4 @@
-//! ElevenLabs (docs/providers.md): Scribe realtime with commits by us, and the multi-context voices.
+//! ElevenLabs (docs/providers.md): Scribe realtime with manual commits, and the multi-context voices.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ struct Scribe {
 }
 
 impl Scribe {
-    /// The failure that a kind of message stands for.
+    /// The failure of a kind of message.
     fn fault(kind: &str) -> Option<ProviderFault> {
         Some(match kind {
             "auth_error" | "unaccepted_terms" | "unaccepted_terms_error" => ProviderFault::Forbidden,
@@ -190,7 +190,7 @@ impl speaking::Dialect for Voices {
             return Err(self.peer.error(fault, format!("error message{code}")));
         }
         let of = message["contextId"].as_str().or_else(|| message["context_id"].as_str());
-        // What is left of an utterance that was cancelled.
+        // The rest of a cancelled utterance.
         if of.is_some_and(|of| of != context(id)) {
             return Ok(Said::Other);
         }

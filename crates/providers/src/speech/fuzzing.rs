@@ -1,4 +1,4 @@
-//! Messages of speech services, read as a call reads them. Only fuzz targets call these functions.
+//! Parsers of messages of speech services. Only fuzz targets call these functions.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::http::{Net, Peer};
 use crate::settings;
 use crate::websocket::Frame;
 
-/// What a recogniser or a voice said.
+/// Output of a recogniser or a voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     Words(String),
@@ -22,7 +22,7 @@ pub enum Told {
     Sign,
 }
 
-/// The recognisers' and voices' ways to speak, by section and model.
+/// The protocols of recognisers and voices, by section and model.
 const SECTIONS: [(&str, Option<&str>); 6] = [
     ("sarvam", None),
     ("sarvam", Some("legacy:saarika")),

@@ -1,5 +1,5 @@
-//! What all recognisers over sockets share: a queue that never waits, a task that carries sound one way and
-//! words the other, and the rule that every end of a turn is answered once.
+//! Shared by all recognisers over sockets: a queue that never blocks, a task that carries sound one way and words the
+//! other, and the rule that every end of a turn is answered once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,12 +12,12 @@ use tokio::time::{Instant, sleep_until};
 use crate::http::{Net, Peer};
 use crate::websocket::{Frame, Send, Socket};
 
-/// Most sound that waits to be sent, samples: 40 s, which is more than a chain gives a new listener at once.
-/// Above it the oldest is dropped and counted.
+/// Most sound queued for sending, samples: 40 s, which is more than a chain gives a new listener at once. Above it the
+/// oldest is dropped and counted.
 const QUEUED: usize = 40 * SAMPLE_RATE as usize;
 /// About how many samples are kept in one buffer: taking from its beginning moves the rest.
 const LUMP: usize = SAMPLE_RATE as usize;
-/// Reports that may wait until the caller asks for them; above it, partial ones are dropped.
+/// Capacity of the queue of reports; above it, partial ones are dropped.
 const REPORTS: usize = 64;
 /// Longer than any deadline.
 const NEVER: Duration = Duration::from_secs(86_400);
@@ -35,12 +35,12 @@ pub(crate) enum Report {
     Flushed,
 }
 
-/// Whether a provider says when it has answered all sound of a turn.
+/// Whether a provider reports that it has answered all sound of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
     /// Always: no answer is a failure.
     Always,
-    /// Not when there was nothing to answer: after this time a turn without unfinished words is over.
+    /// Not when there was nothing to answer: after this time a turn without pending words is over.
     Mostly(Duration),
     /// Only if it noticed speech: after this time a turn in which it noticed none is over.
     Noticed(Duration),
@@ -66,11 +66,11 @@ pub(crate) trait Dialect: std::marker::Send + 'static {
     /// How turns are answered.
     fn flush(&self) -> Flush;
     fn read(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError>;
-    /// The partial words were taken for the turn's: they must not be reported again as standing ones.
+    /// The partial words were used for the turn: they must not be reported again as final ones.
     fn partial_taken(&mut self) {}
 }
 
-/// Sound on its way to a provider.
+/// Sound for a provider, queued.
 pub(crate) struct Queue {
     state: Mutex<Waiting>,
     changed: Notify,
@@ -91,7 +91,7 @@ enum Item {
     TurnEnded,
 }
 
-/// What comes next out of a queue.
+/// The next item of a queue.
 pub(crate) enum Taken {
     Sound(Vec<i16>),
     TurnEnded,
@@ -148,7 +148,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Waits for something to take; may return without it.
+    /// Waits for an item; may return without one.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -185,7 +185,7 @@ impl Queue {
 
 /// Turns whose words have not come yet.
 struct Turns {
-    /// Words that stand, of the oldest turn.
+    /// Final words of the oldest turn.
     text: String,
     partial: String,
     /// Words were announced and have not come.
@@ -340,14 +340,14 @@ impl<D: Dialect> Carrier<D> {
         }
     }
 
-    /// Turns without sound, or whose words are known already, wait for nothing.
+    /// Turns without sound, or with all words known, wait for nothing.
     async fn answer_silent_turns(&mut self) {
         while self.turns.ended.front().is_some_and(|ended| !ended.sounded) {
             self.answer().await;
         }
     }
 
-    /// The oldest turn is answered with the words that stand.
+    /// The oldest turn is answered with its final words.
     async fn answer(&mut self) {
         self.turns.ended.pop_front();
         self.turns.partial.clear();
@@ -382,7 +382,7 @@ impl<D: Dialect> Carrier<D> {
         }
     }
 
-    /// Until when the oldest turn may stay unanswered, and what happens then.
+    /// Deadline for the answer of the oldest turn, and what happens then.
     fn due(&self) -> Option<(Instant, bool)> {
         let ended = self.turns.ended.front()?;
         let at_last = ended.at + self.peer.timeout;

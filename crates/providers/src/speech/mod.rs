@@ -4,15 +4,15 @@
 //! |---|---|
 //! | `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` | one provider each, as a dialect of `listening` and `speaking` |
 //! | `offline` | espeak-ng and pocketsphinx as processes on this machine |
-//! | `listening` | sound one way, words the other: the queue that never waits, turns, keep-alive |
+//! | `listening` | sound one way, words the other: the queue that never blocks, turns, keep-alive |
 //! | `speaking` | warm connections, utterances, their early end |
 //! | `languages` | which provider speaks what |
 //! | `pcm` | bytes, samples and WAV headers |
 //! | `resample` | other sampling rates |
 //!
-//! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has
-//! that rate: it is what the line carries, and nothing is encoded twice. The end of a turn is decided by the
-//! caller, so providers are told not to end turns by themselves where they can be told.
+//! All network providers send and receive 16-bit linear samples at 8000 a second where the provider has that rate: it
+//! is the rate of the line, and nothing is encoded twice. The caller does the end-pointing, so providers run with
+//! manual end-pointing where they support it.
 
 mod cartesia;
 mod deepgram;

@@ -49,7 +49,7 @@ fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
     Peer::new(net, &section.name, address(section, HOST), section.timeout, credentials.as_slice())
 }
 
-/// Asks for the list of models: reaches the server and tries the credentials.
+/// Lists the models: checks the connection and the credentials.
 pub(crate) async fn list_models(peer: &Peer) -> Result<String, ProviderError> {
     let answer = peer.ask(Method::GET, &peer.base.path_and_query("/models", &[]), &[], Bytes::new()).await?;
     if matches!(answer.status(), StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) {
@@ -156,7 +156,7 @@ impl Listening for Turnwise {
 
     fn turn_ended(&self) {
         let sound = std::mem::take(&mut *self.sound.lock().unwrap_or_else(PoisonError::into_inner));
-        // The worker is gone only after a failure that `next` has told.
+        // The worker is gone only after a failure that `next` has returned.
         let _ = self.turns.send(sound);
     }
 
@@ -348,7 +348,7 @@ fn rate(body: &Body) -> u32 {
 struct Reading {
     of: Speech,
     voice: String,
-    /// What is still to be asked for, the last first.
+    /// The remaining requests, the last first.
     texts: Vec<String>,
     body: Option<Body>,
     sound: Reader,

@@ -1,4 +1,4 @@
-//! Bytes and samples: 16-bit mono sound as it arrives, with a WAV header before it or without.
+//! Bytes and samples: 16-bit mono sound in a stream, with a WAV header before it or without.
 
 use std::io::Cursor;
 
@@ -31,9 +31,9 @@ pub(crate) fn wav(samples: &[i16], rate: u32) -> Result<Vec<u8>, hound::Error> {
 /// What the beginning of a stream is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Beginning {
-    /// More bytes are needed to tell.
+    /// More bytes are needed.
     Unknown,
-    /// Not that of a WAV file.
+    /// Not a WAV header.
     Other,
     /// A WAV header.
     Wav(Header),
@@ -53,8 +53,8 @@ pub(crate) struct Header {
 /// The longest header that is waited for, bytes.
 const LONGEST_HEADER: usize = 4096;
 
-/// Reads the beginning of a stream. `hound` reads files: it wants the whole header at once and the length of
-/// the sound, which programs that write to a pipe and services that stream do not know.
+/// Reads the beginning of a stream. `hound` reads files: it needs the whole header at once and the length of the sound,
+/// which programs that write to a pipe and services that stream do not know.
 pub(crate) fn beginning(bytes: &[u8]) -> Beginning {
     for (at, tag) in [(0, b"RIFF"), (8, b"WAVE")] {
         let found = bytes.get(at..bytes.len().min(at + 4)).unwrap_or_default();
@@ -85,8 +85,8 @@ pub(crate) fn beginning(bytes: &[u8]) -> Beginning {
     Beginning::Unknown
 }
 
-/// Reads 16-bit mono sound as it arrives, cut anywhere, with a WAV header before it or without, and gives
-/// samples at [`SAMPLE_RATE`].
+/// Reads 16-bit mono sound in a stream, split anywhere, with a WAV header before it or without, and returns samples at
+/// [`SAMPLE_RATE`].
 pub(crate) struct Reader {
     /// Bytes that are not yet a sample, or not yet a whole header.
     held: Vec<u8>,
@@ -106,7 +106,7 @@ impl Reader {
         Self { begun: true, resampler: Resampler::new(rate, SAMPLE_RATE), ..Self::new(rate) }
     }
 
-    /// The samples that are whole now.
+    /// The samples that are complete now.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<i16> {
         self.held.extend_from_slice(bytes);
         if !self.begun && !self.begin() {
@@ -126,7 +126,7 @@ impl Reader {
     pub(crate) fn finish(&mut self) -> Vec<i16> {
         let mut last = Vec::new();
         if !self.begun {
-            // The header never came to its end: it is sound.
+            // The header never ended: it is sound.
             self.start(0);
             last = self.push(&[]);
         }
@@ -142,7 +142,7 @@ impl Reader {
         self.resampler = Resampler::new(self.rate, SAMPLE_RATE);
     }
 
-    /// Passes over a header. False when more bytes are needed.
+    /// Skips a header. False when more bytes are needed.
     fn begin(&mut self) -> bool {
         match beginning(&self.held) {
             Beginning::Unknown => return false,

@@ -124,7 +124,7 @@ fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// What an error message stands for; its words are not repeated.
+/// The failure of an error message; its text is not repeated.
 fn refused(peer: &Peer, error: &Value) -> ProviderError {
     let code = error_code(error).unwrap_or_else(|| "no code".to_owned());
     let fault = match code.as_str() {
@@ -142,7 +142,7 @@ fn refused(peer: &Peer, error: &Value) -> ProviderError {
     peer.error(fault, format!("error message: {code}"))
 }
 
-/// The realtime recogniser with the end of utterances said by us.
+/// The realtime recogniser with manual ends of utterances.
 struct Realtime {
     peer: Peer,
     /// `speech_start` was said, `speech_end` not yet.

@@ -3,12 +3,12 @@
 use crate::http::Base;
 use crate::settings;
 
-/// Where the section's service is.
+/// The address of the section's service.
 pub(super) fn address<'a>(section: &'a settings::Speech, usual: &'a str) -> &'a str {
     section.base_url.as_deref().unwrap_or(usual)
 }
 
-/// Whether what the section's service is given stays in India.
+/// Whether data sent to the section's service stays in India.
 pub(super) fn resident(section: &settings::Speech, base: &Base) -> bool {
     section.resident.unwrap_or_else(|| base.is_resident())
 }

@@ -1,5 +1,5 @@
-//! What all synthesisers over sockets share: a small pool of warm connections, one utterance at a time on
-//! each, and an early end for those whose caller has gone.
+//! Shared by all synthesisers over sockets: a small pool of warm connections, one utterance at a time on each, and
+//! cancellation for callers that have gone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,12 +13,12 @@ use super::pcm::Reader;
 use crate::http::Peer;
 use crate::websocket::{Frame, Send, Socket};
 
-/// Connections that are kept while nothing is said.
+/// Idle connections that are kept.
 const WARM: usize = 8;
 /// Longest wait for a provider to confirm that it has stopped.
 const CLEARED: Duration = Duration::from_secs(2);
 
-/// What a message of a provider means.
+/// The meaning of a provider's message.
 pub(crate) enum Said {
     /// 16-bit little-endian mono at [`SAMPLE_RATE`].
     Sound(Vec<u8>),
@@ -30,13 +30,13 @@ pub(crate) enum Said {
     Other,
 }
 
-/// How an utterance is ended early.
+/// How an utterance is cancelled.
 pub(crate) enum Cancel {
-    /// By a message; later sound is told by its id, so the connection can be used at once.
+    /// By a message; later sound is recognised by its id, so the connection can be reused at once.
     Say(Send),
     /// By a message that is answered ([`Said::Cleared`]).
     SayAndWait(Send),
-    /// By hanging up; a new connection is opened for the next one.
+    /// By closing the connection; a new one is opened for the next one.
     HangUp,
 }
 
@@ -45,12 +45,12 @@ pub(crate) trait Dialect: std::marker::Send + Sync + 'static {
     fn peer(&self) -> &Peer;
     /// Where to connect for this order.
     fn path(&self, order: &SpeakOrder) -> String;
-    /// What a connection can be used for: utterances with the same key.
+    /// The key of the pool: utterances with the same key can share a connection.
     fn key(&self, order: &SpeakOrder) -> String;
     /// The messages of an utterance with this id; `fresh`: the first on its connection.
     fn begin(&self, order: &SpeakOrder, id: u64, fresh: bool) -> Vec<Send>;
     fn read(&self, frame: Frame, id: u64) -> Result<Said, ProviderError>;
-    /// How it is ended early.
+    /// How it is cancelled.
     fn cancel(&self, id: u64) -> Cancel;
     /// The provider closes connections that are idle for longer.
     fn idle(&self) -> Duration;
@@ -76,7 +76,7 @@ impl<D: Dialect> Pool<D> {
         Arc::new(Self { dialect, warm: Mutex::default(), ids: AtomicU64::new(1) })
     }
 
-    /// A warm connection that still stands, the most recently used.
+    /// A warm connection that is still open, the most recently used.
     fn take(&self, key: &str) -> Option<(Socket, bool)> {
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = self.dialect.idle();
@@ -132,7 +132,7 @@ struct Utterance<D: Dialect> {
     sound: Reader,
     /// The connection was opened for it.
     fresh: bool,
-    /// Something was heard of it.
+    /// Something was received on it.
     spoken: bool,
 }
 
@@ -187,8 +187,8 @@ impl<D: Dialect> Speaking for Utterance<D> {
                     Err(error) => error,
                 };
                 self.socket = None;
-                // A kept connection may have died unnoticed; nothing was heard yet, so the words are said
-                // again on a new one.
+                // A pooled connection may have died unnoticed; no sound was received yet, so the text is retried on a
+                // new one.
                 let stale = !self.fresh && !self.spoken && error.fault == ProviderFault::Unreachable;
                 if !stale {
                     return Some(Err(error));
@@ -234,7 +234,7 @@ impl<D: Dialect> Drop for Utterance<D> {
                 let path = pool.dialect.path(&self.order);
                 runtime.spawn(async move {
                     socket.close(None).await;
-                    // Only for the conversation that goes on: a failure shows when the next sentence is said.
+                    // Only for the conversation in progress: a failure shows when the next sentence is said.
                     if let Ok(socket) = Socket::open(pool.dialect.peer(), &path).await {
                         pool.put(key, socket, true);
                     }

@@ -1,4 +1,4 @@
-//! The two ports over any dialect.
+//! The two ports over any protocol.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::speaking::{self, Pool};
 use crate::http::Peer;
 use crate::websocket::{Frame, Socket};
 
-/// How a conversation in this language begins: where to connect, and the dialect.
+/// How a conversation in this language begins: the address, and the protocol.
 pub(super) type Begin = Box<dyn Fn(&str) -> (String, Box<dyn Boxed>) + Send + Sync>;
 
-/// A dialect behind a pointer that can start its stream.
+/// A protocol behind a pointer that can start its stream.
 pub(super) trait Boxed: Send {
     fn start(self: Box<Self>, peer: Peer, socket: Socket) -> Stream;
 
@@ -80,7 +80,7 @@ impl Recogniser for WireRecogniser {
     }
 }
 
-/// A synthesiser over WebSockets that are kept warm.
+/// A synthesiser over warm WebSockets.
 pub struct WireSynthesiser<D> {
     pub(super) pool: Arc<Pool<D>>,
     pub(super) resident: bool,

@@ -53,7 +53,7 @@ impl Files {
         self.write_with(key, |file| file.write_all(body))
     }
 
-    /// Writes under another name, makes it durable, and gives it its name.
+    /// Writes under a temporary name, syncs it, and renames it.
     fn write_with(&self, key: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let target = self.folder.join(key);
         let number = self.written.fetch_add(1, Ordering::Relaxed);
@@ -75,8 +75,7 @@ impl Files {
         outcome
     }
 
-    /// Creates a folder so that it survives a power cut: each new name is made durable in the folder above
-    /// it.
+    /// Creates a folder durably: each new name is synced in the folder above it.
     fn create_durably(&self, folder: &Path) -> io::Result<()> {
         let missing: Vec<&Path> = folder.ancestors().take_while(|at| !at.exists()).collect();
         for new in missing.into_iter().rev() {
@@ -91,7 +90,7 @@ impl Files {
         Ok(())
     }
 
-    /// Runs something that blocks, on a thread that may.
+    /// Runs blocking work on a thread for it.
     async fn blocking<T: Send + 'static>(
         &self,
         what: &str,
@@ -102,7 +101,7 @@ impl Files {
     }
 }
 
-/// Runs something that blocks, on a thread that may.
+/// Runs blocking work on a thread for it.
 async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,

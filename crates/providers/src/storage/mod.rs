@@ -1,11 +1,11 @@
-//! Where recordings and files are kept.
+//! Storage of recordings and files.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `files` | a folder |
 //! | `s3` | a bucket of an S3-compatible service, path-style |
 //! | `s3_parts` | objects of such a bucket that are stored in parts |
-//! | `key` | which keys there are |
+//! | `key` | which keys are valid |
 
 mod files;
 mod key;
@@ -26,7 +26,7 @@ pub use s3::S3;
 #[doc(hidden)]
 pub use s3_parts::fuzzing;
 
-/// Longest wait for a bucket's next answer; recordings of an hour travel well within it.
+/// Longest wait for a bucket's next response; a recording of an hour takes less.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The store of the settings.

@@ -1,7 +1,7 @@
 //! A bucket of an S3-compatible service, path-style.
 //!
-//! `rusty-s3` signs (AWS Signature Version 4, in the query). The body is not part of the signature: TLS
-//! protects it on its way.
+//! `rusty-s3` signs (AWS Signature Version 4, in the query). The body is not part of the signature: TLS protects it in
+//! transit.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use url::Url;
 use super::key;
 use crate::http::{Body, Net, Peer, status_error};
 
-/// How long a signature is accepted: it bounds how far this machine's clock may be behind.
+/// Lifetime of a signature: it bounds how far this machine's clock may be behind.
 pub(super) const SIGNED_FOR: Duration = Duration::from_secs(15 * 60);
 
 /// Most bytes that are read of an answer in XML.
@@ -77,15 +77,14 @@ impl S3 {
         self.peer.ask(method, path_and_query, more.as_slice(), Bytes::from(body)).await
     }
 
-    /// The failure behind an answer. The body is XML; its code holds no secret and tells an operator what is
-    /// wrong.
+    /// The failure in a response. The body is XML; its code has no secret and tells an operator what is wrong.
     pub(super) async fn failure(&self, answer: Body) -> ProviderError {
         let status = answer.status();
         let body = answer.whole(LONGEST_XML).await.unwrap_or_default();
         self.refusal(status, &String::from_utf8_lossy(&body))
     }
 
-    /// The failure that a status and a body stand for.
+    /// The failure of a status and a body.
     pub(super) fn refusal(&self, status: StatusCode, body: &str) -> ProviderError {
         let mut error = status_error(&self.peer.name, status, &[]);
         if let Some(code) = code(body) {
@@ -105,7 +104,7 @@ pub(super) fn code(body: &str) -> Option<&str> {
     (code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(code)
 }
 
-/// A part of an object that is read. Dropping it closes its connection.
+/// A range of an object. Dropping it closes its connection.
 struct Part {
     answer: Body,
     left: u64,
@@ -160,7 +159,7 @@ impl ObjectStore for S3 {
             let answer = self.ask(Method::GET, signed, range, Vec::new()).await?;
             match answer.status() {
                 StatusCode::PARTIAL_CONTENT if !whole => Ok(Some(part(answer, length))),
-                // A service that ignores ranges sends the whole object, which begins with what was asked for.
+                // A service that ignores ranges sends the whole object, whose beginning is the range.
                 StatusCode::OK if first == 0 => Ok(Some(part(answer, length))),
                 StatusCode::NOT_FOUND => {
                     let failure = self.failure(answer).await;

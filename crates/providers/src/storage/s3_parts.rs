@@ -1,7 +1,7 @@
 //! Objects that are stored in parts: multipart uploads of S3.
 //!
-//! `rusty-s3` has the requests with an empty body; those that carry XML are put together here over its
-//! signatures, so that no second library reads XML. What is read of an answer are single elements.
+//! `rusty-s3` has the requests with an empty body; those that carry XML are built here over its signatures, so that no
+//! second library reads XML. Only single elements of a response are read.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use super::key;
 use super::s3::{LONGEST_XML, S3, SIGNED_FOR, code};
 use crate::http::Body;
 
-/// Longest id of an upload, and longest tag of a part, that are taken, bytes.
+/// Longest id of an upload, and longest tag of a part, that are accepted, bytes.
 const LONGEST_WORD: usize = 1024;
-/// Most uploads of one key that are looked at.
+/// Most uploads of one key that are listed.
 const MOST_UPLOADS: usize = 100;
 
 /// A request that is signed over its query: a `POST` or a `GET`.
@@ -74,7 +74,7 @@ fn element<'x>(xml: &'x str, name: &str) -> Option<&'x str> {
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
 
-/// A word of the service that is sent back to it later.
+/// An opaque value of the service that is sent back to it later.
 fn word(text: &str) -> Option<String> {
     let plain = text.replace("&quot;", "\"").replace("&#34;", "\"").replace("&lt;", "<").replace("&gt;", ">");
     let plain = plain.replace("&amp;", "&");
@@ -106,7 +106,7 @@ fn header(headers: &HeaderMap, name: http::HeaderName) -> Option<&str> {
 }
 
 impl S3 {
-    /// The answer to a request: its status, its headers and what it says in XML.
+    /// The response: its status, its headers and its XML.
     async fn said(&self, answer: Body) -> Result<(StatusCode, HeaderMap, String), ProviderError> {
         let (status, headers) = (answer.status(), answer.headers().clone());
         let body = answer.whole(LONGEST_XML).await?;
@@ -169,7 +169,7 @@ impl ObjectParts for S3 {
             match code(&body) {
                 Some("NoSuchUpload") => Ok(Completed::Gone),
                 Some("InvalidPart" | "InvalidPartOrder" | "EntityTooSmall") => Ok(Completed::Unlike),
-                // It may begin its answer with 200 before it knows how it ends.
+                // The response may begin with 200 before the service knows the outcome.
                 Some(_) if status.is_success() => Err(self.refusal(StatusCode::BAD_GATEWAY, &body)),
                 _ if !status.is_success() => Err(self.refusal(status, &body)),
                 _ if body.contains("CompleteMultipartUploadResult") => Ok(Completed::Done),

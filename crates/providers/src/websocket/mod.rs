@@ -19,7 +19,7 @@ use crate::socket::Stream;
 
 /// Largest message that is accepted, bytes: seconds of sound in base64 are below it.
 const MAX_MESSAGE: usize = 8 << 20;
-/// Longest wait for the good-bye at the end.
+/// Longest wait for the close handshake.
 const BYE: Duration = Duration::from_secs(1);
 
 /// A message of the peer's.
@@ -52,7 +52,7 @@ impl Socket {
     /// Opens a connection within the peer's time-out.
     ///
     /// # Errors
-    /// As the handshake was answered: see [`status_error`].
+    /// The failure of the handshake: see [`status_error`].
     pub(crate) async fn open(peer: &Peer, path_and_query: &str) -> Result<Socket, ProviderError> {
         let scheme = if peer.base.is_tls() { "wss" } else { "ws" };
         let refused = |_| peer.error(ProviderFault::Refused, "an address that cannot be asked");
@@ -112,8 +112,7 @@ impl Socket {
         }
     }
 
-    /// Whether nothing has arrived that ends it, as far as can be told without waiting. Messages that have
-    /// arrived are passed over.
+    /// Whether nothing has arrived that ends it, as far as can be told without waiting. Received messages are dropped.
     pub(crate) fn is_alive(&mut self) -> bool {
         loop {
             match self.next().now_or_never() {
@@ -124,7 +123,7 @@ impl Socket {
         }
     }
 
-    /// Says good-bye, first with `last`, and waits a moment for the peer to hear it.
+    /// Closes it, first sending `last`, and waits briefly for the peer.
     pub(crate) async fn close(mut self, last: Option<Send>) {
         let bye = async {
             if let Some(last) = last {

@@ -90,6 +90,8 @@ migrations! {
     48 "bounds" => online,
     49 "failed_replies" => online,
     50 "numbers_anywhere" => online,
+    51 "carriers" => online,
+    52 "spoken_forms" => online,
 }
 
 /// Number of the newest step this program knows.

@@ -1,4 +1,4 @@
-//! G.711: one byte a sample, 8000 a second.
+//! G.711 codec (PCMU, PCMA): one byte a sample, 8000 Hz.
 
 use audio_codec_algorithms::{decode_alaw, decode_ulaw, encode_alaw, encode_ulaw};
 

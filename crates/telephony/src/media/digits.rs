@@ -1,9 +1,9 @@
-//! Keys: telephone events (RFC 4733), or tones where the other side takes no events.
+//! DTMF: telephone-event packets (RFC 4733), or in-band tones for peers without telephone-event.
 
 use std::collections::VecDeque;
 
-use super::ear::{FRAME, Frame};
 use crate::tones;
+use domain::ports::{FRAME, Frame};
 
 /// Order of the event codes.
 const KEYS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '#', 'A', 'B', 'C', 'D'];

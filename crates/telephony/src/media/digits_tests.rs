@@ -1,4 +1,4 @@
-//! Keys out and in.
+//! DTMF, sent and received.
 
 use proptest::prelude::*;
 

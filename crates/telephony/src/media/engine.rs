@@ -1,4 +1,4 @@
-//! Ports and sound threads.
+//! The media engine: RTP port pool and media threads.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::ear::Ear;
 use super::figures::Figures;
 use super::flow::Flow;
 use super::latch::Sources;
@@ -15,6 +14,7 @@ use super::line::{Line, Shared};
 use super::ports::{OpenError, Pool, Socket};
 use super::sdp::Agreed;
 use super::thread::{Desk, run};
+use domain::ports::Ear;
 
 /// What the engine is started with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What is counted.
+//! Media statistics: packets, loss, jitter buffer, tick lateness.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! One call's sound: what happens in a tick.
+//! The media stream of one call: each 20 ms tick reads RTP, feeds the ear, and sends RTP.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::codec;
 use super::digits::{self, Press};
-use super::ear::{Ear, FRAME, Frame, Tick};
 use super::figures::{LineFigures, Totals};
 use super::jitter::Jitter;
 use super::latch::{Latch, Sources};
@@ -17,6 +16,7 @@ use super::rtp;
 use super::sdp::{Agreed, OFFERED_EVENT};
 use super::srtp::{Protect, Unprotect};
 use crate::settings::Codec;
+use domain::ports::{Ear, FRAME, Frame, Tick};
 
 /// Packets of the call read in one tick; a flood waits in the system's buffer and is dropped there.
 const MOST_PACKETS: usize = 64;

@@ -1,15 +1,15 @@
-//! Bytes of strangers, read as a call would read them: what a fuzz target calls. Nothing else does.
+//! Entry points of the fuzz targets: untrusted RTP, SDP and SRTP, parsed as a call parses them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::codec;
 use super::digits;
-use super::ear::FRAME;
 use super::jitter::Jitter;
 use super::rtp;
 use super::sdp::{self, OfferSettings};
 use super::srtp::{Keys, MasterKey, Suite, Unprotect};
 use crate::settings::{Codec, Encryption};
+use domain::ports::FRAME;
 
 fn ours(encryption: Encryption) -> OfferSettings {
     OfferSettings::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4000, vec![Codec::Pcmu, Codec::Pcma], encryption)

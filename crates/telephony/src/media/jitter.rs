@@ -1,4 +1,4 @@
-//! The jitter buffer: packets arrive at any time, ticks take 20 ms of sound each.
+//! Adaptive jitter buffer: packets arrive with jitter, playout takes 20 ms each tick.
 //!
 //! Samples lie in a ring at their timestamps, so the length of packets does not matter. The delay is the sound
 //! that is ready ahead of the reader. It is not computed from arrival times but adapts: a tick that finds
@@ -6,7 +6,7 @@
 //! needed for some seconds, 10 ms are cut out and the ends are joined inaudibly. The same two moves keep pace
 //! with a peer whose clock is faster or slower.
 
-use super::ear::{FRAME, Frame};
+use domain::ports::{FRAME, Frame};
 
 /// Samples that fit: 512 ms.
 const RING: usize = 4096;

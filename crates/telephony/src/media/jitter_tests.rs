@@ -1,9 +1,9 @@
-//! The jitter buffer against made networks: what is heard is compared with what was said.
+//! The jitter buffer on simulated networks (loss, jitter, reordering, clock drift).
 
 use proptest::prelude::*;
 
-use super::super::ear::{FRAME, Frame};
 use super::{Counts, Jitter};
+use domain::ports::{FRAME, Frame};
 
 /// A repeatable generator.
 struct Random(u64);

@@ -1,4 +1,4 @@
-//! Which address a call's packets come from (symmetric RTP, RFC 4961; the risk, RFC 7362).
+//! Latching: learns the peer's RTP address from its packets (symmetric RTP, RFC 4961; media latching, RFC 7362).
 //!
 //! The port in the SDP is wrong behind a NAT, and sometimes the address is, so packets are sent to where
 //! packets come from. A stranger who guesses our port could use this to take the call over, so:

@@ -1,12 +1,12 @@
-//! The handle of a call's sound.
+//! The handle of a media stream: playout queue, DTMF, hold, close.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ear::{FRAME, Frame};
 use super::figures::LineFigures;
 use super::sdp::Agreed;
+use domain::ports::{FRAME, Frame};
 
 /// Samples that may wait to be said: five minutes.
 const MOST: usize = 5 * 60 * 8000;
@@ -62,7 +62,7 @@ impl Drop for Handle {
 }
 
 /// Speaks into a call. Cheap to clone; the call's sound ends with [`Line::close`] or when the last clone is
-/// dropped. An [`super::Ear`] that holds a clone of its own line keeps it open.
+/// dropped. An ear that holds a clone of its own line keeps it open.
 #[derive(Clone)]
 pub struct Line(Arc<Handle>);
 

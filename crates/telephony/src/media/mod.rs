@@ -1,4 +1,4 @@
-//! Sound of calls.
+//! Media of calls: RTP, SRTP, SDP, jitter buffer, codecs, DTMF.
 //!
 //! An [`Engine`] owns the RTP ports and a few operating system threads that do nothing but carry sound.
 //! [`sdp`] finds out with the other side how a call's sound travels, [`Engine::connect`] starts it: from then
@@ -9,6 +9,7 @@
 //! | `engine`, `thread` | ports and threads, ticks by absolute deadlines |
 //! | `flow` | one call's tick: packets in, ear, packets out |
 //! | `line` | the handle |
+//! | `loopback` | media between two parties of this process |
 //! | `jitter`, `latch`, `rtp`, `srtp`, `digits`, `packer`, `codec` | what a tick is made of |
 //! | `sdp` | offers and answers |
 //!
@@ -18,7 +19,6 @@
 
 mod codec;
 mod digits;
-mod ear;
 mod engine;
 mod figures;
 mod flow;
@@ -26,6 +26,7 @@ pub(crate) mod fuzzing;
 mod jitter;
 mod latch;
 mod line;
+pub(crate) mod loopback;
 mod packer;
 mod ports;
 mod rtp;
@@ -35,7 +36,7 @@ mod thread;
 pub(crate) mod unplugged;
 
 pub use crate::settings::Codec;
-pub use ear::{Ear, FRAME, Frame, Tick};
+pub use domain::ports::{Ear, FRAME, Frame, Tick};
 pub use engine::{Engine, Settings};
 pub use figures::{Figures, LATENESS_MS, LineFigures};
 pub use latch::Sources;

@@ -1,8 +1,8 @@
-//! Ticks have 20 ms, packets what the other side asked for.
+//! Packetisation: repacks 20 ms ticks into packets of the peer's ptime.
 
 use super::Codec;
 use super::codec;
-use super::ear::Frame;
+use domain::ports::Frame;
 
 /// Gathers ticks to packets of the agreed length.
 #[derive(Debug)]

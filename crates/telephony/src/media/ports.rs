@@ -1,4 +1,4 @@
-//! RTP ports: even ones of a range, each with the odd one above it kept free (RFC 3550 section 11).
+//! RTP port pool: even ports of a range; the odd (RTCP) port above each stays reserved (RFC 3550 section 11).
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! RTP packets (RFC 3550 section 5.1).
+//! Parsing and writing RTP packets (RFC 3550 section 5.1).
 
 /// Bytes of the header that we write.
 pub(super) const HEADER: usize = 12;

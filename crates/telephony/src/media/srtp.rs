@@ -1,4 +1,4 @@
-//! Encrypted sound: SRTP (RFC 3711) with AES-128 in counter mode and HMAC-SHA1, keys from the SDP (RFC 4568).
+//! SRTP (RFC 3711) with AES-128 in counter mode and HMAC-SHA1, keys from the SDP (RFC 4568).
 //!
 //! Written here on `aes` and `ring`: the published SRTP crates bring DTLS, whole media stacks or C code
 //! along, or are a few months old. What is done is the default transform only, no key derivation rate, no

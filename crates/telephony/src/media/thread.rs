@@ -1,4 +1,4 @@
-//! A sound thread: the ticks of its lines, spread over 20 ms.
+//! A media thread: schedules the ticks of its streams, spread over the 20 ms period.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,10 +1,8 @@
-//! A call's sound without ports, for fuzz targets: the same ticks and packets as a line's, handed over one by
-//! one. Nothing else uses it.
+//! A media stream without sockets, for the fuzz targets: packets and ticks are passed in one by one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::ear::Ear;
 use super::figures::{LineFigures, Totals};
 use super::flow::{Flow, Scratch};
 use super::latch::Sources;
@@ -12,6 +10,7 @@ use super::line::Shared;
 use super::rtp;
 use super::sdp::Agreed;
 use super::srtp::{Keys, MasterKey, Protect, Unprotect};
+use domain::ports::Ear;
 
 /// What stands in a packet of sound that is not encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,10 @@
-//! The task of a leg: everything that concerns one dialog happens here, one thing after the other.
+//! The task (actor) of a leg: handles all messages, commands and timers of one dialog in order.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use domain::call::{EndCause, Fact};
+use domain::ports::{EndedBy, LegEnd};
 use rsipstack::sip::{Header, Method, Request, Response, StatusCodeKind};
 use rsipstack::transaction::Transaction;
 use tokio::sync::mpsc;
@@ -13,7 +14,7 @@ use super::address::Hop;
 use super::core::Core;
 use super::dialog::Dialog;
 use super::goodbye::Goodbye;
-use super::leg::{Command, EndedBy, LegEnd, LegEvent};
+use super::leg::{Command, LegEvent};
 use super::mail::{Mail, Sent};
 use super::message::{ALLOW, SUPPORTED, header, made_up, parameter, sdp_body, sdp_of, uri_of, value};
 use super::offers::Offers;

@@ -1,4 +1,4 @@
-//! Where messages go: trunks' names, addresses and the form of numbers.
+//! Addressing: DNS resolution (SRV, A), hops of a trunk, and number formats of the request URI.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

@@ -1,4 +1,4 @@
-//! Digest credentials (RFC 3261 section 22, RFC 7616, RFC 8760).
+//! Digest authentication towards trunks (RFC 3261 section 22, RFC 7616, RFC 8760).
 //!
 //! Our own because the stack's does not know `SHA-256` by its registered name and quotes the address
 //! differently from the request line.

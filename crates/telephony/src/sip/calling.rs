@@ -1,8 +1,9 @@
-//! One INVITE of ours until its final answer.
+//! An outgoing INVITE (UAC) until its final response: provisional responses, early media, CANCEL, digest retry.
 
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
+use domain::ports::EndedBy;
 use rsipstack::sip::{Header, Method, Request, Response, StatusCodeKind};
 use rsipstack::transaction::Transaction;
 use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSender};
@@ -10,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::actor::{Actor, Input, Next, pump};
-use super::leg::{Command, EndedBy, First, LegEvent};
+use super::leg::{Command, First, LegEvent};
 use super::mail::{Mail, Sent};
 use super::message::{header, lists, made_up, parameter, q850, retry_after, sdp_body, sdp_of, value};
 use super::net::REQUEST_LIMIT;

@@ -1,4 +1,4 @@
-//! What the tasks of a user agent share.
+//! State shared by the tasks of a user agent.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What the two sides of a call know of each other (RFC 3261 section 12).
+//! Dialog state: tags, route set, remote target, CSeq (RFC 3261 section 12).
 
 use rsipstack::sip::{HasHeaders, Header, Method, Response, Uri};
 

@@ -1,4 +1,4 @@
-//! Who may speak to us: trunks by address, dialogs by name.
+//! Source filter: accepts trunks by source address, and peers of dialogs by Contact and Record-Route.
 //!
 //! A stranger gets no answer at all, not even a refusal. Datagrams are judged before they are parsed
 //! ([`super::net::Gate`]), connections when they are accepted ([`super::stream`]). What passes is queued for

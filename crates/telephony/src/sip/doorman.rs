@@ -1,4 +1,4 @@
-//! Who may speak to us, by the trunks that there are.
+//! The source filter over the configured trunks and the live dialogs.
 
 use std::net::IpAddr;
 use std::sync::Arc;

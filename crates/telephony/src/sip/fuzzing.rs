@@ -1,4 +1,4 @@
-//! Untrusted bytes, parsed as the user agent parses them: what fuzz targets call.
+//! Entry points of the fuzz targets: untrusted SIP messages and bodies, parsed as the user agent parses them.
 
 use rsipstack::sip::{HasHeaders, SipMessage};
 

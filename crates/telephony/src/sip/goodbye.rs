@@ -1,4 +1,4 @@
-//! How a leg ends: the BYE, what it has to wait for, and what is waited for after it.
+//! Ending a leg: the BYE, the ACK that it waits for, and its response.
 
 use tokio::time::Instant;
 

@@ -1,10 +1,11 @@
-//! Calls that come in.
+//! Incoming INVITEs (UAS) until the answer is acknowledged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
+use domain::ports::{AnswerFailed, EndedBy};
 use rsipstack::sip::{Header, Request};
 use rsipstack::transaction::Transaction;
 use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSender};
@@ -15,8 +16,8 @@ use super::actor::{Actor, Input, Next, serve};
 use super::address::Hop;
 use super::core::Core;
 use super::dialog::Dialog;
-use super::incoming::{AnswerFailed, IncomingCall};
-use super::leg::{Command, Decision, EndedBy, LegControl, LegEvent};
+use super::incoming::IncomingCall;
+use super::leg::{Command, Decision, LegControl, LegEvent};
 use super::mail::Mail;
 use super::message::{
     cseq, header, lists, new_tag, parameter, plain_uri, sdp_body, sdp_of, uri_of, user_of, value, values,
@@ -154,8 +155,7 @@ fn begin(
         })?;
     let sound = Arc::new(sound);
     let dialog = dialog_of(request, &core.net.shown(&hop), transport).ok_or(400u16)?;
-    let (control, commands) =
-        LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
+    let (control, commands) = LegControl::new(dialog.call_id.clone(), &trunk.settings, sound.clone());
     let (mut actor, events) = Actor::start(core, trunk, slot, sound, dialog, hop, commands);
     actor.signalling.travels_on(connection);
     actor.signalling.unproven(knock);

@@ -1,5 +1,6 @@
-//! A call that comes in, as its owner sees it.
+//! Handle of an incoming call before the answer.
 
+use domain::ports::AnswerFailed;
 use tokio::sync::{mpsc, oneshot};
 
 use super::leg::{Decision, Leg, LegControl, LegEvent};
@@ -10,17 +11,6 @@ pub trait Inbound: Send + Sync {
     /// A trunk sends a call. Called on the task that reads messages: take it over and return. A call that is
     /// dropped without a decision is answered 480.
     fn invite(&self, call: IncomingCall);
-}
-
-/// Why a call could not be answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerFailed {
-    /// The caller has hung up.
-    Gone,
-    /// The two sides have no codec in common; the caller got 488.
-    NoMedia,
-    /// The caller never acknowledged the answer; the call is over.
-    NotAcknowledged,
 }
 
 /// A call that comes in.
@@ -50,7 +40,7 @@ impl IncomingCall {
     }
 
     /// The trunk it comes over.
-    pub fn trunk(&self) -> Option<&str> {
+    pub fn trunk(&self) -> &str {
         self.control.trunk()
     }
 

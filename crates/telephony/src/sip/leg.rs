@@ -1,12 +1,13 @@
-//! A leg of a call, as its owner sees it.
+//! Handle and events of a leg.
 
 use std::sync::Arc;
 
-use domain::call::Fact;
+use domain::ports::{AnswerFailed, Ear, LegEnd};
 use tokio::sync::{mpsc, oneshot};
 
 use super::sound::{Connection, Sound};
-use crate::media::{Ear, Line};
+use crate::media::Line;
+use crate::settings::Trunk;
 
 /// What happens on a leg. The last one is [`LegEvent::Ended`], always and once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,30 +31,6 @@ pub enum LegEvent {
     Ended(LegEnd),
 }
 
-/// Who ended a leg.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndedBy {
-    Us,
-    /// The other side: a BYE, a CANCEL, or a final answer to our INVITE.
-    Them,
-    /// A time ran out: nobody picked up, or the other side vanished.
-    Timeout,
-    /// The connection broke.
-    Transport,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LegEnd {
-    /// The final status of the INVITE, when there was one. 200 for a call that was answered.
-    pub status: Option<u16>,
-    /// Cause of a `Reason: Q.850` header in the BYE or the final answer, as it came.
-    pub q850: Option<u16>,
-    pub by: EndedBy,
-    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, but there was
-    /// no sound to talk with. If this side hung up it is `api_hangup`; the owner of the leg knows the reason.
-    pub fact: Fact,
-}
-
 /// A leg with its events.
 #[derive(Debug)]
 pub struct Leg {
@@ -69,7 +46,8 @@ pub struct LegControl(Arc<Shared>);
 
 struct Shared {
     call_id: String,
-    trunk: Option<String>,
+    trunk: String,
+    carrier: String,
     sound: Arc<Sound>,
     commands: mpsc::UnboundedSender<Command>,
 }
@@ -93,7 +71,7 @@ pub(super) enum Command {
 /// What becomes of an incoming call.
 pub(super) enum Decision {
     Ring,
-    Answer(oneshot::Sender<Result<(), super::AnswerFailed>>),
+    Answer(oneshot::Sender<Result<(), AnswerFailed>>),
     Reject(u16),
     Ignore,
 }
@@ -101,11 +79,12 @@ pub(super) enum Decision {
 impl LegControl {
     pub(super) fn new(
         call_id: String,
-        trunk: Option<String>,
+        trunk: &Trunk,
         sound: Arc<Sound>,
     ) -> (Self, mpsc::UnboundedReceiver<Command>) {
         let (commands, receiver) = mpsc::unbounded_channel();
-        (Self(Arc::new(Shared { call_id, trunk, sound, commands })), receiver)
+        let (trunk, carrier) = (trunk.name.clone(), trunk.carrier.clone());
+        (Self(Arc::new(Shared { call_id, trunk, carrier, sound, commands })), receiver)
     }
 
     /// The Call-ID, which the carrier knows the call by.
@@ -114,8 +93,13 @@ impl LegControl {
     }
 
     /// The trunk that carries it.
-    pub fn trunk(&self) -> Option<&str> {
-        self.0.trunk.as_deref()
+    pub fn trunk(&self) -> &str {
+        &self.0.trunk
+    }
+
+    /// The carrier of that trunk.
+    pub fn carrier(&self) -> &str {
+        &self.0.carrier
     }
 
     /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or

@@ -1,4 +1,4 @@
-//! What reaches the task of a leg.
+//! Messages to the task of a leg.
 
 use rsipstack::sip::{Request, Response};
 use rsipstack::transaction::Transaction;

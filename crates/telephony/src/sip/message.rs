@@ -1,4 +1,4 @@
-//! Reading and writing parts of SIP messages.
+//! Helpers to read and write SIP headers and messages.
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
-//! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session
-//! timers.
+//! Signalling: a SIP user agent (RFC 3261) with trunks, outgoing and incoming calls, hold (re-INVITE), transfer (REFER)
+//! and session timers (RFC 4028).
 //!
 //! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the race between giving
 //! a call up and its answer, the odd answers of carriers (a 202, no Contact, no SDP) and the promise never to
@@ -16,6 +16,7 @@
 //! | `share` | how many channels this node has of a trunk, and whether it registers there |
 //! | `outbound`, `calling`, `inbound`, `incoming` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end; its parts are `signalling` (the dialog and the way of its messages), `offers` (hold, re-INVITE), `transfer`, `goodbye` (ACK and BYE) and the session timer |
+//! | `port` | the port of legs in `domain::ports`, over the above |
 //! | `leg`, `mail` | a leg as its owner sees it; what reaches its task |
 //! | `sound` | offer and answer, the line |
 //! | `outcome` | what a final answer means |
@@ -44,6 +45,7 @@ mod nonces;
 mod offers;
 mod outbound;
 pub mod outcome;
+mod port;
 mod requests;
 mod share;
 mod signalling;
@@ -56,9 +58,11 @@ mod trunk;
 pub(crate) mod unplugged;
 mod user_agent;
 
-pub use incoming::{AnswerFailed, Inbound, IncomingCall};
-pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};
-pub use outbound::{Dial, DialFailed};
+pub use domain::ports::{AnswerFailed, DialFailed, EndedBy, LegEnd};
+pub use incoming::{Inbound, IncomingCall};
+pub use leg::{Leg, LegControl, LegEvent};
+pub use outbound::Dial;
+pub use port::ToPort;
 pub use share::{Registrar, Share, Usage, Wanted};
 pub use sound::Connection;
 pub use trunk::TrunkHealth;

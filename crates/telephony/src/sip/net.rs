@@ -1,4 +1,4 @@
-//! Sockets, and requests with their answers.
+//! UDP socket, client transactions, and the choice of transport and local address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

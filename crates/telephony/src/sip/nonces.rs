@@ -1,4 +1,4 @@
-//! Digest for calls that come in (RFC 3261 section 22): the trunk proves that it knows its password.
+//! Digest authentication of incoming calls (RFC 3261 section 22): stateless nonces, replay protection.
 //!
 //! A challenge costs no memory: its nonce carries the time at which it was made and is bound to the call,
 //! sealed with a key of this process. It is good for one INVITE within [`LASTS`]. Only nonces that were used

@@ -1,4 +1,4 @@
-//! Offers inside of a call: hold, and the re-INVITE that carries it.
+//! Offer/answer within a dialog: hold by re-INVITE, glare (491).
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
-//! Calls that we make: the trunks in their order.
+//! Outgoing calls: failover over the trunks of one carrier.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::phone::Phone as Number;
+use domain::ports::DialFailed;
 use rsipstack::sip::Header;
 use tokio::sync::oneshot;
 
@@ -27,36 +28,29 @@ pub struct Dial {
     pub to: Number,
     /// The caller's number that is shown, in E.164; empty for the trunk's own.
     pub from: String,
-    /// Only this trunk; none tries all in their order.
+    /// The carrier whose trunks are tried, in their order; `None` for the carrier of the first trunk.
+    pub carrier: Option<String>,
+    /// Only this trunk of the carrier.
     pub trunk: Option<String>,
     /// An unanswered call is ended with CANCEL after this; none uses the setting.
     pub ring_timeout: Option<Duration>,
 }
 
-/// Why no trunk took a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DialFailed {
-    /// The provider refused, or cannot be reached, before any phone rang: nobody was called
-    /// (docs/contract/telephony.md#answers-of-a-carrier).
-    ProviderErrorBeforeRing {
-        /// The last trunk's final status, when it gave one.
-        status: Option<u16>,
-        /// For logs: every trunk that was tried, and why it did not take the call.
-        reason: String,
-    },
-    /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was
-    /// tried, and an answer that still comes is ended.
-    Uncertain { reason: String },
+/// The carrier of a dial that names none: that of the first trunk.
+fn carrier_of<'a>(core: &'a Core, order: &'a Dial) -> Option<&'a str> {
+    order.carrier.as_deref().or_else(|| core.trunks.first().map(|trunk| trunk.settings.carrier.as_str()))
 }
 
-/// Tries the trunks in order (see [`super::UserAgent::dial`]).
+/// Tries the trunks of the carrier in order (see [`super::UserAgent::dial`]).
 pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFailed> {
     let mut reasons: Vec<String> = Vec::new();
     let mut last = None;
     let mut tries = 0;
+    let carrier = carrier_of(core, &order);
     for trunk in &core.trunks {
         let name = &trunk.settings.name;
-        if order.trunk.as_ref().is_some_and(|wanted| wanted != name) {
+        let is_of_carrier = Some(trunk.settings.carrier.as_str()) == carrier;
+        if !is_of_carrier || order.trunk.as_ref().is_some_and(|wanted| wanted != name) {
             continue;
         }
         if let Some(why) = trunk.unusable() {
@@ -89,7 +83,7 @@ pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFaile
         last = status.or(last);
     }
     if reasons.is_empty() {
-        reasons.push("no such trunk".into());
+        reasons.push(format!("no trunk of the carrier {}", carrier.unwrap_or("-")));
     }
     Err(DialFailed::ProviderErrorBeforeRing { status: last, reason: reasons.join("; ") })
 }
@@ -130,8 +124,7 @@ async fn attempt(
     let shown = core.net.shown(&hop);
     let user = if number == 1 { order.id.clone() } else { format!("{}.{number}", order.id) };
     let dialog = dialog_for(trunk, order, &format!("{user}@{shown_ip}"), &shown);
-    let (control, commands) =
-        LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
+    let (control, commands) = LegControl::new(dialog.call_id.clone(), &trunk.settings, sound.clone());
     let identity = identity_headers(trunk, order, &shown);
     let (mut actor, events) = Actor::start(core, trunk, slot, sound, dialog, hop, commands);
     actor.goodbye.as_caller();

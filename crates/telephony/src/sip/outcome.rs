@@ -1,4 +1,4 @@
-//! What a final answer, or the end of a call, means (docs/contract/telephony.md#answers-of-a-carrier).
+//! Maps final responses and Q.850 causes to facts of a call (docs/contract/telephony.md#answers-of-a-carrier).
 
 use domain::call::{EndCause, Fact};
 

@@ -1,11 +1,12 @@
-//! Requests that the other side sends inside of a dialog.
+//! In-dialog requests of the peer: re-INVITE, UPDATE, INFO, NOTIFY, BYE, OPTIONS.
 
+use domain::ports::EndedBy;
 use rsipstack::sip::{Method, Request};
 use rsipstack::transaction::Transaction;
 use tokio::time::Instant;
 
 use super::actor::{Actor, serve};
-use super::leg::{EndedBy, LegEvent};
+use super::leg::LegEvent;
 use super::message::{ALLOW, cseq, header, parameter, q850, sdp_body, sdp_of, value};
 use super::outcome;
 use super::timers::Session;

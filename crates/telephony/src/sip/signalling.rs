@@ -1,4 +1,4 @@
-//! The dialog of a leg, and how its messages reach the other side.
+//! The dialog of a leg and the transport of its in-dialog messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! The sound half of a leg: its RTP port, what was offered and agreed, and the line once somebody listens.
+//! The media half of a leg: RTP port, SDP offer/answer, and the media stream once an ear is connected.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard};

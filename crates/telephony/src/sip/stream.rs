@@ -1,4 +1,4 @@
-//! Connections: TCP and TLS, those that trunks open and those that we open to them.
+//! TCP and TLS connections, incoming and outgoing: framing, bounded send queues, idle timeouts.
 //!
 //! The stack could read and write streams itself, but then a peer that takes nothing would block the loop that
 //! all peers share, and its queues are unbounded. So connections are handled here, each by a task of its own,

@@ -1,4 +1,4 @@
-//! Session timers (RFC 4028): they end a call whose other side has vanished.
+//! Session timers (RFC 4028): end a call whose peer has vanished.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Certificates: those that TLS trunks are checked against, and our own.
+//! TLS configuration: trusted certificate authorities of TLS trunks, and the server certificate.
 
 use std::path::Path;
 use std::sync::Arc;

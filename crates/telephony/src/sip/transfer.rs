@@ -1,4 +1,4 @@
-//! A transfer that the other side was asked for (REFER).
+//! Blind transfer: REFER and its NOTIFYs (RFC 3515).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A running trunk: its addresses, its health, our registration, and how many calls it carries.
+//! A trunk at run time: resolved addresses, health (OPTIONS), registration (REGISTER), channels.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -29,6 +29,8 @@ const REGISTER_FOR: u64 = 3600;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrunkHealth {
     pub name: String,
+    /// The carrier that it leads to.
+    pub carrier: String,
     /// Whether it answers OPTIONS; none before the first answer or the second miss. `true` when none are sent,
     /// unless REGISTERs stay without an answer.
     pub healthy: Option<bool>,
@@ -146,6 +148,7 @@ impl Trunk {
         let state = self.state();
         TrunkHealth {
             name: self.settings.name.clone(),
+            carrier: self.settings.carrier.clone(),
             healthy: state.healthy,
             up: (self.sends_options() || self.registers_here()).then_some(state.healthy == Some(true)),
             registered: self.settings.register.then_some(state.registered),

@@ -1,4 +1,4 @@
-//! Messages without sockets, for fuzz targets: what a call makes of them, and what it writes back.
+//! SIP exchanges without sockets, for the fuzz targets.
 
 use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, SipMessage, Uri};
 

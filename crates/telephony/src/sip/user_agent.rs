@@ -1,10 +1,11 @@
-//! The user agent: sockets, trunks, and who gets which message.
+//! The user agent: opens sockets and trunks, dispatches incoming requests to dialogs.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use domain::ports::DialFailed;
 use rsipstack::platform::CancellationToken;
 use rsipstack::resolver::SipResolver;
 use rsipstack::sip::{Header, Method};
@@ -27,7 +28,7 @@ use super::mail::Mail;
 use super::message::{ALLOW, SUPPORTED, header, parameter, value};
 use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
 use super::nonces::Nonces;
-use super::outbound::{self, Dial, DialFailed};
+use super::outbound::{self, Dial};
 use super::share::{Share, Wanted};
 use super::stream::Streams;
 use super::trunk::{Trunk, TrunkHealth};
@@ -169,6 +170,11 @@ impl UserAgent {
     /// [`DialFailed`]
     pub async fn dial(&self, order: Dial) -> Result<Leg, DialFailed> {
         outbound::dial(&self.0, order).await
+    }
+
+    /// Names of the carriers that the trunks lead to, in the order of their first trunks.
+    pub fn carriers(&self) -> Vec<String> {
+        self.0.settings.carriers().into_iter().map(str::to_owned).collect()
     }
 
     /// The health of the trunks, in their order.

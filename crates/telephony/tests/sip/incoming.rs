@@ -27,7 +27,7 @@ async fn answered() {
     let call = kit.call().await;
     assert_eq!(
         (call.from(), call.to(), call.trunk()),
-        ("+919800000009", "08040000000", Some(format!("t{from}").as_str()))
+        ("+919800000009", "08040000000", format!("t{from}").as_str())
     );
     assert!(!call.id().is_empty());
     call.ring().await;

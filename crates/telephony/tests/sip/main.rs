@@ -8,6 +8,7 @@ mod codes;
 mod incoming;
 mod junk;
 mod peers;
+mod port;
 mod races;
 mod raw;
 mod sipp;

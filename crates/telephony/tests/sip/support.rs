@@ -43,6 +43,7 @@ pub fn free_port() -> u16 {
 pub fn trunk(port: u16) -> Trunk {
     Trunk {
         name: format!("t{port}"),
+        carrier: telephony::settings::DEFAULT_CARRIER.into(),
         address: format!("127.0.0.1:{port}"),
         transport: Transport::Udp,
         outbound_proxy: None,
@@ -154,7 +155,7 @@ impl Kit {
 /// A call to the number that the scenarios expect.
 pub fn order(id: &str) -> Dial {
     let to = domain::phone::Phone::normalize("+919812345678").expect("a number");
-    Dial { id: id.into(), to, from: "+918040000000".into(), trunk: None, ring_timeout: None }
+    Dial { id: id.into(), to, from: "+918040000000".into(), carrier: None, trunk: None, ring_timeout: None }
 }
 
 /// Waits for a condition; what it said last is in the panic.

@@ -205,7 +205,7 @@ pub async fn a_registrar_that_says_nothing() {
 
 async fn answers(kit: &Kit, id: &str, port: u16) {
     let mut leg = kit.user_agent.dial(order(id)).await.expect("the next trunk takes it");
-    assert_eq!(leg.control.trunk(), Some(format!("t{port}").as_str()));
+    assert_eq!(leg.control.trunk(), format!("t{port}"));
     answered(&mut leg).await;
     leg.control.hang_up().await;
     rest(&mut leg).await;

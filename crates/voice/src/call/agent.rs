@@ -1,5 +1,4 @@
-//! The agent's side: doing what the interpreter says, speaking, asking the model, calling tools, bringing
-//! people in.
+//! The agent's side: carries out the interpreter's outputs (speech, language model, tool calls, transfers).
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{
@@ -21,7 +20,7 @@ const QUOTED: usize = 200;
 const BRIEFED: usize = 8;
 
 impl Call {
-    /// Does what the interpreter says, in order.
+    /// Executes the interpreter's outputs, in order.
     pub(super) fn perform(&mut self, outputs: Vec<Output>) {
         for output in outputs {
             match output {
@@ -90,7 +89,7 @@ impl Call {
 
     // --- speaking
 
-    /// Says a text after what is being said.
+    /// Queues a text after what is being said.
     pub(super) fn say(&mut self, kind: Kind, text: &str) -> u64 {
         let utterance = self.voice.say(kind, text);
         if kind != Kind::Beside {
@@ -132,7 +131,7 @@ impl Call {
         self.waits.ask_model(ModelTurn::begin(request, self.now(), task));
     }
 
-    /// Takes what the model says or decides; none at the end of its turn.
+    /// Handles output of the model; `None` at the end of its turn.
     pub(super) fn model_said(&mut self, request: u64, said: Option<Result<Said, ProviderError>>) {
         let now = self.now();
         let Some(model) = self.waits.model().filter(|model| model.request() == request) else { return };
@@ -163,17 +162,17 @@ impl Call {
             utterance
         });
         for sentence in sentences {
-            self.voice.push(utterance, sentence);
+            self.voice.push(utterance, &sentence);
         }
     }
 
-    /// The model's turn is over: what it said becomes the interpreter's, what it wants is done.
+    /// The model's turn is over: its words go to the interpreter, its calls are executed.
     pub(super) fn model_done(&mut self, failed: bool) {
         let Some(mut model) = self.waits.take_model() else { return };
         let utterance = model.utterance();
         if let Some(utterance) = utterance {
             if let Some(rest) = model.finish() {
-                self.voice.push(utterance, rest);
+                self.voice.push(utterance, &rest);
             }
             self.voice.finish(utterance);
             self.voice.written(utterance);
@@ -233,7 +232,7 @@ impl Call {
         }
     }
 
-    /// Gives a tool's answer, or the reason why there is none, to the interpreter.
+    /// Passes a tool's answer, or its error, to the interpreter.
     pub(super) fn tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
         if self.waits.tool_answered(request) {
             self.step(match answer {
@@ -245,7 +244,7 @@ impl Call {
 
     // --- people
 
-    /// Numbers that the agent rings when it is asked for a person: its list, or those of its flow.
+    /// Numbers that the agent may ring for a transfer: its list, or those of its flow.
     fn own_numbers(&self) -> Vec<String> {
         if !self.order.allowed_numbers.is_empty() {
             return self.order.allowed_numbers.clone();
@@ -288,7 +287,7 @@ impl Call {
         }
     }
 
-    /// What a person is told before they join: what is known of the customer and what they said last.
+    /// The briefing of a person before they join: known facts about the customer, and the customer's last words.
     fn briefing(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         let names = self.order.variables.iter().filter(|(key, _)| key.contains("name"));
@@ -307,7 +306,7 @@ impl Call {
     /// A person was brought in, or not.
     pub(super) fn transferred(&mut self, request: u64, outcome: Result<(), TransferFailure>) {
         let Some(transfer) = self.waits.transferred(request) else { return };
-        // The ringing tone ends; what is being said is heard to its end unless a person takes over.
+        // The ringing tone ends; the current words are spoken to their end unless a person takes over.
         if outcome.is_ok() || self.voice.silent() {
             self.cut_short();
         }

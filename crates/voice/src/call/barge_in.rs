@@ -1,10 +1,9 @@
-//! Barge-in: the agent has fallen silent because the customer speaks, and it is not known yet whether they
-//! mean it.
+//! Barge-in: the agent has stopped because the customer speaks; whether it is an interruption or a backchannel is not
+//! decided yet.
 
-/// When less than this is left to say, a short word counts as an answer rather than as a sign of listening,
-/// milliseconds.
+/// When less than this is left to say, a short word counts as an answer rather than as a backchannel, milliseconds.
 const NEARLY_SAID_MS: u64 = 1000;
-/// The same when a short answer was asked for.
+/// The same when a short answer was requested.
 const NEARLY_SAID_ASKED_MS: u64 = 2500;
 
 /// A pause of the agent for the customer.
@@ -16,17 +15,17 @@ pub(crate) struct BargeIn {
 }
 
 impl BargeIn {
-    /// The agent falls silent with this much left to say, milliseconds.
+    /// The agent pauses with this much left to say, milliseconds.
     pub fn begin(&mut self, left_ms: u64) {
         self.left_ms = Some(left_ms);
     }
 
-    /// Whether the agent is silent for the customer.
+    /// Whether the agent is paused for the customer.
     pub fn active(&self) -> bool {
         self.left_ms.is_some()
     }
 
-    /// Whether the agent may fall silent now.
+    /// Whether the agent may pause now.
     pub fn may_begin(&self) -> bool {
         !self.active() && !self.noise
     }
@@ -36,23 +35,23 @@ impl BargeIn {
         self.left_ms
     }
 
-    /// It is decided; true if the agent was silent for it.
+    /// It is resolved; true if the agent was paused for it.
     pub fn end(&mut self) -> bool {
         self.left_ms.take().is_some()
     }
 
-    /// What is heard is not speech (a television, music): the agent goes on in spite of it.
+    /// The sound is not speech (a television, music): the agent goes on in spite of it.
     pub fn is_noise(&mut self) {
         self.noise = true;
     }
 
-    /// Speech is told from noise again.
+    /// Speech is distinguished from noise again.
     pub fn noise_over(&mut self) {
         self.noise = false;
     }
 }
 
-/// Whether a short word is an answer rather than a sign of listening, with this much left to say.
+/// Whether a short word is an answer rather than a backchannel, with this much left to say.
 pub(crate) fn answers(left_ms: u64, short_answer_expected: bool) -> bool {
     left_ms < if short_answer_expected { NEARLY_SAID_ASKED_MS } else { NEARLY_SAID_MS }
 }

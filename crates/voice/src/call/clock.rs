@@ -1,11 +1,11 @@
-//! The time of a call: milliseconds of its line. How long it may last, and whether it is on hold.
+//! The clock of a call, in milliseconds of media: maximum duration and hold.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ear::EarState;
 
-/// Reads the line's time and keeps the limits of the whole call.
+/// Reads the line's time and applies the limits of the whole call.
 pub(crate) struct Clock {
     ear: Arc<EarState>,
     answered_at: u64,
@@ -46,17 +46,17 @@ impl Clock {
         at.saturating_sub(self.answered_at)
     }
 
-    /// When the call has lasted as long as it may.
+    /// When the maximum duration is reached.
     pub fn longest_at(&self) -> u64 {
         self.answered_at + self.max_duration_ms
     }
 
-    /// Whether the call has lasted as long as it may.
+    /// Whether the maximum duration is reached.
     pub fn max_duration_reached(&self) -> bool {
         self.age() >= self.max_duration_ms
     }
 
-    /// Whether the order asked for the call to end politely by now.
+    /// Whether the order requested a polite end by now.
     pub fn end_after_reached(&self) -> bool {
         self.end_after_ms.is_some_and(|after| self.age() >= after)
     }

@@ -1,4 +1,4 @@
-//! The customer's side: speech, words, interruptions, keys, wishes, machines.
+//! The customer's side: speech, transcripts, barge-in, DTMF, opt-out requests, answering machines.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases, Role};
@@ -17,11 +17,11 @@ use crate::speaking::Kind;
 
 /// No packet for this long ends the call, milliseconds.
 const STARVED_MS: u32 = 20_000;
-/// A machine may still give itself away this long after the answer, milliseconds.
+/// A machine may still be detected this long after the answer, milliseconds.
 const MACHINE_WITHIN_MS: u64 = 30_000;
 
 impl Call {
-    /// Takes an event of the ear.
+    /// Handles an event of the ear.
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Began(at) => self.began(at),
@@ -53,7 +53,7 @@ impl Call {
         self.fall_silent();
     }
 
-    /// Falls silent while the customer speaks, until it is known whether they mean it.
+    /// Pauses while the customer speaks, until it is known whether that is an interruption.
     pub(super) fn fall_silent(&mut self) {
         let about_to_speak = !self.voice.silent() || self.waits.model_talks();
         if self.barge_in.may_begin() && about_to_speak && self.can_interrupt() {
@@ -62,7 +62,7 @@ impl Call {
         }
     }
 
-    /// What is left to say, milliseconds; what is not sound yet counts as long.
+    /// What is left to say, milliseconds; text without sound yet counts as long.
     fn left_ms(&self) -> u64 {
         let all_made = self.voice.all_made() && !self.waits.model_talks();
         if all_made { self.voice.left_ms() } else { u64::MAX }
@@ -99,7 +99,7 @@ impl Call {
 
     // --- words
 
-    /// Takes what the recogniser has heard.
+    /// Handles a report of the recogniser.
     pub(super) fn heard(&mut self, heard: Result<Heard, ProviderError>) {
         match heard {
             Ok(Heard::Partial(text)) => self.partial(&text),
@@ -111,8 +111,8 @@ impl Call {
         }
     }
 
-    /// The recogniser failed. The words that it owed are lost; another is opened, and after too many failures
-    /// the call cannot go on.
+    /// The recogniser failed. Its pending words are lost; another is opened, and after too many failures the call
+    /// cannot go on.
     fn deaf(&mut self, error: &ProviderError) {
         tracing::warn!(%error, "the recogniser failed");
         self.customer.forgive_words();
@@ -173,30 +173,30 @@ impl Call {
         self.look();
     }
 
-    /// Whether what was said while the agent spoke is only a sign of listening.
+    /// Whether the words during the agent's speech are only a backchannel.
     fn only_listening(&self) -> bool {
         let left_ms = self.barge_in.left_ms().unwrap_or_else(|| self.left_ms());
         !barge_in::answers(left_ms, self.floor.expects_short_answer())
             && speech::backchannel(&self.customer.words(), &self.order.language)
     }
 
-    /// Goes on speaking where it fell silent.
+    /// Resumes where it paused.
     fn go_on(&mut self) {
         if self.barge_in.end() {
             self.resume();
         }
     }
 
-    /// The customer means it: what was not heard was not said.
+    /// The customer interrupts: words that were not heard are removed.
     fn interrupt(&mut self) {
         self.barge_in.end();
         self.cut_short();
         self.resume();
     }
 
-    /// Stops speaking for good. If somebody has interrupted, the interpreter learns what was heard. At the end
-    /// of the call the end has begun before this, so nothing reaches the interpreter, and what the flow held
-    /// back is dropped.
+    /// Stops speaking for good. After an interruption the interpreter gets the words that were heard. At the end of the
+    /// call the end has begun before this, so nothing reaches the interpreter, and effects that the flow held back are
+    /// dropped.
     pub(super) fn cut_short(&mut self) {
         let cut = self.voice.cut_off(self.now());
         if self.clock.held() {
@@ -228,7 +228,7 @@ impl Call {
 
     // --- turns
 
-    /// Looks at where the customer's turn, or the greeting, stands.
+    /// Checks the state of the customer's turn, or of the greeting.
     pub(super) fn look(&mut self) {
         if self.over.is_some() || self.clock.held() {
             return;
@@ -242,7 +242,7 @@ impl Call {
         }
     }
 
-    /// Where the customer's turn stands.
+    /// The state of the customer's turn.
     pub(super) fn standing(&self, now: u64) -> Standing {
         self.customer.standing(now, self.floor.expected(), &self.order.language)
     }
@@ -300,12 +300,12 @@ impl Call {
 
     // --- wishes
 
-    /// Whether the words of the turn are the wish not to be called again, which was not taken down yet.
+    /// Whether the words of the turn are an opt-out that was not recorded yet.
     fn wants_no_calls(&self) -> bool {
         !self.opted_out && speech::opt_out(&self.customer.words(), &self.order.language)
     }
 
-    /// Takes down the wish not to be called again, if the words of the turn are that.
+    /// Records an opt-out, if the words of the turn are one.
     pub(super) fn note_opt_out(&mut self) {
         self.wish = false;
         if self.wants_no_calls() {
@@ -315,7 +315,7 @@ impl Call {
         }
     }
 
-    /// When a wish that was heard in doubt is a person's, because no beep followed it.
+    /// When a doubtful opt-out counts as a person's, because no beep followed it.
     pub(super) fn wish_is_sure_at(&self) -> Option<u64> {
         self.wish.then(|| self.customer.ended() + BEEPS_WITHIN_MS)
     }
@@ -334,7 +334,7 @@ impl Call {
         if self.ending() {
             return;
         }
-        // The customer chose this disposition: it stands no matter who hangs up.
+        // The customer chose this disposition: it stays no matter who hangs up.
         self.end_after_words(Fact::Ended(EndCause::AgentEnded), None);
         self.cut_short();
         self.keep_words();
@@ -384,7 +384,7 @@ impl Call {
             && self.clock.age() < MACHINE_WITHIN_MS
     }
 
-    /// Whether nobody but a machine may be there so far.
+    /// Whether there may only be a machine so far.
     fn doubted(&self) -> bool {
         self.may_be_machine() && self.doubt.stands(self.now(), self.customer.speaking())
     }
@@ -403,7 +403,7 @@ impl Call {
         }
     }
 
-    /// Looks at who answered, while that is not known; `beeped` says that a beep sounds now.
+    /// Detects who answered, while that is not known; `beeped`: a beep sounds now.
     fn look_at_greeting(&mut self, beeped: bool) {
         let age = self.clock.age();
         match self.phase.greeting().and_then(|greeting| greeting.answered_by(age, beeped)) {

@@ -1,5 +1,5 @@
-//! When a turn of the customer is over. After a short pause the ear asks for the words; they decide how much
-//! longer to wait.
+//! Endpointing: when a turn of the customer is over. After a short pause a transcript is requested; its words decide how
+//! much longer to wait.
 
 use domain::conversation::{Expected, Field, FieldKind, capture};
 use domain::speech;
@@ -23,15 +23,15 @@ pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> 
         choices: expected.map(|expected| expected.choices.clone()).unwrap_or_default(),
         ..Field::default()
     };
-    let number =
-        || capture(&field(FieldKind::Number), words, language).and_then(|value| value.as_str().map(str::len));
+    let captured = |kind| capture(&field(kind), words, language, None);
+    let number = || captured(FieldKind::Number).and_then(|value| value.as_str().map(str::len));
     match kind {
-        Some(kind @ (FieldKind::Boolean | FieldKind::Choice))
-            if capture(&field(kind), words, language).is_some() =>
-        {
-            FINISHED_MS
-        }
-        Some(FieldKind::Number) => match number() {
+        Some(kind @ (FieldKind::Boolean | FieldKind::Choice)) if captured(kind).is_some() => FINISHED_MS,
+        Some(kind @ (FieldKind::Phone | FieldKind::Pincode | FieldKind::Email)) => match captured(kind) {
+            Some(_) => FINISHED_MS,
+            None => DIGITS_MS,
+        },
+        Some(FieldKind::Number | FieldKind::Amount) => match number() {
             Some(digits) if digits < ENOUGH_DIGITS => DIGITS_MS,
             Some(_) => FINISHED_MS,
             None => UNFINISHED_MS,
@@ -39,11 +39,17 @@ pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> 
         _ if speech::unfinished(words, language) => UNFINISHED_MS,
         // The customer gives a number although none was asked for.
         _ if number().is_some_and(|digits| (3..ENOUGH_DIGITS).contains(&digits)) => DIGITS_MS,
-        Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None
+        Some(
+            FieldKind::Text | FieldKind::Boolean | FieldKind::Choice | FieldKind::Date | FieldKind::Time,
+        )
+        | None
             if words.ends_with(['.', '?', '!', '।', '॥']) =>
         {
             FINISHED_MS
         }
-        Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None => OPEN_MS,
+        Some(
+            FieldKind::Text | FieldKind::Boolean | FieldKind::Choice | FieldKind::Date | FieldKind::Time,
+        )
+        | None => OPEN_MS,
     }
 }

@@ -1,5 +1,4 @@
-//! The floor: whether it is the customer's turn to speak, what answer is awaited, and for how long nobody has
-//! spoken.
+//! Turn-taking: whose turn it is, which answer is expected, and how long there has been silence.
 
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use super::clock::millis;
 
 /// Voiced sound without a word that is taken for speech that was not understood, milliseconds.
 const SPEECH_MS: u32 = 600;
-/// How many times in a row the customer is asked to say it again.
+/// How many times in a row the customer is asked to repeat it.
 const MOST_UNHEARD: u32 = 2;
 
 /// Who has the floor. Times are of the line.
@@ -22,8 +21,7 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// Nothing is expected of the customer yet. After `silence` without a word they are asked whether they are
-    /// there.
+    /// Nothing is expected of the customer yet. After `silence` without a word they are asked whether they are there.
     pub fn new(silence: Duration, now: u64) -> Self {
         Self {
             expected: None,
@@ -55,7 +53,7 @@ impl Floor {
         matches!(kind, Some(FieldKind::Boolean | FieldKind::Choice))
     }
 
-    /// Notes whether it is the customer's turn and nobody speaks.
+    /// Records whether it is the customer's turn and nobody speaks.
     pub fn set_quiet(&mut self, quiet: bool, now: u64) {
         if !(quiet && self.quiet) {
             self.quiet_since = now;
@@ -63,7 +61,7 @@ impl Floor {
         self.quiet = quiet;
     }
 
-    /// Something happened: the silence counts from now.
+    /// Something happened: the silence restarts.
     pub fn restart_silence(&mut self, now: u64) {
         self.quiet_since = now;
     }
@@ -73,7 +71,7 @@ impl Floor {
         self.quiet_since + self.silence_ms
     }
 
-    /// Moves the silence on by what a hold took.
+    /// Moves the deadline of the silence by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.quiet_since += by;
     }
@@ -83,8 +81,8 @@ impl Floor {
         self.unheard_in_a_row = 0;
     }
 
-    /// The customer made sound without a word, this much of it voiced, while nobody else spoke. True if they
-    /// are to be asked to say it again.
+    /// The customer made sound without a word, this much of it voiced, while nobody else spoke. True if they are to be
+    /// asked to repeat it.
     pub fn not_understood(&mut self, voiced_ms: u32) -> bool {
         let ask = self.expected.is_some() && voiced_ms >= SPEECH_MS && self.unheard_in_a_row < MOST_UNHEARD;
         self.unheard_in_a_row += u32::from(ask);

@@ -1,11 +1,11 @@
-//! Keys that the customer presses: those of one turn, and the pause that ends them.
+//! DTMF input: the keys of one turn, and the inter-digit timeout that ends it.
 
 /// Silence after the newest key that ends a turn of keys, milliseconds.
 const PAUSE_MS: u64 = 2500;
 /// Keys of one turn; the interpreter reads no more.
 const MOST: usize = 64;
 
-/// The keys of the turn under way. Times are of the line.
+/// The keys of the current turn. Times are of the line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     pressed: String,
@@ -49,7 +49,7 @@ impl Keys {
         (!keys.is_empty()).then(|| Keyed { keys, began: first_at.unwrap_or(ended), ended })
     }
 
-    /// Forgets the keys: the turn was something else.
+    /// Drops the keys: the turn was something else.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -59,7 +59,7 @@ impl Keys {
         self.waiting_since.map(|at| at + PAUSE_MS)
     }
 
-    /// Moves the wait on by what a hold took.
+    /// Moves the deadline by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.waiting_since = self.waiting_since.map(|at| at + by);
     }

@@ -1,9 +1,9 @@
-//! Answering machine detection. A person says a short greeting and waits; a machine talks on, says what it
-//! is, or beeps.
+//! Answering machine detection (AMD). A person says a short greeting and waits; a machine talks on, announces itself,
+//! or beeps.
 //!
-//! The voice detector alone decides nothing: a long greeting counts if words were understood in it or it has
-//! the syllables of speech, and tones are not taken for voice. A machine whose words were not understood is taken
-//! for a person until it beeps, so [`Doubt`] remains for a while.
+//! Voice activity alone decides nothing: a long greeting counts if words were understood in it or it has the syllables
+//! of speech, and tones do not count as voice. A machine whose words were not understood is taken for a person until it
+//! beeps, so [`Doubt`] remains for a while.
 
 use domain::speech;
 
@@ -26,7 +26,7 @@ const GOES_ON_MS: u64 = 4000;
 /// known after 160.
 pub(crate) const BEEPS_WITHIN_MS: u64 = 1500;
 
-/// What machines say in English, for recognisers that know only what they are told to expect.
+/// Phrases of machines in English, for recognisers that know only expected phrases.
 pub(crate) const ANNOUNCEMENTS: [&str; 12] = [
     "please leave a message after the tone",
     "please leave a message after the beep",
@@ -42,8 +42,8 @@ pub(crate) const ANNOUNCEMENTS: [&str; 12] = [
     "the number you are calling is currently busy",
 ];
 
-/// Whether a machine may be speaking although it was taken for a person: nothing was said yet that a machine would
-/// not say. Times are milliseconds of the line.
+/// Whether there may be a machine although it was taken for a person: so far nothing was said that a machine would not
+/// say. Times are milliseconds of the line.
 #[derive(Debug)]
 pub(crate) struct Doubt {
     until: Option<u64>,
@@ -75,12 +75,12 @@ impl Doubt {
         self.until = None;
     }
 
-    /// Whether it stands; `speaking` says that what began in doubt goes on.
+    /// Whether the doubt remains; `speaking`: speech that began in doubt goes on.
     pub fn stands(&self, now: u64, speaking: bool) -> bool {
         self.until.is_some_and(|until| speaking || now < until)
     }
 
-    /// Moves it on by what a hold took.
+    /// Moves the deadlines by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.until = self.until.map(|until| until.saturating_add(by));
     }
@@ -111,7 +111,7 @@ impl Greeting {
         self.speaking = true;
     }
 
-    /// They paused at `at`; `owed` says that the recogniser will report words.
+    /// They paused at `at`; `owed`: the recogniser will report words.
     pub fn paused(&mut self, at: u64, owed: bool) {
         self.ended = Some(at);
         self.speaking = false;
@@ -124,7 +124,7 @@ impl Greeting {
         self.words_owed += u32::from(owed);
     }
 
-    /// Words were recognised; `last` says that they are among those that are owed.
+    /// Words were recognised; `last`: they are among the pending ones.
     pub fn heard(&mut self, text: &str, last: bool) {
         if last {
             self.words_owed = self.words_owed.saturating_sub(1);
@@ -138,7 +138,7 @@ impl Greeting {
         }
     }
 
-    /// Who answered, once that is clear; `beeped` says that a beep sounds now.
+    /// Who answered, once that is clear; `beeped`: a beep sounds now.
     pub fn answered_by(&self, now: u64, beeped: bool) -> Option<AnsweredBy> {
         if beeped || speech::voicemail(&self.words) {
             return Some(AnsweredBy::Machine);
@@ -157,7 +157,7 @@ impl Greeting {
         (now >= LONGEST_MS).then_some(AnsweredBy::Person)
     }
 
-    /// When to look again, milliseconds after the answer.
+    /// The next deadline, milliseconds after the answer.
     pub fn due(&self) -> u64 {
         match (self.began, self.speaking, self.ended) {
             (None, ..) => PATIENCE_MS,

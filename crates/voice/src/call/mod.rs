@@ -1,14 +1,13 @@
-//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the
-//! interpreter, and speaks.
+//! The conversation task: receives events of the ear, the providers and the service, drives the interpreter, and speaks.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `agent` | the agent's side: what the interpreter says is done |
-//! | `customer` | the customer's side: speech, words, interruptions, keys, wishes, machines |
-//! | `time` | what is due, and when to look again |
+//! | `agent` | the agent's side: the interpreter's outputs are executed |
+//! | `customer` | the customer's side: speech, words, interruptions, keys, opt-outs, machines |
+//! | `time` | deadlines |
 //! | the others | one concern each, with its own state, its own `due` and its own `shift` |
 //!
-//! `due` says when a part next wants attention; `shift` moves its waits on by what a hold took.
+//! `due` returns a part's next deadline; `shift` moves its deadlines by the length of a hold.
 
 mod agent;
 mod barge_in;
@@ -32,13 +31,13 @@ use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::{Channel, Conversation, ConversationSettings, Input, Output};
-use domain::ports::{Heard, LanguageModel};
+use domain::ports::{Heard, LanguageModel, Mouth};
 use tokio::sync::mpsc;
 
 use crate::ear::{EarState, Event, Hearing, Recording};
 use crate::order::{Amd, Command, Held, Order, Speech};
 use crate::phrases::CallPhrases;
-use crate::services::{CallServices, Mouth};
+use crate::services::CallServices;
 use crate::speaking::{AgentVoice, Spoken};
 use crate::work::{Done, REPORTS, Reports};
 use barge_in::BargeIn;
@@ -56,11 +55,11 @@ use waits::Waits;
 /// Longest wait for last words after the customer hung up: `do not call me again` is often the last thing
 /// that is said.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Longest wait for the writer of the recording.
+/// Longest wait for the recording's writer.
 const LAST_SECOND: Duration = Duration::from_secs(5);
 
-/// Holds a conversation from the answer to its end. The line is still there afterwards: the caller of
-/// this function hangs up.
+/// Holds a conversation from the answer to its end. The line is still open afterwards: the caller of this function
+/// hangs up.
 ///
 /// Dropping the future ends the conversation and everything it has started.
 pub async fn hold(
@@ -74,7 +73,7 @@ pub async fn hold(
     let Hearing { mut events, state, recording } = hearing;
     let (reports, mut done) = mpsc::channel(REPORTS);
     let mut call = Call::new(order, speech, mouth, state, services, reports);
-    // What sounded before the answer (ringing, an announcement) was not said by the customer.
+    // Sound before the answer (ringing, an announcement) is not the customer's.
     let mut closed = false;
     while let Ok(event) = events.try_recv() {
         closed |= event == Event::Closed;
@@ -107,8 +106,8 @@ pub async fn hold(
                 call.last_words(report);
             }
         };
-        // The line is gone, and its time with it. If this takes too long, only a wish is lost that could not
-        // be made out.
+        // The line is gone, and its time with it. If this takes too long, only an opt-out is lost that could not be
+        // recognised.
         let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
     }
     drop(done);
@@ -129,7 +128,7 @@ async fn finish(mut call: Call, recording: Option<Recording>) -> Held {
     Held { report, end }
 }
 
-/// A conversation under way.
+/// A conversation in progress.
 struct Call {
     order: Order,
     model: Arc<dyn LanguageModel>,
@@ -151,15 +150,15 @@ struct Call {
     transcript: Transcript,
     /// The disposition so far.
     outcome: Option<String>,
-    /// The customer does not want to be called again.
+    /// The customer has opted out.
     opted_out: bool,
-    /// What was heard is the wish not to be called again, if it was a person who said it.
+    /// An opt-out was recognised, which counts if it was a person who said it.
     wish: bool,
-    /// Whether a machine may be speaking although the agent talks.
+    /// Whether there may be a machine although the agent talks.
     doubt: Doubt,
-    /// The agent has just said what the flow does now.
+    /// The agent has just said the text of the current effect.
     announced: bool,
-    /// The customer is gone, and what they said last is still owed.
+    /// The customer is gone, and their last words are pending.
     gone: bool,
     over: Option<Fact>,
 }
@@ -177,8 +176,14 @@ impl Call {
         let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
         let now = ear.now();
         let language = order.language.clone();
-        let voice =
-            AgentVoice::new(mouth, speech.from_text, order.voice.clone(), language.clone(), reports.clone());
+        let voice = AgentVoice::new(
+            mouth,
+            speech.from_text,
+            order.voice.clone(),
+            language.clone(),
+            order.speakable.clone(),
+            reports.clone(),
+        );
         let recognition = Recognition::new(
             speech.to_text,
             language,
@@ -234,9 +239,10 @@ impl Call {
         self.over.is_some() || matches!(self.phase, Phase::Ending(_))
     }
 
-    /// Gives the interpreter an input and does what it says; nothing unless agent and customer talk.
+    /// Passes an input to the interpreter and executes its outputs; nothing unless agent and customer talk.
     fn step(&mut self, input: Input) {
         if self.over.is_none() && matches!(self.phase, Phase::Talking) {
+            self.conversation.set_now(self.services.now().0);
             let outputs = self.conversation.step(input);
             self.perform(outputs);
         }
@@ -302,7 +308,7 @@ impl Call {
         }
     }
 
-    /// Keeps what was heard to its end; the flow does what comes after it.
+    /// Records the words that were heard to their end; the flow executes the effects after them.
     fn keep_heard(&mut self, over: Vec<Spoken>) {
         for spoken in over {
             let said = spoken.said;
@@ -317,7 +323,7 @@ impl Call {
 
     /// The customer is gone, or the line is.
     fn peer_gone(&mut self, cause: EndCause) {
-        // What has sounded by now counts, although it was not looked at yet.
+        // Sound that was sent by now counts, although it was not checked yet.
         let over = self.voice.over(self.now());
         self.keep_heard(over);
         if self.customer.speaking() {
@@ -359,8 +365,8 @@ impl Call {
         self.begin_to_end(fact, None, true);
     }
 
-    /// The call ends with this fact and disposition once the last words, which follow, have sounded. If the
-    /// customer hangs up before that, they were first.
+    /// The call ends with this fact and disposition once the last words, which follow, have sounded. If the customer
+    /// hangs up before that, the customer ended it.
     fn end_after_words(&mut self, fact: Fact, outcome: Option<String>) {
         self.begin_to_end(fact, outcome, false);
     }
@@ -371,7 +377,7 @@ impl Call {
             self.phase = Phase::Ending(Ending::begin(fact, outcome, reached, now, longest_at));
             self.floor.take();
             self.keys.stop_waiting();
-            // What was cut off stays cut off; what is said last is heard to its end.
+            // Interrupted words stay cut off; the last words are spoken to their end.
             self.barge_in.end();
             self.resume();
         }
@@ -386,7 +392,7 @@ impl Call {
         }
     }
 
-    /// Falls silent for good and keeps what was heard.
+    /// Stops speaking and records what was heard.
     fn shut(&mut self) {
         if self.wish && self.over != Some(Fact::Voicemail) {
             // No beep has followed by now: it was a person's.
@@ -400,7 +406,7 @@ impl Call {
         self.recognition.close();
     }
 
-    /// Keeps the words of the customer's turn under way, if there are any, and begins the next turn.
+    /// Records the words of the customer's current turn, if any, and begins the next turn.
     fn keep_words(&mut self) {
         if self.customer.has_words() {
             let turn = self.customer.end();

@@ -1,4 +1,4 @@
-//! A turn of the language model, while it is being written.
+//! A streamed turn of the language model.
 
 use domain::conversation::Input;
 use domain::ports::{ModelReply, Said};
@@ -6,19 +6,19 @@ use domain::speech::SentenceSplitter;
 
 use crate::work::Guard;
 
-/// What the model has said and decided so far.
+/// The model's output so far.
 pub(crate) struct ModelTurn {
     request: u64,
     utterance: Option<u64>,
     splitter: SentenceSplitter,
     reply: ModelReply,
-    /// When it was asked, or last said something, time of the line.
+    /// When it was requested, or last sent something, time of the line.
     active_at: u64,
     _task: Guard,
 }
 
 impl ModelTurn {
-    /// The model is asked now.
+    /// The model is called now.
     pub fn begin(request: u64, now: u64, task: Guard) -> Self {
         Self {
             request,
@@ -35,7 +35,7 @@ impl ModelTurn {
         self.request
     }
 
-    /// The utterance that its words are spoken in, once there are any.
+    /// The utterance of its words, once there are any.
     pub fn utterance(&self) -> Option<u64> {
         self.utterance
     }
@@ -45,17 +45,17 @@ impl ModelTurn {
         self.utterance = Some(utterance);
     }
 
-    /// When it was asked, or last said something.
+    /// When it was requested, or last sent something.
     pub fn active_at(&self) -> u64 {
         self.active_at
     }
 
-    /// Moves its wait on by what a hold took.
+    /// Moves its deadline by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.active_at += by;
     }
 
-    /// Takes what the model said; returns the sentences that are whole now.
+    /// Takes output of the model; returns the complete sentences.
     pub fn take(&mut self, said: Said) -> Vec<String> {
         let sentences = match &said {
             Said::Text(text) => self.splitter.push(text),
@@ -65,7 +65,7 @@ impl ModelTurn {
         sentences
     }
 
-    /// The model is alive.
+    /// The model sent something.
     pub fn heard_at(&mut self, now: u64) {
         self.active_at = now;
     }
@@ -80,7 +80,7 @@ impl ModelTurn {
         self.reply.is_empty()
     }
 
-    /// The turn as the interpreter takes it.
+    /// The turn in the form of the interpreter.
     pub fn into_input(self) -> Input {
         self.reply.into_input(self.request)
     }

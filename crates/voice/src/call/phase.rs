@@ -1,4 +1,4 @@
-//! What a call is doing: the greeting, the talk, the wait for a machine's beep, the end. Times are of the line.
+//! Phases of a call: greeting, conversation, waiting for a machine's beep, end. Times are milliseconds of media.
 
 use domain::call::Fact;
 
@@ -12,12 +12,12 @@ const BEEP_SILENCE_MS: u64 = 2500;
 const BEEP_REST_MS: u64 = 700;
 /// Longest wait for the sound of last words. As long as they sound they are heard to their end.
 const SILENT_ENDING_MS: u64 = 30_000;
-/// From the last sample to the hang-up: what is under way still arrives.
+/// From the last sample to the hang-up: packets in flight still arrive.
 const TAIL_MS: u64 = 240;
 /// Longest wait for the customer's words when everything was said.
 const LAST_WORDS_MS: u64 = 1500;
 
-/// What a call is doing.
+/// The phase of a call.
 pub(crate) enum Phase {
     /// Who answered is not known yet.
     Greeting(Greeting),
@@ -45,7 +45,7 @@ impl Phase {
         if let Self::Ending(ending) = self { Some(ending) } else { None }
     }
 
-    /// Times at which to look again, of a call that was answered at `answered_at`.
+    /// Deadlines of a call that was answered at `answered_at`.
     pub fn due(&self, answered_at: u64) -> [Option<u64>; 3] {
         match self {
             Self::Greeting(greeting) => [Some(answered_at + greeting.due()), None, None],
@@ -55,7 +55,7 @@ impl Phase {
         }
     }
 
-    /// Moves every wait on by what a hold took.
+    /// Moves every deadline by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         match self {
             Self::Greeting(_) | Self::Talking => {}
@@ -121,8 +121,8 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// The call ends with this fact and disposition. `reached`: this holds no matter who hangs up first;
-    /// otherwise only once the last words have sounded. Sound goes on until `longest_at` at most.
+    /// The call ends with this fact and disposition. `reached`: this holds no matter who hangs up first; otherwise only
+    /// once the last words have sounded. Sound goes on until `longest_at` at most.
     pub fn begin(fact: Fact, outcome: Option<String>, reached: bool, now: u64, longest_at: u64) -> Self {
         let by = now + SILENT_ENDING_MS;
         Self { fact, outcome, reached, by, latest: by.max(longest_at), said_at: None }
@@ -138,13 +138,13 @@ impl Ending {
         self.outcome.take()
     }
 
-    /// Whether the call has ended like this although its line is still there.
+    /// Whether the call has ended like this although its line is still open.
     pub fn stands(&self) -> bool {
         self.reached || self.said_at.is_some()
     }
 
-    /// Looks at the last words; true when the call is over. `left_ms` is the sound that is left, `idle` says
-    /// that nothing more will sound, `words_owed` that the customer's words are still awaited.
+    /// Checks the last words; true when the call is over. `left_ms` is the sound that is left, `idle`: nothing more
+    /// will sound, `words_owed`: the customer's words are still awaited.
     pub fn look(&mut self, left_ms: u64, idle: bool, words_owed: bool, now: u64) -> bool {
         if left_ms > 0 {
             self.by = (now + SILENT_ENDING_MS).min(self.latest);

@@ -1,11 +1,11 @@
-//! How fast the agent reacts: from the end of the customer's turn to the first sound of the answer.
+//! Response latency: from the end of the customer's turn to the first audio of the reply, by stage.
 
 use domain::call::TurnLatency;
 
 use super::clock::since;
 use super::transcript::Transcript;
 
-/// The reaction under way.
+/// The reaction in progress.
 struct Reaction {
     /// When the customer's turn ended, time of the line.
     speech_end: u64,
@@ -14,7 +14,7 @@ struct Reaction {
     utterance: Option<u64>,
 }
 
-/// The reaction to the newest turn of the customer, and those that were measured.
+/// The reaction to the newest turn of the customer, and the measured ones.
 #[derive(Default)]
 pub(crate) struct Reactions {
     current: Option<Reaction>,
@@ -72,7 +72,7 @@ impl Reactions {
         Some(reaction.latency)
     }
 
-    /// The reactions that are in the transcript, each with the place of its turn.
+    /// The reactions that are in the transcript, each with the index of its turn.
     pub fn into_latency(self, transcript: &Transcript) -> Vec<TurnLatency> {
         let placed = self.measured.into_iter().filter_map(|(utterance, latency)| {
             Some(TurnLatency { turn: transcript.place(utterance)?, ..latency })

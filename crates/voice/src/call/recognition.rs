@@ -1,4 +1,4 @@
-//! The recogniser that listens to the customer, and its replacement when it fails.
+//! The speech recogniser of a call, and failover to another one.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Recognition {
         generation == self.generation
     }
 
-    /// Tells the recogniser what answer is expected.
+    /// Passes the expected answer to the recogniser as hints.
     pub fn hint(&self, expected: Option<&Expected>) {
         if let Some(listening) = &self.listening {
             let announcements = if self.greeting { &ANNOUNCEMENTS[..] } else { &[] };
@@ -89,7 +89,7 @@ impl Recognition {
         }
     }
 
-    /// Asks for the words of the turn under way; true if a recogniser owes them now.
+    /// Requests the words of the current turn; true if a recogniser will report them now.
     pub fn ask(&self) -> bool {
         self.listening.as_ref().map(|listening| listening.turn_ended()).is_some()
     }

@@ -1,4 +1,4 @@
-//! What is due, and when to look again. All of it in milliseconds of the line.
+//! Timers of a conversation, in milliseconds of media.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases};
@@ -10,11 +10,11 @@ use super::turn::Standing;
 use crate::services::TransferFailure;
 use crate::speaking::Kind;
 
-/// The conversation looks at itself at least this often, milliseconds.
+/// Longest interval between two checks of the conversation, milliseconds.
 const LOOK_EVERY_MS: u64 = 1000;
 
 impl Call {
-    /// Moves everything on that does not wait for somebody else, and asks to be woken when more is due.
+    /// Advances everything that does not wait for somebody else, and sets the next wake-up.
     pub(super) fn pump(&mut self) {
         let now = self.now();
         if !self.clock.held() && self.customer.speaking() {
@@ -64,9 +64,9 @@ impl Call {
         }
     }
 
-    /// When to look again.
+    /// The next deadline.
     fn due(&self, now: u64) -> u64 {
-        // What is past was looked at; it comes again when something else changes.
+        // A past deadline was handled; it comes again when something else changes.
         let first = |due: &mut dyn Iterator<Item = u64>| due.filter(|at| *at > now).min().unwrap_or(u64::MAX);
         let limits = first(&mut self.clock.due());
         if self.clock.held() {
@@ -90,7 +90,7 @@ impl Call {
         limits.min(parts).min(now + LOOK_EVERY_MS)
     }
 
-    /// Moves every wait on by what a hold took.
+    /// Moves every deadline by the length of a hold.
     pub(super) fn shift(&mut self, by: u64) {
         self.floor.shift(by);
         self.keys.shift(by);
@@ -100,7 +100,7 @@ impl Call {
         self.doubt.shift(by);
     }
 
-    /// The time that was asked for has come: does what is due.
+    /// A deadline was reached: does the due work.
     pub(super) fn timers(&mut self) {
         let now = self.now();
         if self.over.is_some() {
@@ -132,7 +132,7 @@ impl Call {
         }
     }
 
-    /// Ends the call with these words instead of what is under way, unless its end has begun already.
+    /// Ends the call with these words in place of the current ones, unless its end has begun already.
     pub(super) fn take_leave(&mut self, fact: Fact, words: &str) {
         if self.ending() {
             return;
@@ -143,7 +143,7 @@ impl Call {
         self.say(Kind::Beside, words);
     }
 
-    /// A synthesiser that falls silent without an error must not hold up the call.
+    /// A synthesiser that stalls without an error must not block the call.
     fn mute_due(&mut self, now: u64) {
         if let Some(piece) = self.voice.mute_piece(now) {
             let error = ProviderError::new("speech", ProviderFault::TimedOut, "no sound came");

@@ -1,4 +1,4 @@
-//! The transcript: what agent and customer said, with times after the answer.
+//! The transcript: turns of agent and customer, with times since the answer.
 
 use domain::call::TimedTurn;
 use domain::conversation::Role;

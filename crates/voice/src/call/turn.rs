@@ -1,4 +1,4 @@
-//! What the customer is saying: speech, the words that are owed for it, and whether the turn is over.
+//! The customer's current turn: speech, pending transcripts, end of turn.
 
 use domain::conversation::Expected;
 
@@ -15,7 +15,7 @@ pub(crate) struct CustomerTurn {
     ended: u64,
     speaking: bool,
     voiced_ms: u32,
-    /// How often the recogniser was asked for words that have not come.
+    /// Requests for words that were not answered yet.
     owed: u32,
     /// When the newest words came.
     words_at: u64,
@@ -34,11 +34,11 @@ pub(crate) struct Ended {
     pub voiced_ms: u32,
 }
 
-/// What a turn has come to.
+/// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Standing {
     None,
-    /// Speech, words that are owed, or a pause that may not be the end; look again at this time, if at any.
+    /// Speech, pending words, or a pause that may not be the end; check again at this time, if at any.
     Open(Option<u64>),
     /// Speech without a word.
     Wordless,
@@ -52,7 +52,7 @@ impl CustomerTurn {
         self.speaking = true;
     }
 
-    /// Speech pauses; `owed` says that the recogniser was asked for the words.
+    /// Speech pauses; `owed`: the words were requested from the recogniser.
     pub fn pause(&mut self, began: u64, ended: u64, voiced_ms: u32, owed: bool) {
         self.began.get_or_insert(began);
         self.speaking = false;
@@ -61,23 +61,23 @@ impl CustomerTurn {
         self.owed += u32::from(owed);
     }
 
-    /// The line is gone in the middle of speech; `owed` says that the recogniser was asked for the words.
+    /// The line is gone in the middle of speech; `owed`: the words were requested from the recogniser.
     pub fn cut_off(&mut self, owed: bool) {
         self.speaking = false;
         self.owed += u32::from(owed);
     }
 
-    /// The recogniser was asked although speech goes on.
+    /// The words were requested although speech goes on.
     pub fn owe(&mut self) {
         self.owed += 1;
     }
 
-    /// Words that are owed will not come.
+    /// Pending words will not come.
     pub fn forgive_words(&mut self) {
         self.owed = 0;
     }
 
-    /// Words that were owed have come; empty if none were understood.
+    /// Pending words have come; empty if none were understood.
     pub fn heard(&mut self, text: &str, at: u64) {
         self.owed = self.owed.saturating_sub(1);
         let text = text.trim();
@@ -92,12 +92,12 @@ impl CustomerTurn {
         self.speaking
     }
 
-    /// Whether the recogniser owes words.
+    /// Whether words are pending.
     pub fn words_owed(&self) -> bool {
         self.owed > 0
     }
 
-    /// Whether the recogniser owes words and may still give them.
+    /// Whether words are pending and may still come.
     pub fn awaits_words(&self, now: u64) -> bool {
         self.owed > 0 && now < self.ended + WORDS_WITHIN_MS
     }
@@ -122,7 +122,7 @@ impl CustomerTurn {
         !self.words.is_empty()
     }
 
-    /// Ends the turn and begins the next: speech that goes on and words that are still owed belong to that.
+    /// Ends the turn and begins the next: speech that goes on and pending words belong to that.
     pub fn end(&mut self) -> Ended {
         let next = Self {
             began: self.speaking.then_some(self.ended),
@@ -147,7 +147,7 @@ impl CustomerTurn {
         self.end();
     }
 
-    /// Where it stands at this time.
+    /// Its state at this time.
     pub fn standing(&self, now: u64, expected: Option<&Expected>, language: &str) -> Standing {
         if self.began.is_none() && !self.has_words() {
             return Standing::None;

@@ -1,5 +1,4 @@
-//! What the conversation waits for beside the customer: the model, tools, a person who is brought in. Each has
-//! a time after which it has failed.
+//! Pending requests of the conversation (language model, tools, transfer) and their timeouts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use super::model_turn::ModelTurn;
 use crate::services::TransferOrder;
 use crate::work::Guard;
 
-/// A model that says nothing for this long has failed, milliseconds.
+/// Time-out of a model that sends nothing, milliseconds.
 const MODEL_MS: u64 = 20_000;
 const TOOL_MS: u64 = 30_000;
 const TRANSFER_MS: u64 = 120_000;
@@ -60,12 +59,12 @@ pub(crate) struct Waits {
     model_talked: bool,
     tools: BTreeMap<u64, ToolCall>,
     transfer: Option<Transfer>,
-    /// The customer was told to wait a moment.
+    /// The customer heard the filler.
     filled: bool,
 }
 
 impl Waits {
-    /// Waits for nothing. The customer is told to wait a moment when something takes longer than this.
+    /// Waits for nothing. The customer hears a filler when something takes longer than this.
     pub fn new(filler_after: Duration) -> Self {
         Self {
             filler_after_ms: millis(filler_after),
@@ -132,7 +131,7 @@ impl Waits {
 
     // --- tools
 
-    /// A tool is at work.
+    /// A tool is running.
     pub fn call_tool(&mut self, request: u64, now: u64, task: Guard) {
         self.tools.insert(request, ToolCall { asked_at: now, _task: task });
     }
@@ -171,17 +170,17 @@ impl Waits {
 
     // --- time
 
-    /// Something new begins: the customer may be told to wait again.
+    /// A new wait begins: the customer may hear a filler again.
     pub fn refill(&mut self) {
         self.filled = false;
     }
 
-    /// Whether the customer is to be told to wait a moment, for which nothing must sound.
+    /// Whether a filler is due, for which nothing must sound.
     pub fn filler_is_due(&self, now: u64) -> bool {
         self.transfer.is_none() && self.filler_at().is_some_and(|at| now >= at)
     }
 
-    /// The customer is told to wait a moment.
+    /// The customer hears a filler.
     pub fn fill(&mut self) {
         self.filled = true;
     }
@@ -193,7 +192,7 @@ impl Waits {
         Some(since + self.filler_after_ms)
     }
 
-    /// For how long the model has said nothing, if it has failed by that, milliseconds.
+    /// How long the model has sent nothing, if that is its time-out, milliseconds.
     pub fn silent_model(&self, now: u64) -> Option<u64> {
         let silent = now.saturating_sub(self.model.as_ref()?.active_at());
         (silent >= MODEL_MS).then_some(silent)
@@ -211,7 +210,7 @@ impl Waits {
         late.map(|transfer| transfer.request)
     }
 
-    /// Times at which something has failed, or the customer is to be told to wait.
+    /// Times of time-outs and fillers.
     pub fn due(&self) -> impl Iterator<Item = u64> {
         let model = self.model.as_ref().map(|model| model.active_at() + MODEL_MS);
         let tools = self.tools.values().map(|tool| tool.asked_at + TOOL_MS);
@@ -219,7 +218,7 @@ impl Waits {
         self.filler_at().into_iter().chain(model).chain(tools).chain(transfer)
     }
 
-    /// Moves every wait on by what a hold took.
+    /// Moves every deadline by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         if let Some(model) = &mut self.model {
             model.shift(by);

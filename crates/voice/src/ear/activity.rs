@@ -1,12 +1,12 @@
-//! Voice activity: when somebody speaks on the line, in ticks of 20 ms.
+//! Voice activity detection (VAD) in 20 ms ticks.
 //!
-//! `earshot` judges 16 ms at 16 kHz. It was measured against `webrtc-vad`: both find all synthesised speech,
-//! but `webrtc-vad` takes 180 ms of a cough of 220 ms for voice, where `earshot` finds none at the threshold
-//! used here, and `webrtc-vad` needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is
-//! asked, too. A noise floor that follows the line keeps out a television in the next room.
+//! `earshot` classifies 16 ms at 16 kHz. It was measured against `webrtc-vad`: both find all synthesised speech, but
+//! `webrtc-vad` takes 180 ms of a cough of 220 ms for voice, where `earshot` finds none at the threshold used here, and
+//! `webrtc-vad` needs a C compiler. Neither distinguishes a tone from a voice, so [`super::tone`] is used, too. A noise
+//! floor that follows the line keeps out a television in the next room.
 
+use domain::ports::{FRAME, Frame};
 use earshot::Detector;
-use telephony::media::{FRAME, Frame};
 
 use super::tone;
 
@@ -116,8 +116,8 @@ impl Activity {
     /// Takes a tick: what was heard, and what was said meanwhile.
     pub fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) -> Option<Change> {
         const SILENCE: Frame = [0; FRAME];
-        // Where nothing arrived there is nothing to judge. A sound thread that is late skips ticks, which come
-        // here as nothing: they must cost next to nothing, or it never catches up.
+        // Ticks without a packet have no sound to classify. A sound thread that is late skips ticks, which come here as
+        // nothing: they must cost next to nothing, or it never catches up.
         let arrived = heard.is_some();
         let heard = heard.unwrap_or(&SILENCE);
         self.echo = said.map_or(self.echo * 0.7, |said| (ECHO * rms(said)).max(self.echo * 0.7));
@@ -137,7 +137,7 @@ impl Activity {
         if self.speaking { self.go_on(voiced, loudness) } else { self.begin() }
     }
 
-    /// Nothing arrived: the detector begins anew with the next sound.
+    /// No packet: the detector restarts with the next sound.
     fn nothing(&mut self) -> u8 {
         if self.hears {
             self.hears = false;
@@ -251,7 +251,7 @@ mod tests {
         })
     }
 
-    /// What is told over a second of voice, `gap` for 600 ms, and voice again, with the ticks at which it is.
+    /// Events of a second of voice, `gap` for 600 ms, and voice again, with their ticks.
     fn told(gap: Option<&Frame>) -> Vec<(usize, Change)> {
         let mut activity = Activity::new(300);
         let mut told = Vec::new();

@@ -1,5 +1,4 @@
-//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
-//! the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
+//! The ear of a conversation: runs on the media thread, detects voice activity, and feeds the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
 //! at a time. So every wait of a conversation is counted in ticks of its line, and a test can hold a call
 //! faster than real time.
 
@@ -11,22 +10,21 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ports::Listening;
-use telephony::media::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, Listening, Tick};
 use tokio::sync::mpsc;
 
 use activity::{Activity, Change};
 pub use recorder::{Recorder, Recording, Recordings};
 
-/// Events that may wait for the conversation; further ones are dropped. If that many wait, it has been stuck
-/// for long.
+/// Capacity of the queue of events; further ones are dropped. If the queue is full, the conversation has been stuck for
+/// long.
 const EVENTS: usize = 512;
-/// After this much speech without a pause the recogniser is asked for its words anyway, milliseconds.
+/// After this much speech without a pause the words are requested anyway, milliseconds.
 const LONG_MS: u32 = 12_000;
 /// The same while a machine may have answered: longer than a person's greeting.
 const GREETING_MS: u32 = 3_600;
 
-/// How an ear listens.
+/// Settings of an ear.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HearingSettings {
     /// Silence after which the recogniser is asked for the words of the turn, milliseconds. The words decide
@@ -42,20 +40,20 @@ impl Default for HearingSettings {
     }
 }
 
-/// What the ear tells. Times are milliseconds of the line, in ticks since the ear began.
+/// Events of the ear. Times are milliseconds of the line, in ticks since the ear began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// Somebody began to speak at this time.
     Began(u64),
-    /// They paused; the recogniser was asked for the words.
+    /// They paused; the words were requested.
     Paused(Pause),
-    /// They go on without a pause; the recogniser was asked for the words so far.
+    /// They go on without a pause; the words so far were requested.
     Long(Pause),
     Digit(char),
     Beep,
-    /// Nothing has arrived for this long, milliseconds.
+    /// No packet for this long, milliseconds.
     Starved(u32),
-    /// The time that was asked for has come.
+    /// The wake-up time has come.
     Time,
     /// There will be no more sound.
     Closed,
@@ -70,11 +68,11 @@ pub(crate) struct Pause {
     pub voiced_ms: u32,
     /// Syllables in it, roughly.
     pub syllables: u32,
-    /// Whether a recogniser was asked: it owes the words.
+    /// Whether the words were requested from a recogniser.
     pub asked: bool,
 }
 
-/// State that the ear and the conversation share.
+/// State shared by the ear and the conversation.
 pub(crate) struct EarState {
     now: AtomicU64,
     wake_at: AtomicU64,
@@ -92,18 +90,18 @@ impl EarState {
         self.now.load(Ordering::Acquire)
     }
 
-    /// Asks for [`Event::Time`] at this time; a later request takes its place.
+    /// Sets the time of the next [`Event::Time`]; a later call replaces it.
     pub fn wake_at(&self, at: u64) {
         self.wake_at.store(at, Ordering::Release);
     }
 
-    /// Feeds this recogniser from now on; none to feed none.
+    /// Feeds this recogniser from now on; `None` to feed none.
     pub fn feed(&self, listener: Option<Arc<dyn Listening>>) {
         *lock(&self.listener) = listener;
         self.listeners.fetch_add(1, Ordering::Release);
     }
 
-    /// Says whether a machine may be speaking.
+    /// Sets whether there may be a machine.
     pub fn greeting(&self, on: bool) {
         self.greeting.store(on, Ordering::Release);
     }
@@ -181,7 +179,7 @@ struct Listener {
     seen: u32,
     now: u64,
     began: u64,
-    /// How far into the speech the recogniser was last asked, milliseconds.
+    /// How far into the speech the words were last requested, milliseconds.
     asked_at_ms: u32,
 }
 
@@ -213,7 +211,7 @@ impl Listener {
         }
     }
 
-    /// Asks the recogniser for the words.
+    /// Requests the words.
     fn ask(&self) {
         if let Some(listener) = &self.listener {
             listener.turn_ended();

@@ -1,9 +1,9 @@
-//! Recordings: both sides of a call in a WAV file of two channels, the customer left, the agent right.
+//! Call recording: a stereo WAV file, customer left, agent right.
 //!
-//! The sound thread hands over a second of sound at a time and never waits: one writer thread of the node
-//! writes the files. When the disk is too slow, the seconds that are missed become silence, so both sides stay
-//! in step. When it is full, the recording ends there and the call goes on. The sizes in the header are
-//! written every second, so that a crash leaves a valid file.
+//! The sound thread passes on a second of sound at a time and never blocks: one writer thread of the node writes the
+//! files. When the disk is too slow, the missed seconds become silence, so both sides stay in sync. When it is full,
+//! the recording ends there and the call goes on. The sizes in the header are written every second, so that a crash
+//! leaves a valid file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,17 +13,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use domain::call::RecordedFile;
-use domain::ports::SAMPLE_RATE;
-use telephony::media::{FRAME, Frame};
+use domain::ports::{FRAME, Frame, SAMPLE_RATE};
 use tokio::sync::oneshot;
 
 /// Ticks handed over at once: a second.
 const TICKS: usize = 50;
 /// Samples of a second, both channels.
 const SECOND: usize = TICKS * FRAME * 2;
-/// Seconds of all calls together that may wait for the writer.
+/// Capacity of the writer's queue, seconds of all calls together.
 const WAITING: usize = 2048;
-/// Seconds of one call that may wait for it.
+/// The same for one call.
 const WAITING_OF_ONE: usize = 10;
 
 enum Job {
@@ -130,7 +129,7 @@ impl Drop for Recorder {
         let Some(told) = self.told.take() else { return };
         let job = Job::Close { file: Arc::clone(&self.file), missed: self.missed, told };
         match self.jobs.try_send(job) {
-            // The file is closed with its last clone; it is valid, but the conversation does not hear of it.
+            // The file is closed with its last clone; it is valid, but the conversation is not notified.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }
     }
@@ -187,7 +186,7 @@ fn append(
     writer.flush()
 }
 
-/// What the header says of the file; none if there is no sound in it.
+/// The header's data; `None` if there is no sound in it.
 fn recorded(path: &Path) -> Option<RecordedFile> {
     let reader = hound::WavReader::open(path).ok()?;
     let duration_ms = i64::from(reader.duration()) * 1000 / i64::from(SAMPLE_RATE);

@@ -1,4 +1,4 @@
-//! Telling a tone (a beep, a ringing tone, hum) from speech: the voice detector takes many tones for voice.
+//! Tone detection: tells a beep, a ringback tone or hum from speech, which a voice activity detector often confuses.
 //!
 //! A sinusoid of angle `w` a sample satisfies `x[n] + x[n-2] = 2 cos(w) x[n-1]`. The best such `w` is fitted
 //! to 30 ms of sound; a tone leaves less than a hundredth of its power unexplained, speech (decaying, with

@@ -1,5 +1,5 @@
-//! The agent's voice: texts become sentences, sentences sound, and sound goes to the line. What was sent of it
-//! is what was heard.
+//! Speech output: text is split into sentences, sentences are synthesised, audio is queued for playout. What was sent
+//! counts as heard.
 
 mod playout;
 mod ringing;
@@ -7,10 +7,10 @@ mod speaker;
 
 use std::sync::Arc;
 
-use domain::ports::Synthesiser;
+use domain::conversation::speakable::Speakable;
+use domain::ports::{Mouth, Synthesiser};
 use domain::speech::sentences;
 
-use crate::services::Mouth;
 use crate::work::Reports;
 use playout::Playout;
 pub(crate) use playout::{Kind, Spoken};
@@ -21,7 +21,7 @@ const MOST_LOST: u32 = 2;
 /// The ringing tone goes on when less of it than this is left, milliseconds.
 const RINGING_LOW_MS: u64 = 500;
 
-/// What became of sound from a synthesiser.
+/// The outcome of sound from a synthesiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sounded {
     /// It is not wanted any more, or empty.
@@ -46,6 +46,7 @@ pub(crate) enum Lost {
 pub(crate) struct AgentVoice {
     playout: Playout,
     speaker: Speaker,
+    speakable: Speakable,
     newest_id: u64,
     lost_in_a_row: u32,
     /// The agent's sound was on the line.
@@ -53,17 +54,19 @@ pub(crate) struct AgentVoice {
 }
 
 impl AgentVoice {
-    /// Speaks into `mouth`.
+    /// Speaks into `mouth` with this voice of the synthesiser.
     pub fn new(
         mouth: Arc<dyn Mouth>,
         synthesiser: Arc<dyn Synthesiser>,
         voice: String,
         language: String,
+        speakable: Speakable,
         reports: Reports,
     ) -> Self {
         Self {
             playout: Playout::new(mouth),
             speaker: Speaker::new(synthesiser, voice, language, reports),
+            speakable,
             newest_id: 0,
             lost_in_a_row: 0,
             heard: false,
@@ -84,11 +87,12 @@ impl AgentVoice {
         utterance
     }
 
-    /// Adds a sentence to an utterance.
-    pub fn push(&mut self, utterance: u64, sentence: String) {
+    /// Adds a whole sentence to an utterance. The synthesiser gets its spoken form.
+    pub fn push(&mut self, utterance: u64, sentence: &str) {
         let piece = self.id();
-        self.playout.add_piece(utterance, piece, sentence.clone());
-        self.speaker.push(piece, sentence);
+        let spoken = self.speakable.prepare(sentence);
+        self.speaker.push(piece, spoken.said().to_owned());
+        self.playout.add_piece(utterance, piece, spoken);
     }
 
     /// No more sentences will come.
@@ -96,7 +100,7 @@ impl AgentVoice {
         self.playout.finish(utterance);
     }
 
-    /// The model has written the utterance: it stands in the interpreter's history from now on.
+    /// The model has written the utterance: it is in the interpreter's history from now on.
     pub fn written(&mut self, utterance: u64) {
         self.playout.written(utterance);
     }
@@ -105,7 +109,7 @@ impl AgentVoice {
     pub fn say(&mut self, kind: Kind, text: &str) -> u64 {
         let utterance = self.begin(kind);
         for sentence in sentences(text) {
-            self.push(utterance, sentence);
+            self.push(utterance, &sentence);
         }
         self.finish(utterance);
         utterance
@@ -135,7 +139,7 @@ impl AgentVoice {
         }
     }
 
-    /// A sentence could not be spoken. None while it is tried again, or is not wanted any more.
+    /// A sentence could not be spoken. `None` while it is retried, or is not wanted any more.
     pub fn sound_failed(&mut self, piece: u64, now: u64) -> Option<Lost> {
         match self.speaker.failed(piece, now)? {
             Outcome::Again => return None,
@@ -149,7 +153,7 @@ impl AgentVoice {
         })
     }
 
-    /// The sentence whose sound has not come for too long.
+    /// The sentence whose synthesis has timed out.
     pub fn mute_piece(&self, now: u64) -> Option<u64> {
         self.speaker.mute_piece(now)
     }
@@ -161,7 +165,7 @@ impl AgentVoice {
 
     // --- the line
 
-    /// Tops up the line. Returns the utterances that were heard to their end.
+    /// Fills the playout buffer. Returns the utterances that were heard to their end.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
         self.playout.pump(now)
     }
@@ -171,12 +175,12 @@ impl AgentVoice {
         self.playout.over(now)
     }
 
-    /// Has the next sentence made when it is time.
+    /// Synthesises the next sentence when it is time.
     pub fn synthesise(&mut self, now: u64) {
         self.speaker.pump(self.playout.left_ms(), now);
     }
 
-    /// Lets the ringing tone sound while nothing else does.
+    /// Plays the ringing tone while nothing else sounds.
     pub fn ring(&mut self) {
         if self.silent() && self.speaker.idle() && self.playout.left_ms() < RINGING_LOW_MS {
             self.playout.append_plain(ringing::cadence());
@@ -184,17 +188,17 @@ impl AgentVoice {
         }
     }
 
-    /// Falls silent; what was not sent yet is kept.
+    /// Pauses; unsent sound is kept.
     pub fn pause(&mut self) {
         self.playout.pause();
     }
 
-    /// Goes on where it fell silent.
+    /// Resumes.
     pub fn resume(&mut self) {
         self.playout.resume();
     }
 
-    /// Stops speaking, and says what was heard of what is cut off, in order.
+    /// Stops speaking, and returns what was heard of the cut-off utterances, in order.
     pub fn cut_off(&mut self, now: u64) -> Vec<Spoken> {
         self.speaker.cancel();
         self.playout.discard(now)
@@ -205,7 +209,7 @@ impl AgentVoice {
         self.playout.idle() && self.speaker.idle()
     }
 
-    /// Whether no words are under way, whatever else sounds.
+    /// Whether no words are being spoken, whatever else sounds.
     pub fn silent(&self) -> bool {
         self.playout.silent()
     }
@@ -227,13 +231,13 @@ impl AgentVoice {
 
     // --- time
 
-    /// Times at which the line has to be topped up, a sentence be made or given up.
+    /// Deadlines: to fill the playout buffer, to synthesise a sentence, or of a time-out.
     pub fn due(&self, now: u64) -> impl Iterator<Item = u64> {
         let line = self.playout.due().map(|ms| now + ms);
         line.into_iter().chain(self.speaker.due(self.playout.left_ms(), now))
     }
 
-    /// Moves the wait for sound on by what a hold took.
+    /// Moves the time-out by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         self.speaker.shift(by);
     }

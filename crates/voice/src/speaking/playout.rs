@@ -1,36 +1,36 @@
-//! What the agent says, on its way to the line: pieces of text with their sound, and how much of it was sent,
-//! which is what was heard.
+//! The playout buffer: pieces of text with their audio, and how much of it was sent, which counts as heard.
 //!
-//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in advance:
-//! so little is left to take back when the agent has to fall silent.
+//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are queued on the line: so little has to be
+//! taken back when the agent pauses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::services::Mouth;
+use domain::conversation::speakable::Spoken as Sentence;
+use domain::ports::Mouth;
 
-/// Sound handed to the line in advance, milliseconds.
+/// Sound queued on the line, milliseconds.
 const AHEAD_MS: u32 = 600;
-/// Below this the line is topped up, milliseconds.
+/// Below this the line's queue is refilled, milliseconds.
 const LOW_MS: u32 = 300;
-/// Samples that a character of text takes, roughly; for a piece whose sound is not complete yet.
+/// Samples that a character of the spoken form takes, roughly; for a piece whose sound is not complete yet.
 const PER_CHARACTER: u64 = 560;
 
-/// How the interpreter knows an utterance.
+/// How the interpreter identifies an utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It stands in the interpreter's history.
+    /// It is in the interpreter's history.
     Written,
     /// The model is still saying it: not in the history yet.
     Forming,
-    /// The call's own (`one moment`): it stands in the transcript only.
+    /// The call's own (`one moment`): it is in the transcript only.
     Beside,
 }
 
 #[derive(Debug)]
 struct Piece {
     id: u64,
-    text: String,
+    text: Sentence,
     start: Option<u64>,
     end: Option<u64>,
 }
@@ -43,7 +43,7 @@ struct Utterance {
     pieces: Vec<Piece>,
     /// No more pieces will come.
     whole: bool,
-    /// Its number among the texts of the interpreter, which learns when it has sounded.
+    /// Its number among the texts of the interpreter, which is notified when it has sounded.
     said: Option<u64>,
     /// When its first sample was sent, time of the line.
     started_at: Option<u64>,
@@ -65,9 +65,9 @@ pub(crate) struct Spoken {
 /// The agent's sound and the texts that it belongs to.
 pub(super) struct Playout {
     mouth: Arc<dyn Mouth>,
-    /// Sound that is not handed over yet.
+    /// Sound that is not queued on the line yet.
     ready: VecDeque<i16>,
-    /// The newest sound that was handed over, to be able to take it back.
+    /// The newest sound queued on the line, to be able to take it back.
     handed_tail: VecDeque<i16>,
     handed: u64,
     paused: bool,
@@ -101,7 +101,7 @@ impl Playout {
     }
 
     /// Adds a sentence to an utterance; its sound follows.
-    pub fn add_piece(&mut self, utterance: u64, piece: u64, text: String) {
+    pub fn add_piece(&mut self, utterance: u64, piece: u64, text: Sentence) {
         if let Some(utterance) = self.utterance(utterance) {
             utterance.pieces.push(Piece { id: piece, text, start: None, end: None });
         }
@@ -118,7 +118,7 @@ impl Playout {
         }
     }
 
-    /// The utterance stands in the interpreter's history from now on.
+    /// The utterance is in the interpreter's history from now on.
     pub fn written(&mut self, utterance: u64) {
         if let Some(utterance) = self.utterance(utterance) {
             utterance.kind = Kind::Written;
@@ -182,19 +182,18 @@ impl Playout {
         self.ready.is_empty() && self.utterances.is_empty() && self.mouth.queued_ms() == 0
     }
 
-    /// Whether no words are under way, whatever else sounds.
+    /// Whether no words are being spoken, whatever else sounds.
     pub fn silent(&self) -> bool {
         self.utterances.is_empty()
     }
 
-    /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the
-    /// line.
+    /// Refills the line's queue and returns the finished utterances. `now` is the time of the line.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
         self.top_up();
         self.over(now)
     }
 
-    /// Hands sound over to the line when it runs low.
+    /// Queues sound on the line when it runs low.
     pub fn top_up(&mut self) {
         if !self.paused {
             let queued = self.mouth.queued_ms();
@@ -216,7 +215,7 @@ impl Playout {
         }
     }
 
-    /// Which utterances are over, heard to their end.
+    /// The finished utterances.
     pub fn over(&mut self, now: u64) -> Vec<Spoken> {
         let played = self.played();
         for utterance in &mut self.utterances {
@@ -241,7 +240,7 @@ impl Playout {
         over
     }
 
-    /// When to pump again, milliseconds from now; none when nothing is under way on the line.
+    /// When to pump again, milliseconds from now; `None` when the line's queue is empty.
     pub fn due(&self) -> Option<u64> {
         if self.paused {
             return None;
@@ -255,7 +254,7 @@ impl Playout {
         top_up.into_iter().chain(self.first_is_over_in()).min()
     }
 
-    /// Milliseconds until the utterance that sounds now is over: something may wait for just that.
+    /// Milliseconds until the current utterance is over: something may wait for just that.
     fn first_is_over_in(&self) -> Option<u64> {
         let first = self.utterances.front().filter(|first| first.whole)?;
         let ends: Option<Vec<u64>> = first.pieces.iter().map(|piece| piece.end).collect();
@@ -263,7 +262,7 @@ impl Playout {
         (left > 0).then(|| left.div_ceil(8))
     }
 
-    /// Falls silent; what was not sent yet is kept.
+    /// Pauses; unsent sound is kept.
     pub fn pause(&mut self) {
         if self.paused {
             return;
@@ -278,12 +277,12 @@ impl Playout {
         }
     }
 
-    /// Goes on where it fell silent.
+    /// Resumes.
     pub fn resume(&mut self) {
         self.paused = false;
     }
 
-    /// Drops everything that was not sent, and says what was heard of what is cut off, in order.
+    /// Drops all unsent sound, and returns what was heard of the cut-off utterances, in order.
     pub fn discard(&mut self, now: u64) -> Vec<Spoken> {
         self.pause();
         self.paused = false;
@@ -305,12 +304,11 @@ impl Utterance {
             match (piece.start, piece.end) {
                 // No synthesiser could speak this sentence.
                 (Some(start), Some(end)) if start == end => {}
-                (Some(_), Some(end)) if end <= played => heard.push(piece.text.trim().to_owned()),
+                (Some(_), Some(end)) if end <= played => heard.push(piece.text.written().trim().to_owned()),
                 (Some(start), end) if start < played => {
-                    let length = end
-                        .map_or(PER_CHARACTER * piece.text.chars().count() as u64, |end| end - start)
-                        .max(1);
-                    heard.push(first_part(&piece.text, played - start, length));
+                    let length =
+                        end.map_or(PER_CHARACTER * piece.text.length() as u64, |end| end - start).max(1);
+                    heard.push(piece.text.heard(played - start, length));
                 }
                 _ => {}
             }
@@ -325,23 +323,6 @@ impl Utterance {
             ended_at: self.ended_at,
         }
     }
-}
-
-/// The words of a text that fit into this share of its sound, whole words only.
-fn first_part(text: &str, played: u64, length: u64) -> String {
-    let all = text.chars().count() as u64;
-    let most = usize::try_from(all * played.min(length) / length).unwrap_or(usize::MAX);
-    let mut taken = 0;
-    let mut words = Vec::new();
-    for word in text.split_whitespace() {
-        taken += word.chars().count();
-        if taken > most {
-            break;
-        }
-        words.push(word);
-        taken += 1;
-    }
-    words.join(" ")
 }
 
 #[cfg(test)]
@@ -378,9 +359,6 @@ mod tests {
             let line = self.0.lock().expect("a lock");
             u32::try_from((line.0.len() - line.1).div_ceil(8)).expect("small")
         }
-        fn played_ms(&self) -> u64 {
-            self.0.lock().expect("a lock").1 as u64 / 8
-        }
         fn send_digits(&self, _: &str) {}
     }
 
@@ -391,7 +369,7 @@ mod tests {
         let mut next = 0i16;
         for (id, text) in texts.iter().enumerate() {
             let id = id as u64;
-            playout.add_piece(1, id, (*text).to_owned());
+            playout.add_piece(1, id, Sentence::plain(text));
             let sound: Vec<i16> = (0..samples_each)
                 .map(|_| {
                     next += 1;
@@ -453,7 +431,7 @@ mod tests {
     fn a_sentence_without_a_sound_was_not_heard() {
         let (line, mut playout) = speaking(&["Your loan is due."], 800);
         playout.begin(2, Kind::Written);
-        playout.add_piece(2, 9, "Nobody can speak this.".to_owned());
+        playout.add_piece(2, 9, Sentence::plain("Nobody can speak this."));
         playout.end_piece(9);
         playout.finish(2);
         playout.number(2, 7);

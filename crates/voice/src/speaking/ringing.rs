@@ -1,4 +1,4 @@
-//! The Indian ringing tone, softly: 400 and 450 Hz, 0.4 s on, 0.2 s off, 0.4 s on, 2 s off.
+//! The Indian ringback tone, softly: 400 and 450 Hz, 0.4 s on, 0.2 s off, 0.4 s on, 2 s off.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Sentences on their way to sound: one is made at a time, the next while the last still sounds.
+//! Synthesis pipeline: one sentence at a time, each synthesised while the previous one plays.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,35 +7,35 @@ use domain::ports::{SpeakOrder, Synthesiser};
 
 use crate::work::{self, Guard, Reports};
 
-/// The next sentence is begun when less sound than this is left, milliseconds. More would be paid for and
-/// thrown away when the customer interrupts.
+/// The next sentence is begun when less sound than this is left, milliseconds. More would be paid for and discarded
+/// when the customer interrupts.
 const LOOK_AHEAD_MS: u64 = 4000;
-/// The next sentence is looked at this long before it is begun, milliseconds.
+/// The next sentence is checked this long before it is begun, milliseconds.
 const LOOK_EARLY_MS: u64 = 500;
-/// A sentence that gives no sound for this long has failed, milliseconds.
+/// Time-out of a sentence without sound, milliseconds.
 const MUTE_MS: u64 = 20_000;
 
-/// The sentence that is being made.
+/// The sentence in synthesis.
 struct Current {
     piece: u64,
     text: String,
     sounded: bool,
     /// It has failed once.
     again: bool,
-    /// When it was begun, or last gave sound, time of the line.
+    /// When it was begun, or last got sound, time of the line.
     active_at: u64,
     _task: Guard,
 }
 
-/// What becomes of a sentence that failed.
+/// The outcome of a failed sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It is tried once more.
+    /// It is retried once.
     Again,
     Lost,
 }
 
-/// Has sentences made into sound, in order.
+/// Synthesises sentences, in order.
 pub(super) struct Speaker {
     synthesiser: Arc<dyn Synthesiser>,
     voice: String,
@@ -56,12 +56,12 @@ impl Speaker {
         self.queue.push_back((piece, text));
     }
 
-    /// Whether no sound is being made or waits to be.
+    /// Whether no sentence is in synthesis or queued.
     pub fn idle(&self) -> bool {
         self.queue.is_empty() && self.current.is_none()
     }
 
-    /// Drops everything that is not sound yet.
+    /// Drops everything without sound.
     pub fn cancel(&mut self) {
         self.queue.clear();
         self.current = None;
@@ -77,8 +77,7 @@ impl Speaker {
         }
     }
 
-    /// When to begin the next sentence, with `left_ms` of sound left, and when to give up the one that is being
-    /// made.
+    /// When to begin the next sentence, with `left_ms` of sound left, and the time-out of the current one.
     pub fn due(&self, left_ms: u64, now: u64) -> impl Iterator<Item = u64> {
         let waits = self.current.is_none() && !self.queue.is_empty();
         let next = waits.then(|| now + left_ms.saturating_sub(LOOK_AHEAD_MS - LOOK_EARLY_MS).max(20));
@@ -86,13 +85,13 @@ impl Speaker {
         next.into_iter().chain(give_up)
     }
 
-    /// The sentence that has given no sound for too long.
+    /// The sentence whose synthesis has timed out.
     pub fn mute_piece(&self, now: u64) -> Option<u64> {
         let mute = self.current.as_ref().filter(|current| now >= current.active_at + MUTE_MS);
         mute.map(|current| current.piece)
     }
 
-    /// Moves the wait on by what a hold took.
+    /// Moves the time-out by the length of a hold.
     pub fn shift(&mut self, by: u64) {
         if let Some(current) = &mut self.current {
             current.active_at += by;
@@ -117,8 +116,7 @@ impl Speaker {
         self.current.take_if(|current| current.piece == piece).is_some()
     }
 
-    /// The sentence failed. If it has not sounded yet it is tried once more; none if it is not wanted any
-    /// longer.
+    /// The sentence failed. If it has not sounded yet it is retried once; `None` if it is not wanted any longer.
     pub fn failed(&mut self, piece: u64, now: u64) -> Option<Outcome> {
         let current = self.current.take_if(|current| current.piece == piece)?;
         if current.sounded || current.again {

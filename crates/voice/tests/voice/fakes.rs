@@ -11,6 +11,7 @@ use domain::ports::{
     Analysis, AnalysisOrder, Answer, Heard, Hints, LanguageModel, ListenOrder, Listening, ProviderError,
     ProviderFault, Recogniser, Said, SpeakOrder, Speaking, Synthesiser, TalkOrder, Talking, ToolOffer,
 };
+use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use voice::{CallServices, TransferFailure, TransferOrder};
@@ -288,6 +289,11 @@ pub struct Office {
 }
 
 impl CallServices for Office {
+    /// Friday, 27 November 2026, 10:15 in India.
+    fn now(&self) -> Timestamp {
+        Timestamp(1_795_754_700_000)
+    }
+
     fn call_tool(
         &self,
         _: u64,

@@ -3,8 +3,10 @@
 
 mod fakes;
 mod sounds;
+mod spoken_forms;
 mod test_call;
 
+mod answers;
 mod barge_in;
 mod ends;
 mod hang_up;
@@ -19,9 +21,9 @@ mod wishes;
 use std::sync::Arc;
 
 use domain::conversation::{Flow, Role};
+use domain::ports::Ear;
 use fakes::{Act, Ears, Models, Office, Recognises, Speaks, Synthesises, Thinks, lock};
 use serde_json::{Map, Value, json};
-use telephony::media::Ear;
 use test_call::{Line, TestCall};
 use tokio::sync::mpsc;
 use voice::{Hearing, HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
@@ -59,7 +61,7 @@ impl Room {
     pub fn call_after(&self, order: Order, early: &[i16]) -> TestCall {
         let (mut ear, hearing) = hearing(&HearingSettings::default(), None);
         for frame in test_call::frames(early).iter().chain([[0; 160]; 40].iter()) {
-            ear.tick(telephony::media::Tick { heard: Some(frame), said: None, late_ms: 0 });
+            ear.tick(domain::ports::Tick { heard: Some(frame), said: None, late_ms: 0 });
         }
         self.begin(order, self.speech(), ear, hearing)
     }

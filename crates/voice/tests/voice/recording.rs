@@ -1,7 +1,7 @@
 //! Recordings: both sides, in step, whatever happens to the node.
 
 use domain::call::Fact;
-use telephony::media::Tick;
+use domain::ports::Tick;
 use voice::{Recorder, Recording, Recordings};
 
 use super::sounds::english;

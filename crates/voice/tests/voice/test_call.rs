@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use telephony::media::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, Mouth, Tick};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use voice::{Command, Held, Mouth};
+use voice::{Command, Held};
 
 /// What is queued to be said, and what was sent.
 #[derive(Default)]
@@ -17,7 +17,6 @@ pub struct Line(Mutex<Queue>);
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<i16>,
-    played: u64,
     cleared: usize,
 }
 
@@ -33,7 +32,6 @@ impl Line {
         for (to, from) in frame.iter_mut().zip(queue.waiting.drain(..count)) {
             *to = from;
         }
-        queue.played += count as u64;
         (count > 0).then_some(frame)
     }
 
@@ -60,10 +58,6 @@ impl Mouth for Line {
 
     fn queued_ms(&self) -> u32 {
         u32::try_from(self.lock().waiting.len().div_ceil(8)).expect("less than a second")
-    }
-
-    fn played_ms(&self) -> u64 {
-        self.lock().played / 8
     }
 
     fn send_digits(&self, _: &str) {}

@@ -68,9 +68,8 @@ pub fn intent(text: &str) -> Option<Intent> {
 
 /// Whether the words mean yes or no; `None` when they mean neither or both.
 pub fn yes_or_no(text: &str) -> Option<bool> {
-    let field =
-        Field { key: String::new(), label: String::new(), kind: FieldKind::Boolean, choices: Vec::new() };
-    match capture(&field, text, "en") {
+    let field = Field { kind: FieldKind::Boolean, ..Field::default() };
+    match capture(&field, text, "en", None) {
         Some(serde_json::Value::Bool(value)) => Some(value),
         _ => {
             let words = fold(text);

@@ -19,7 +19,7 @@ mod workspace;
 use std::sync::Arc;
 
 use api::envelope::Counted;
-use api::operator::NewNumber;
+use api::operator::{NewNumber, NumberUpdate};
 
 use self::workspace::workspace;
 use super::handler::{Handler, Outcome, Reply, Request};
@@ -40,6 +40,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("createWalletEntry", open!(create_wallet_entry)),
         ("listWalletEntries", open!(list_wallet_entries)),
         ("createNumber", open!(create_number)),
+        ("updateNumber", open!(update_number)),
         ("listWorkspaceNumbers", open!(list_numbers)),
         ("releaseNumber", open!(release_number)),
         ("createMember", open!(create_member)),
@@ -128,7 +129,14 @@ async fn list_wallet_entries(app: Arc<App>, request: Request) -> Outcome {
 
 async fn create_number(app: Arc<App>, mut request: Request) -> Outcome {
     let body: NewNumber = request.body()?;
-    Reply::data(201, &numbers::create(&app, request.trace(), workspace(&request)?, body.number).await?)
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(201, &numbers::create(&app, trace, tenant, body.number, body.carrier).await?)
+}
+
+async fn update_number(app: Arc<App>, mut request: Request) -> Outcome {
+    let (id, body): (_, NumberUpdate) = (request.id_in_path("id", "number")?, request.body()?);
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(200, &numbers::set_carrier(&app, trace, tenant, id, body.carrier).await?)
 }
 
 async fn list_numbers(app: Arc<App>, request: Request) -> Outcome {

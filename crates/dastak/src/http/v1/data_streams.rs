@@ -9,9 +9,7 @@ use streams::{attachments, ingest, records as stream_records, stream};
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
 use crate::http::handler::{Outcome, Reply, Request};
-
-/// The event that a record causes which cannot be called.
-const REJECTED: &str = "stream.record_rejected";
+use api::events::data_streams::REJECTED;
 
 /// Refuses the service's own word of a rejected record: as a record it would be rejected, too, and that would be told
 /// again, without end, where a webhook endpoint leads back to a stream.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::fakes::hubspot::HubSpot;
 use crate::fakes::{Fake, Reply, credentials};
 use crate::integrations::connect;
+use crate::world;
 
 use super::desk::{Desk, SEARCH, TOKEN};
 
@@ -158,7 +159,7 @@ async fn a_token_that_is_refused_is_renewed_once_and_one_that_ends_before_it_end
 async fn what_a_campaign_maps_is_asked_for_and_reaches_its_list() {
     let desk = Desk::salesforce().await;
     let prompt = json!({"systemPrompt": "You call {{owner}} about {{city}}."});
-    let agent = crate::agents::create_active(&desk.app, &desk.workspace, &prompt).await;
+    let agent = world::agent(&desk.app, &desk.workspace, &prompt).await;
     let stream = desk.stream(json!({})).await;
     let live = &desk.workspace.live;
     let made =

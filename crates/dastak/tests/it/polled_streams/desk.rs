@@ -44,8 +44,7 @@ impl<S: System> Desk<S> {
         let mut credentials = credentials();
         credentials["shop"] = json!("acme");
         let body = json!({"provider": provider, "credentials": credentials});
-        let made = connect(&app, &workspace.id, &body).await.expect(201);
-        let integration = made["data"]["id"].as_str().unwrap().to_owned();
+        let integration = connect(&app, &workspace.id, &body).await.id(201);
         Self { app, workspace, integration, fake, kind }
     }
 
@@ -68,8 +67,7 @@ impl<S: System> Desk<S> {
     pub(super) async fn stream_unchecked(&self, more: Value) -> String {
         let mut body = json!({"name": "Leads", "kind": self.kind, "integrationId": self.integration});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.app.post(&self.workspace.live, "/v1/data-streams", &body).await.expect(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        self.app.post(&self.workspace.live, "/v1/data-streams", &body).await.id(201)
     }
 
     /// How far a stream has come.
@@ -107,8 +105,7 @@ impl<S: System> Desk<S> {
 
     pub async fn records(&self, stream: &str) -> Vec<Value> {
         let path = format!("/v1/data-streams/{stream}/records?limit=200");
-        let mut rows =
-            self.app.get(&self.workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone();
+        let mut rows = self.app.get(&self.workspace.live, &path).await.list(200);
         rows.reverse();
         rows
     }
@@ -119,13 +116,12 @@ impl<S: System> Desk<S> {
     }
 
     pub(super) async fn show(&self, stream: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/data-streams/{stream}")).await.expect(200)["data"]
-            .clone()
+        self.app.get(&self.workspace.live, &format!("/v1/data-streams/{stream}")).await.data(200)
     }
 
     pub(super) async fn change(&self, stream: &str, body: Value) -> Value {
         let path = format!("/v1/data-streams/{stream}");
-        self.app.patch(&self.workspace.live, &path, &body).await.expect(200)["data"].clone()
+        self.app.patch(&self.workspace.live, &path, &body).await.data(200)
     }
 
     /// The account as the operator sees it.

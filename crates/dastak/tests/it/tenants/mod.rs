@@ -24,11 +24,10 @@ use store::db::Faults;
 use store::{DbError, Tx};
 use tokio::task::JoinSet;
 
-use crate::agents;
 use crate::app::{TestApp, Workspace, needs_sqlite};
-use crate::call_simulation::noon_after;
 use crate::neighbours::Ids;
 use crate::receiver::Receiver;
+use crate::world;
 use crate::worlds::{Desk, Things};
 
 use self::life::{Differs, Life, Story, differ, live, look, pry};
@@ -156,12 +155,11 @@ async fn prepare(with_neighbour: bool) -> (Prepared, Option<Neighbour>) {
         (app, Some(neighbour))
     } else {
         let app = TestApp::start().await;
-        app.set_clock(&noon_after(&app.now().await).plus(5 * MINUTE).to_string()).await;
+        app.set_clock(&world::noon_after(&app.now().await).plus(5 * MINUTE).to_string()).await;
         (app, None)
     };
     let workspace = app.workspace().await;
-    let agent =
-        agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello.", "name": "Ravi"})).await;
+    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello.", "name": "Ravi"})).await;
     let numbers = app.get(&workspace.live, "/v1/numbers").await.expect(200);
     let number = numbers["data"][0]["number"].as_str().expect("a number").trim_start_matches('+').to_owned();
     // The same moment with and without the neighbour.

@@ -44,7 +44,7 @@ fn words_stop_and_start_in_eleven_languages() {
         "നിർത്തുക",
         "ਬੰਦ ਕਰੋ",
         "ବନ୍ଦ କରନ୍ତୁ",
-        // Forms of these words, and what stands beside them.
+        // Forms of these words, and what is beside them.
         "STOP STOP",
         "stop stop stop!!",
         "stop msg",
@@ -221,4 +221,26 @@ fn no_word_stands_in_two_lists() {
         assert_eq!(plain(&seen(word, usize::MAX)), *word, "as it is looked up");
     }
     assert!(STOP.iter().all(|word| !START.contains(word) && !STOP_ALL.contains(word)));
+}
+
+/// The messages among the sayings of `conversation`, in eleven languages.
+#[test]
+fn messages_of_the_sayings_stop_or_do_not() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../conversation/tests/data/sayings");
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for language in crate::conversation::speech::LANGUAGES {
+        let text = std::fs::read_to_string(format!("{folder}/{language}.txt")).unwrap();
+        for line in text.lines().filter(|line| line.starts_with("stop | ")) {
+            let [_, said, expected] = line.split(" | ").collect::<Vec<_>>()[..] else { panic!("{line}") };
+            count += 1;
+            let stops = stop_word(said, false).is_some_and(|word| {
+                matches!(word, StopWord::StopMessages | StopWord::StopAll | StopWord::StopMarketing)
+            });
+            if stops != (expected == "yes") {
+                wrong.push(format!("{language} {said}: {stops}"));
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

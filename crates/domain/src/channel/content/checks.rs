@@ -13,7 +13,7 @@ use super::{
 };
 
 impl Content {
-    /// Holds it against the limits of the channel (docs/contract/channel.md#content).
+    /// Validates it against the limits of the channel (docs/contract/channel.md#content).
     ///
     /// # Errors
     /// The first field that is wrong.
@@ -197,7 +197,7 @@ fn different<'a>(field: &str, known: &mut HashSet<&'a str>, text: &'a str) -> Re
     if known.insert(text) { Ok(()) } else { Err(Misfit::new(field, "must differ from those before it")) }
 }
 
-/// An address that the channel takes.
+/// An address that the channel accepts.
 pub(in crate::channel) fn https(field: &str, url: &str) -> Result<(), Misfit> {
     let host = url.strip_prefix("https://").unwrap_or_default();
     let host = host.split(['/', '?', '#']).next().unwrap_or_default();

@@ -45,7 +45,7 @@ pub const MAX_EMOJI: usize = 16;
 /// Most cards of contacts in a message.
 pub const MAX_CONTACTS: usize = 20;
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Recipient {
@@ -55,7 +55,7 @@ pub enum Recipient {
 }
 
 impl Recipient {
-    /// Reads an international number or a customer's id on the channel; `None` when it is neither.
+    /// Parses an international number or a customer's id on the channel; `None` when it is neither.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if is_user_id(text) {
@@ -64,7 +64,7 @@ impl Recipient {
         E164::parse(text).ok().map(Self::Phone)
     }
 
-    /// The same as somebody writes it in a request: digits alone must carry a country code ([`E164::written`]).
+    /// The same in the notation of a request: digits alone must have a country code ([`E164::written`]).
     pub fn written(text: &str) -> Option<Self> {
         match Self::parse(text)? {
             Self::Phone(_) => E164::written(text.trim()).ok().map(Self::Phone),
@@ -72,7 +72,7 @@ impl Recipient {
         }
     }
 
-    /// Its one text: `+91…` or the id.
+    /// Its canonical text: `+91…` or the id.
     pub fn text(&self) -> String {
         match self {
             Self::Phone(number) => number.to_string(),
@@ -94,8 +94,8 @@ pub fn is_user_id(text: &str) -> bool {
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Whether a text can be the id of somebody who wrote: any that the provider might give. What it sends is kept, also if
-/// nobody can be written to by such an id ([`is_user_id`]).
+/// Whether a text can be the id of a sender: any that the provider might give. Its messages are stored, also if it
+/// cannot be a recipient ([`is_user_id`]).
 pub fn is_sender_id(text: &str) -> bool {
     (1..=MAX_USER_ID).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_graphic())
@@ -103,7 +103,7 @@ pub fn is_sender_id(text: &str) -> bool {
 }
 
 closed_sets::words! {
-    /// What a file is to the channel.
+    /// The channel's type of a file.
     pub enum MediaKind {
         /// JPEG or PNG.
         Image = "image",
@@ -119,7 +119,7 @@ closed_sets::words! {
 }
 
 impl MediaKind {
-    /// Largest file that the channel takes, bytes.
+    /// Largest file that the channel accepts, bytes.
     pub fn max_bytes(self) -> u64 {
         match self {
             Self::Image => 5 << 20,
@@ -146,7 +146,7 @@ pub struct Media {
     pub kind: MediaKind,
     pub source: MediaSource,
     pub caption: Option<String>,
-    /// Its name, which the channel shows for a document and takes for nothing else.
+    /// Its name, which the channel shows for a document and rejects for other types.
     pub filename: Option<String>,
 }
 
@@ -218,7 +218,7 @@ pub struct Location {
     pub address: Option<String>,
 }
 
-/// A template with its values, as the channel takes it.
+/// A template with its values, in the channel's format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FilledTemplate {
     pub name: String,
@@ -227,7 +227,7 @@ pub struct FilledTemplate {
     pub components: Vec<Value>,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "content", rename_all = "snake_case")]
 pub enum Content {
@@ -282,8 +282,7 @@ impl Content {
         matches!(self, Self::Template(_))
     }
 
-    /// The words of it, for the record; a template's are those of its components' texts, for which see
-    /// [`super::Template::words`].
+    /// Its text, for the record; for a template see [`super::Template::words`].
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -298,8 +297,7 @@ impl Content {
 /// A message on its way to a provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outgoing {
-    /// Our id of it. The provider gives it back with each status, so that a message whose answer was lost is
-    /// found again.
+    /// Our id of it. The provider returns it with each status, so that a message whose answer was lost is found again.
     pub message: Id<ChannelMessage>,
     /// Whom it is for.
     pub to: Recipient,

@@ -1,4 +1,4 @@
-//! Fills in a template (docs/contract/channel.md#template-values).
+//! Filling templates (docs/contract/channel.md#template-values).
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::channel::content::{Content, FilledTemplate, https};
 /// Fills a template (docs/contract/channel.md#template-values).
 ///
 /// # Errors
-/// Everything that is missing, extra, too long or cannot be sent.
+/// All values that are missing, extra, too long or invalid.
 pub fn fill(template: &Template, params: &Params) -> Result<Content, Vec<Issue>> {
     let mut filling = Filling { template, components: Vec::new(), issues: Vec::new() };
     match &params.components {
@@ -34,7 +34,7 @@ pub fn fill(template: &Template, params: &Params) -> Result<Content, Vec<Issue>>
     }))
 }
 
-/// Whether a sign breaks a line, or stands for nothing that is seen.
+/// Whether a character breaks a line, or is invisible.
 fn is_break(sign: char) -> bool {
     sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}')
 }
@@ -324,7 +324,7 @@ impl Filling<'_> {
                 }
             }
             "OTP" => {
-                // The code stands in the body and in the button.
+                // The code is in the body and in the button.
                 let given = given.and_then(|given| given.code.as_deref().or(given.text.as_deref()));
                 // That of the body is looked at there.
                 if given.is_some_and(|given| !self.fits(&format!("{field}.code"), given, MAX_BODY)) {

@@ -1,14 +1,13 @@
-//! Templates: what they need, how they are filled, and what a new one may look like
-//! (docs/contract/channel.md#templates).
+//! Templates: placeholders, filling, and validation of new ones (docs/contract/channel.md#templates).
 //!
 //! | file | holds |
 //! |---|---|
-//! | here | a template, its limits, and the places in it that need values |
-//! | `status` | where a template is at the provider |
+//! | here | a template, its limits, and its placeholders |
+//! | `status` | the status of a template at the provider |
 //! | `variables` | the variables of its texts |
-//! | `params` | the values that a request gives, and what is wrong with them |
-//! | `fill` | the filling of a template with its values |
-//! | `new` | a template that is handed in, held against the limits of the channel |
+//! | `params` | the values of a request, and their errors |
+//! | `fill` | filling a template with its values |
+//! | `new` | validation of a new template against the limits of the channel |
 
 mod fill;
 mod new;
@@ -82,7 +81,7 @@ pub struct Template {
     pub named: bool,
 }
 
-/// How a request names a template.
+/// How a request refers to a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateRef {
     Id(Id<ChannelTemplate>),
@@ -93,7 +92,7 @@ pub enum TemplateRef {
     },
 }
 
-/// A place of a template that needs a value.
+/// A placeholder of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slot {
     /// The variable of a text header.
@@ -163,7 +162,7 @@ impl Template {
         self.category != Category::Authentication
     }
 
-    /// Every place that needs a value, in order.
+    /// Every placeholder, in order.
     pub fn slots(&self) -> Vec<Slot> {
         let mut slots = Vec::new();
         if let Some(header) = self.component("HEADER") {

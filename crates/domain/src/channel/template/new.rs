@@ -22,7 +22,7 @@ pub struct NewTemplate {
 }
 
 impl NewTemplate {
-    /// Holds it against the limits of the channel (docs/contract/channel.md#template-limits).
+    /// Validates it against the limits of the channel (docs/contract/channel.md#template-limits).
     ///
     /// # Errors
     /// The first field that is wrong.
@@ -52,7 +52,7 @@ fn is_language(text: &str) -> bool {
         })
 }
 
-/// Holds components against the limits of the channel.
+/// Validates components against the limits of the channel.
 ///
 /// # Errors
 /// The first field that is wrong.
@@ -104,7 +104,7 @@ fn part(
         }
         "BUTTONS" => buttons(field, component),
         "CAROUSEL" => cards(field, component, category, named),
-        // What is newer than this list is the provider's to judge.
+        // Types that are newer than this list are left to the provider.
         _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ pub enum Values {
     Named(std::collections::BTreeMap<String, String>),
 }
 
-/// What stands in a header.
+/// The content of a header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeaderValue {
     /// `text`, `image`, `video` or `document`.

@@ -1,7 +1,7 @@
 //! The status of a template at the provider, and its transitions.
 
 closed_sets::words! {
-    /// Where a template is at the provider.
+    /// The status of a template at the provider.
     pub enum TemplateStatus {
         /// It is being looked at.
         Pending = "PENDING",
@@ -24,7 +24,7 @@ closed_sets::words! {
     }
 }
 
-/// What an event of the provider makes of a template's status; `None` when it says nothing of it.
+/// The effect of a provider's event on a template's status; `None` when it has none.
 pub fn status_after(event: &str) -> Option<TemplateStatus> {
     match event {
         "REINSTATED" | "UNARCHIVED" | "UNPAUSED" => Some(TemplateStatus::Approved),

@@ -110,7 +110,7 @@ fn unaspirated(letter: u8) -> u8 {
     }
 }
 
-/// Tamil has one letter for several stops; where it stands tells which one is meant.
+/// Tamil has one letter for several stops; its position decides which one is meant.
 fn voiced(sounds: &[Sound]) -> Vec<Sound> {
     let letter_at = |at: usize| sounds.get(at).copied().and_then(Sound::letter);
     let mut out = Vec::with_capacity(sounds.len());

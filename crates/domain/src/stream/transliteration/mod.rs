@@ -1,6 +1,6 @@
 //! Writing a name in the script of a language (docs/contract/streams.md#transliteration).
 //!
-//! People write Indian names in Latin letters by ear: `Deepak` and `Dipak` are one name, `a` stands for two
+//! People write Indian names in Latin letters by ear: `Deepak` and `Dipak` are one name, `a` is used for two
 //! vowels, `t` for four consonants. Schemes such as ISO 15919, which libraries implement, need letters with
 //! marks that nobody types. So there are three parts: a table of common names, rules for the other ones, and
 //! the sounds that the nine Indian scripts share, whose blocks in Unicode have one layout.

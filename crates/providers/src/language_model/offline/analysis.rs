@@ -28,12 +28,12 @@ pub(super) fn read(order: &AnalysisOrder) -> Analysis {
         sentiment: Some(sentiment::of(said.iter().copied()).to_owned()),
         extracted,
         outcome,
-        // It has no opinion of its own; the outcome says where the person stands.
+        // It has no opinion of its own; the outcome shows the result.
         chosen: None,
     }
 }
 
-/// The disposition: a final one wherever it was said, otherwise the last one; none when nothing that was said decides it.
+/// The disposition: a final one wherever it was said, otherwise the last one; `None` when nothing decides it.
 fn outcome(said: &[&str], language: &str) -> Option<String> {
     if said.is_empty() {
         return None;
@@ -94,7 +94,7 @@ fn summary(
     parts.join(" ")
 }
 
-/// What the conversation was about, out of the prompt, else out of the agent's first words.
+/// The subject of the conversation, from the prompt, else from the agent's first words.
 fn about(order: &AnalysisOrder) -> String {
     let prompt = Prompt::read(&order.prompt);
     let by = prompt

@@ -126,9 +126,10 @@ impl Wanted {
     fn value(&self, said: &str, asked: bool) -> Option<Value> {
         let plain = |kind: FieldKind| {
             capture(
-                &Field { key: self.key.clone(), label: String::new(), kind, choices: self.choices.clone() },
+                &Field { key: self.key.clone(), kind, choices: self.choices.clone(), ..Field::default() },
                 said,
                 "en",
+                None,
             )
         };
         match self.shape {
@@ -211,9 +212,8 @@ fn digits(said: &str, least: usize, most: usize) -> Option<String> {
     }
     let fits = |run: &String| (least..=most).contains(&run.len());
     runs.into_iter().find(fits).or_else(|| {
-        let field =
-            Field { key: String::new(), label: String::new(), kind: FieldKind::Number, choices: Vec::new() };
-        capture(&field, said, "en").and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
+        let field = Field { kind: FieldKind::Number, ..Field::default() };
+        capture(&field, said, "en", None).and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
     })
 }
 
@@ -243,7 +243,7 @@ fn time(said: &str) -> Option<String> {
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// `my name is Ravi Kumar` is `Ravi Kumar`; a short answer to the question is a name as it is.
+/// `my name is Ravi Kumar` is `Ravi Kumar`; a short answer to the question is taken as the name.
 fn name(said: &str, asked: bool) -> Option<String> {
     let lower = said.to_lowercase();
     let starts = ["my name is ", "this is ", "i am ", "i'm ", "it is ", "it's ", "mera naam ", "मेरा नाम "];

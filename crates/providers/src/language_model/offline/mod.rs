@@ -1,6 +1,5 @@
-//! Answers by rules in place of a language model. It needs no account, no network and no graphics card. It
-//! gives the same answer in the same situation, says nothing beyond what it was given, and understands only
-//! what its rules cover.
+//! Answers by rules in place of a language model. It needs no account, no network and no graphics card. It is
+//! deterministic, says nothing beyond its input, and understands only what its rules cover.
 //!
 //! | file | holds |
 //! |---|---|
@@ -11,7 +10,7 @@
 //! | `turn` | what it says next |
 //! | `analysis`, `extraction`, `sentiment` | analysis of a conversation that is over |
 //!
-//! Tools are never called: rules cannot judge which arguments a tool wants.
+//! Tools are never called: rules cannot choose the arguments.
 
 mod analysis;
 mod exits;

@@ -33,7 +33,7 @@ impl Turn {
     }
 }
 
-/// Where a conversation stands.
+/// The state of a conversation.
 struct Talk<'a> {
     order: &'a TalkOrder,
     prompt: Prompt,

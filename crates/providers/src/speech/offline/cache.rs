@@ -1,16 +1,16 @@
-//! Sentences said lately.
+//! LRU cache of sentences.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlink::LinkedHashMap;
 
-/// What makes a sentence sound as it does: language, variant of the voice, text.
+/// The cache key: language, variant of the voice, text.
 pub(super) type Sentence = (&'static str, &'static str, String);
 
-/// Longest text that is kept, in bytes: a fixed phrase is short, and what a model writes is said once.
+/// Longest text that is cached, in bytes: a fixed phrase is short, and a model's text is said once.
 const LONGEST: usize = 400;
 
-/// Sound by sentence, bounded in bytes; what was not said for longest goes first.
+/// Sound by sentence, bounded in bytes; the least recently used is dropped first.
 pub(super) struct Cache {
     limit: usize,
     kept: Mutex<Kept>,
@@ -18,7 +18,7 @@ pub(super) struct Cache {
 
 #[derive(Default)]
 struct Kept {
-    /// What was not said for longest is in front.
+    /// The least recently used is in front.
     by_sentence: LinkedHashMap<Sentence, Arc<[i16]>>,
     bytes: usize,
 }

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | `synthesiser` | text to speech by `espeak-ng`, all eleven languages |
 //! | `sound` | what comes out of it as the line needs it: WAV header, 8 kHz, loudness, no silence in front |
-//! | `cache` | sentences said lately, so that fixed phrases sound at once |
-//! | `recogniser` | speech to text by `pocketsphinx`, English, what is expected only |
+//! | `cache` | LRU cache of sentences, so that fixed phrases sound at once |
+//! | `recogniser` | speech to text by `pocketsphinx`, English, expected phrases only |
 //! | `segment` | from a turn's sound to the pieces that hold speech, as the program wants them |
 //! | `grammar` | what may be said, as a graph with a way out for everything else |
 //! | `dictionary` | how the words of a grammar are pronounced |
@@ -41,11 +41,11 @@ pub struct Settings {
     pub pocketsphinx: PathBuf,
     /// Folder of the English model: `en-us/` and `cmudict-en-us.dict` are in it.
     pub model: PathBuf,
-    /// Synthesis processes at once, at least 1; more wait in line.
+    /// Concurrent synthesis processes, at least 1; more are queued.
     pub voices_at_once: usize,
-    /// Recognition processes at once, at least 1; more wait in line.
+    /// Concurrent recognition processes, at least 1; more are queued.
     pub segments_at_once: usize,
-    /// Longest wait for a program's next output, and for a place in the line.
+    /// Longest wait for a program's next output, and in the queue.
     pub timeout: Duration,
     /// Bytes of sound that the cache of sentences holds; 0 for none.
     pub cache_bytes: usize,

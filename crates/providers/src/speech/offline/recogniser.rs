@@ -1,6 +1,6 @@
-//! Speech to text by `pocketsphinx`: English, and only what is expected. A turn is kept while it is spoken;
-//! when it ends, its pieces of speech go through one process with the grammar of the moment. The program has
-//! no use for sound as it comes (its normalisation wants the whole of it), so there are no partial results.
+//! Speech to text by `pocketsphinx`: English, and only expected phrases. A turn is buffered while it is spoken; when it
+//! ends, its pieces of speech go through one process with the current grammar. The program cannot stream (its
+//! normalisation needs the whole sound), so there are no partial results.
 
 use std::collections::VecDeque;
 use std::fs::DirBuilder;
@@ -25,10 +25,10 @@ use super::segment::pieces;
 use super::{NAME, Settings};
 
 const PACKAGE: &str = "pocketsphinx pocketsphinx-en-us";
-/// Samples of a turn that are kept: the last 30 s. What came before is too long ago to be an answer.
+/// Samples of a turn that are kept: the last 30 s. Earlier sound is too old to be an answer.
 const KEPT: usize = 30 * SAMPLE_RATE as usize;
-/// Turns that may wait in one conversation. More means that the machine is far too slow, and the oldest sound
-/// is not worth recognising.
+/// Turns that may be queued in one conversation. More means that the machine is far too slow, and the oldest sound is
+/// not worth recognising.
 const TURNS_WAITING: usize = 8;
 
 /// The recogniser. Cheap to clone; clones share the limit and the dictionary.

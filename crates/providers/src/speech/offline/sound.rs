@@ -1,4 +1,4 @@
-//! From a program's WAV stream to the sound of a line, piece by piece: nothing waits for the end.
+//! From a program's WAV stream to the sound of a line, in a stream: nothing waits for the end.
 
 use crate::speech::pcm::{self, Beginning, Header, Reader};
 

@@ -1,5 +1,5 @@
-//! Text to speech by `espeak-ng`: one process per sentence. It gets the text on its standard input, not on the
-//! command line, where other users could read it, and its sound is passed on as it comes.
+//! Text to speech by `espeak-ng`: one process per sentence. It gets the text on its standard input, not on the command
+//! line, where other users could read it, and its sound is streamed.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{NAME, Settings};
 const PACKAGE: &str = "espeak-ng";
 /// Words a minute: a little slower than the program's own 175, for a telephone.
 const PACE: &str = "155";
-/// Most characters that are spoken at once; the rest is left out. About five minutes of speech.
+/// Most characters that are spoken at once; the rest is truncated. About five minutes of speech.
 const LONGEST: usize = 4000;
 /// Samples of a piece that comes out of the cache: 200 ms.
 const PIECE: usize = 1600;

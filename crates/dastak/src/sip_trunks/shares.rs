@@ -4,19 +4,17 @@
 //! A node asks the store for channels before it uses them and uses fewer before it gives them back, so that all
 //! nodes together never have more than a trunk has. A call that finds a channel free on its node asks nobody.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use telephony::sip::{Registrar, Share, Wanted};
+use telephony::sip::{Registrar, Share};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::Lines;
 use crate::app::trunk_shares::{self, Ask, Given, LEASE, RegistrarAsk};
 use crate::app::{App, Failure};
 
 /// Time between two looks.
-const BEAT: Duration = Duration::from_secs(5);
+pub(super) const BEAT: Duration = Duration::from_secs(5);
 /// The same while calls on other nodes wait for a channel and none is free here.
 const SHORT: Duration = Duration::from_millis(250);
 /// How much earlier than the store the node takes its grant for lapsed: clocks do not go alike.
@@ -47,14 +45,14 @@ struct Inner {
 }
 
 impl Shares {
-    fn new(app: &App, shares: Vec<Share>) -> Self {
+    pub(super) fn new(app: &App, shares: Vec<Share>) -> Self {
         let asked_back = vec![0; shares.len()];
         let inner = Inner { shares, asked_back, answers_since: None, over: false };
         Self { holder: format!("{}-{}", app.ports.node, app.ids.random_text(8)), inner: Mutex::new(inner) }
     }
 
     /// Looks once; how long to wait for the next look.
-    async fn look(&self, app: &App) -> Duration {
+    pub(super) async fn look(&self, app: &App) -> Duration {
         let mut inner = self.inner.lock().await;
         if inner.over {
             return BEAT;
@@ -73,7 +71,7 @@ impl Shares {
         if inner.asked_back.iter().any(|asked| *asked > 0) { SHORT } else { BEAT }
     }
 
-    async fn release(&self, app: &App) {
+    pub(super) async fn release(&self, app: &App) {
         let releasing = async {
             let mut inner = self.inner.lock().await;
             inner.over = true;
@@ -139,33 +137,5 @@ fn take(share: &Share, given: &Given, until: Instant) {
             Some(replaces) => Registrar::Here { until: Some(until), replaces: replaces.clone() },
             None => Registrar::Elsewhere,
         });
-    }
-}
-
-impl Lines {
-    /// Shares the trunks with other nodes from now on; whether there are any to share. `wanted` is called when a look
-    /// is wanted earlier than was said.
-    pub fn share(&self, app: &App, wanted: Wanted) -> bool {
-        let shares = self.user_agent.share(wanted);
-        let some = !shares.is_empty();
-        if some {
-            drop(self.shares.set(Arc::new(Shares::new(app, shares))));
-        }
-        some
-    }
-
-    /// Looks at what is shared; how long to wait for the next look.
-    pub async fn look_at_shares(&self, app: &App) -> Duration {
-        match self.shares.get() {
-            Some(shares) => shares.look(app).await,
-            None => BEAT,
-        }
-    }
-
-    /// Gives back what was shared; after [`Lines::close`].
-    pub async fn release(&self, app: &App) {
-        if let Some(shares) = self.shares.get() {
-            shares.release(app).await;
-        }
     }
 }

@@ -1,0 +1,123 @@
+//! Events of calls (docs/contract/webhooks.md#call-data).
+
+use domain::call::Direction;
+use domain::ids::{self, Id};
+use domain::time::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::samples::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, at, id};
+
+/// A call; values that are not known yet are null.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallData {
+    /// The call.
+    pub call_id: Id<ids::Call>,
+    /// The agent that talks.
+    pub agent_id: Option<Id<ids::Agent>>,
+    /// The campaign that placed it.
+    pub campaign_id: Option<Id<ids::Campaign>>,
+    /// The person.
+    pub contact_id: Option<Id<ids::Contact>>,
+    /// The client's own id of the person.
+    pub external_ref: Option<String>,
+    /// Who calls.
+    pub direction: Direction,
+    /// The number that was called, E.164, or `[erased]`.
+    pub to_number: String,
+    /// The number that called, E.164, or `[erased]`.
+    pub from_number: String,
+    /// When somebody picked up.
+    pub answered_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Talk time, seconds.
+    pub duration_seconds: Option<i64>,
+    /// Why it ended.
+    pub end_cause: Option<String>,
+    /// The agent's disposition.
+    pub outcome: Option<String>,
+    /// What the client gave as `metadata`.
+    #[schemars(with = "Map<String, Value>")]
+    pub metadata: Value,
+}
+
+impl CallData {
+    /// A call that was answered.
+    pub fn sample() -> Self {
+        Self {
+            call_id: id(CALL),
+            agent_id: Some(id(AGENT)),
+            campaign_id: None,
+            contact_id: Some(id(CONTACT)),
+            external_ref: Some(CUSTOMER_REF.into()),
+            direction: Direction::Outbound,
+            to_number: PHONE.into(),
+            from_number: BUSINESS.into(),
+            answered_at: Some(at("2026-01-15T10:00:02.000Z")),
+            ended_at: None,
+            duration_seconds: None,
+            end_cause: None,
+            outcome: None,
+            metadata: json!({}),
+        }
+    }
+
+    /// The same call at its end.
+    pub fn completed() -> Self {
+        Self {
+            ended_at: Some(at("2026-01-15T10:00:44.000Z")),
+            duration_seconds: Some(42),
+            end_cause: Some("agent_ended".into()),
+            outcome: Some("interested".into()),
+            ..Self::sample()
+        }
+    }
+}
+
+/// A call that never connected.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedCall {
+    #[serde(flatten)]
+    pub call: CallData,
+    /// The gate that refused a dial of a campaign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_reason: Sometimes<String>,
+}
+
+impl FailedCall {
+    pub(super) fn sample() -> Self {
+        let call = CallData {
+            answered_at: None,
+            ended_at: Some(at("2026-01-15T10:00:15.000Z")),
+            end_cause: Some("no_answer".into()),
+            ..CallData::sample()
+        };
+        Self { call, block_reason: Some(None) }
+    }
+}
+
+/// A call that a person has taken over.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TransferredCall {
+    #[serde(flatten)]
+    pub call: CallData,
+    /// The number of the person who answered, E.164.
+    pub transferred_to: String,
+    /// When.
+    pub transferred_at: Option<Timestamp>,
+}
+
+impl TransferredCall {
+    pub(super) fn sample() -> Self {
+        Self {
+            call: CallData::sample(),
+            transferred_to: "+918045670002".into(),
+            transferred_at: Some(at("2026-01-15T10:00:30.000Z")),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Events of contacts.
+
+use domain::ids::{self, Id};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::samples::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
+
+/// A contact that opted out.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OptedOutContact {
+    /// The person.
+    pub contact_id: Id<ids::Contact>,
+    /// The client's own id of the person.
+    pub external_ref: Option<String>,
+    /// The number, E.164.
+    pub phone: Option<String>,
+    /// Where the opt-out came from: `call`, `console`, `api` or `chatapp`.
+    pub source: String,
+    /// The call, for `source: call`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<Id<ids::Call>>,
+    /// `chatapp` for an opt-out on the messaging channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Sometimes<String>,
+}
+
+impl OptedOutContact {
+    pub(super) fn sample() -> Self {
+        Self {
+            contact_id: id(CONTACT),
+            external_ref: Some(CUSTOMER_REF.into()),
+            phone: Some(PHONE.into()),
+            source: "call".into(),
+            call_id: Some(id(CALL)),
+            channel: Some(None),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The event that tests an endpoint.
+
+use domain::ids::{self, Id};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A test that somebody requested.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestEvent {
+    /// The endpoint that is tested; null in an event for all that subscribe.
+    pub endpoint_id: Option<Id<ids::WebhookEndpoint>>,
+    /// What it says.
+    pub message: String,
+}
+
+impl TestEvent {
+    /// A test of this endpoint.
+    pub fn of(endpoint_id: Option<Id<ids::WebhookEndpoint>>) -> Self {
+        Self { endpoint_id, message: "This is a test event.".into() }
+    }
+
+    pub(super) fn sample() -> Self {
+        Self::of(None)
+    }
+}

@@ -1,0 +1,75 @@
+//! The files of `languages/<code>/`, which are part of the program. A language is a folder with every file, and a
+//! code in [`files`].
+
+use serde::de::DeserializeOwned;
+
+/// The file of this name of each language, as `[(code, text); 11]`.
+macro_rules! files {
+    ($name:literal) => {
+        $crate::language::folders::files!(
+            $name, "en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"
+        )
+    };
+    ($name:literal, $($code:literal),*) => {
+        [$((
+            $code,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/languages/", $code, "/", $name)),
+        )),*]
+    };
+}
+pub(crate) use files;
+
+/// The rows of a file.
+///
+/// # Panics
+/// When a row is missing or unknown: the files are part of the program, and every test that hears something reads
+/// them all.
+pub(crate) fn parsed<Rows: DeserializeOwned>(code: &str, name: &str, text: &str) -> Rows {
+    #[cfg(test)]
+    tests::count(code, name);
+    toml::from_str(text).unwrap_or_else(|error| panic!("languages/{code}/{name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use crate::speech::{LANGUAGES, opt_out};
+    use crate::{Field, FieldKind, capture};
+
+    static READ: Mutex<BTreeMap<(String, String), u32>> = Mutex::new(BTreeMap::new());
+
+    pub(super) fn count(code: &str, name: &str) {
+        *READ.lock().unwrap().entry((code.to_owned(), name.to_owned())).or_default() += 1;
+    }
+
+    #[test]
+    fn every_folder_has_every_file_and_each_is_read_once() {
+        let hear = |kind| {
+            let field = Field { key: String::new(), label: String::new(), kind, choices: vec!["A".into()] };
+            for language in LANGUAGES {
+                capture(&field, "two", language);
+            }
+        };
+        for _ in 0..2 {
+            hear(FieldKind::Number);
+            hear(FieldKind::Boolean);
+            hear(FieldKind::Choice);
+            opt_out("two", "en");
+        }
+        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/languages")).unwrap();
+        let mut codes: Vec<String> =
+            folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
+        codes.sort();
+        let mut known: Vec<&str> = LANGUAGES.to_vec();
+        known.sort_unstable();
+        assert_eq!(codes, known, "a folder is a language of agents");
+        let read = READ.lock().unwrap();
+        for code in &codes {
+            for name in ["numbers.toml", "answers.toml", "optouts.toml"] {
+                assert_eq!(read.get(&(code.clone(), name.to_owned())), Some(&1), "{code}/{name}");
+            }
+        }
+    }
+}
