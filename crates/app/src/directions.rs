@@ -12,7 +12,7 @@ use self::graph::{Graph, Module, sources};
 const LONGEST: usize = 3;
 /// Longer cycles that exist, by crate and by one of their files; each must be there, so that none outlives its reason.
 const LONGER: [(&str, &str, usize); 3] =
-    [("store", "db/mod.rs", 20), ("dastak", "lines/mod.rs", 7), ("campaigns", "dial.rs", 5)];
+    [("store", "db/mod.rs", 21), ("dastak", "lines/mod.rs", 7), ("campaigns", "dial.rs", 5)];
 /// The crates that open transactions; `bench` fills stores before a run.
 const OPEN_TRANSACTIONS: [&str; 11] = [
     "app",

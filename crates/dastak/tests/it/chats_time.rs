@@ -29,7 +29,7 @@ async fn silence_ends_a_session() {
 
 #[tokio::test]
 async fn a_day_counts_from_the_day_of_its_message() {
-    let kit = Kit::open().await;
+    let kit = Chats::open().await;
     let field = json!({"key": "day", "label": "Day", "type": "date"});
     kit.publish(json!([
         {"id": "a", "type": "collect", "text": "Which day?", "field": field, "next": "z"},
