@@ -242,7 +242,8 @@ impl Stage {
             .expect("a restore");
         if let Some(Plant::Restores) = Plant::chosen() {
             let store = Connection::open(self.folder.join("dastak.db")).expect("the store");
-            store.execute("delete from scheduled_calls", []).expect("a planted defect");
+            let lost = "pragma foreign_keys = off; delete from scheduled_calls";
+            store.execute_batch(lost).expect("a planted defect");
         }
         for entry in std::fs::read_dir(&gone).expect("the folder").flatten() {
             if entry.file_name().to_string_lossy().starts_with("knowledge-") {
