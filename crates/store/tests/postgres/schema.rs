@@ -99,8 +99,8 @@ async fn a_column_is_added_while_somebody_reads_for_long_and_others_write_on_pos
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_index_is_dropped_while_somebody_reads_for_long_and_others_write_on_postgres() {
-    let (store, server, reader) = with_a_long_reader("agents").await;
-    // The columns are no matter of this test.
+    let (store, server, reader) = with_a_long_reader("flows").await;
+    // No step after the weeks changes this table; the columns are no matter of this test.
     let upgrade = upgrade(&store);
     until(&server, "select to_regclass('nudges_that_wait') is null", &upgrade).await;
     upgrade.await.expect("it wants nothing of other tables");
